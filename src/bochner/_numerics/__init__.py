@@ -1,0 +1,1 @@
+"""Pure numerical helpers that know nothing of kernels or features."""

@@ -1,0 +1,136 @@
+"""What the ridge regressor and classifier share: features, sums and the posterior."""
+
+from abc import ABC, abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner.features.length_scales import resolve_kernel
+from bochner.features.stats import feature_sums
+from bochner.features.transformer import count_frequencies, generators
+from bochner.kernels import Kernel, named_kernel
+from bochner.learning.ridge import best_alpha, fit_ridge
+from bochner.learning.selection import evidence_problem, select_length_scale
+from bochner.sampling import Scheme
+from bochner.spectral import spectral_measure
+
+_FLOATS = (np.float64, np.float32)
+
+
+class RidgeHead(BaseEstimator, ABC):
+    """Ridge regression on random features, from sums that can be added to."""
+
+    def __init__(
+        self,
+        kernel: Kernel | str = "gaussian",
+        n_components: int = 512,
+        alpha: float | str = 1.0,
+        *,
+        length_scale: Any = "median",
+        scheme: str | Scheme = "orthogonal",
+        fit_intercept: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.alpha = alpha
+        self.length_scale = length_scale
+        self.scheme = scheme
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the head."""
+
+    def _start(self, X: Any, Y: Array, weight: Array | None) -> None:
+        """Resolve the kernel, draw the frequencies and forget all earlier rows."""
+        n_frequencies = count_frequencies(self.n_components)
+        kernel_rng, draw_rng = generators(self.random_state, 2)
+        self.kernel_ = self._choose_kernel(X, Y, weight, n_frequencies, kernel_rng)
+        measure = spectral_measure(self.kernel_, X.shape[1])
+        self.frequencies_ = measure.sample(n_frequencies, draw_rng, self.scheme)
+        self.signature_ = self.frequencies_.signature
+
+    def _choose_kernel(
+        self, X: Any, Y: Array, weight: Array | None, n_frequencies: int, rng: np.random.Generator
+    ) -> Kernel:
+        by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
+        if not (by_evidence and isinstance(self.kernel, str)):
+            return resolve_kernel(self.kernel, self.length_scale, X, rng, weight)
+        problem = evidence_problem(
+            X,
+            Y,
+            weight,
+            rng,
+            n_frequencies=n_frequencies,
+            scheme=self.scheme,
+            alpha=self._alpha(),
+            fit_intercept=self.fit_intercept,
+        )
+        return select_length_scale(named_kernel(self.kernel), problem, rng)
+
+    def _alpha(self) -> float | None:
+        """Return the number that ``alpha`` is, or ``None`` for the evidence's choice."""
+        if isinstance(self.alpha, str):
+            if self.alpha == "evidence":
+                return None
+        elif isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha > 0:
+            return float(self.alpha)
+        raise ValueError(f"alpha must be a positive number or 'evidence', got {self.alpha!r}.")
+
+    def _add_rows(self, X: Any, Y: Array, weight: Array | None, *, start: bool) -> None:
+        """Add rows to the sums (the first ones if ``start``) and solve for the posterior."""
+        alpha = self._alpha()
+        if start:
+            self._start(X, Y, weight)
+        rows = feature_sums(self.frequencies_, X, Y, weight)
+        self.sums_ = rows if start else self.sums_ + rows
+        if alpha is None:
+            alpha = best_alpha(self.sums_, fit_intercept=self.fit_intercept)[0]
+        self.posterior_ = fit_ridge(self.sums_, alpha, fit_intercept=self.fit_intercept)
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation in use."""
+        return self.posterior_.alpha
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the training targets."""
+        return self.posterior_.log_evidence
+
+    def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Array, Array | None]:
+        """Return means and, if asked for, standard deviations, both of shape (n, t)."""
+        check_is_fitted(self, "posterior_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        mean = np.empty((X.shape[0], self.posterior_.coef.shape[1]))
+        std = np.empty_like(mean) if with_std else None
+        for rows in row_blocks(len(mean), 16 * self.frequencies_.n_frequencies):
+            Z = self.frequencies_.features(X[rows])
+            mean[rows] = self.posterior_.mean(Z)
+            if std is not None:
+                std[rows] = self.posterior_.std(Z)
+        return mean, std
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def checked_weight(sample_weight: Any, X: Any) -> Array | None:
+    """Return non-negative weights of shape (n,), not all zero, or ``None``."""
+    if sample_weight is None:
+        return None
+    weight: Array = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weight

@@ -1,0 +1,153 @@
+"""Ridge regression on random features."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.estimators._ridge_head import _FLOATS, RidgeHead, checked_weight
+
+
+class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
+    r"""Ridge regression on random features, with its Gaussian posterior.
+
+    The weights are :math:`w = (Z^\top Z + \alpha I)^{-1} Z^\top y`, so predictions are those
+    of kernel ridge regression with the approximate Gram matrix :math:`Z Z^\top`, at a cost
+    linear in the number of rows. Read as a Gaussian process, targets have the prior
+    :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2` estimated by
+    maximum likelihood.
+
+    Parameters
+    ----------
+    kernel : Kernel or str, default="gaussian"
+        An object of :mod:`bochner.kernels`, or a name such as ``"matern52"``.
+    n_components : int, default=512
+        Number of real features, even.
+    alpha : float or "evidence", default=1.0
+        Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
+        maximises the marginal likelihood, from one eigendecomposition.
+    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
+        Of a kernel given by name; ``"evidence"`` searches a grid about the median distance on
+        at most 2000 rows (of the first batch, under :meth:`partial_fit`).
+    scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+    fit_intercept : bool, default=False
+        Whether to add a constant with a flat prior. Without it the prior mean is zero:
+        centre the targets.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    frequencies_ : Frequencies
+    signature_ : ndarray of shape (n_components,)
+    alpha_ : float
+    coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
+    intercept_ : float or ndarray of shape (n_targets,)
+    noise_variance_ : float or ndarray of shape (n_targets,)
+    log_evidence_ : float
+        Log marginal likelihood, summed over targets.
+    sums_ : FeatureSums
+        What :meth:`partial_fit` adds to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KreinRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=300)
+    >>> model = KreinRidge(alpha="evidence", length_scale="evidence", random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(0.07 < np.median(std) < 0.13)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all rows at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+        sample_weight : array-like of shape (n,), default=None
+            A row of weight ``w`` counts as ``w`` rows.
+
+        Returns
+        -------
+        self : KreinRidge
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range or the data are unusable.
+        """
+        return self._fit(X, y, sample_weight, start=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those already seen; the order of batches does not matter.
+
+        The first batch fixes the length scale and the frequencies.
+        """
+        return self._fit(X, y, sample_weight, start=not hasattr(self, "sums_"))
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, start: bool) -> Self:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=_FLOATS,
+            multi_output=True,
+            y_numeric=True,
+            reset=start,
+        )
+        Y = y.astype(np.float64).reshape(len(y), -1)
+        if not start and Y.shape[1] != self.sums_.cross.shape[1]:
+            raise ValueError(
+                f"y has {Y.shape[1]} targets; earlier batches had {self.sums_.cross.shape[1]}."
+            )
+        weight = checked_weight(sample_weight, X)
+        self._add_rows(X, Y, weight, start=start)
+        if start:
+            self._single_target = y.ndim == 1
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return predictive means and, if asked for, standard deviations.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        return_std : bool, default=False
+            The standard deviation of a new observation, noise included; that of the function
+            is ``sqrt(std**2 - noise_variance_)``.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,) or (n, n_targets)
+        std : ndarray of the same shape
+            Only if ``return_std``.
+        """
+        mean, std = self._predict(X, with_std=return_std)
+        return self._squeeze(mean) if std is None else (self._squeeze(mean), self._squeeze(std))
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        coef = self.posterior_.coef
+        return coef[:, 0] if self._single_target else coef.T
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant, zero unless ``fit_intercept``."""
+        return self._squeeze(self.posterior_.intercept[None])[0]
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood variance of the noise."""
+        return self._squeeze(self.posterior_.noise_variance[None])[0]
+
+    def _squeeze(self, values: Array) -> Array:
+        return values[:, 0] if self._single_target else values

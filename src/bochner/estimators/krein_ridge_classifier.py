@@ -1,0 +1,155 @@
+"""Classification by ridge regression on random features."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.estimators._ridge_head import _FLOATS, RidgeHead, checked_weight
+
+
+class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
+    r"""Classification by ridge regression of class indicators on random features.
+
+    Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
+    factorisation. The class of greatest value wins.
+
+    Parameters
+    ----------
+    kernel, n_components, alpha, length_scale, scheme, fit_intercept, random_state
+        As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    kernel_ : Kernel
+    frequencies_ : Frequencies
+    signature_ : ndarray of shape (n_components,)
+    alpha_ : float
+    coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    log_evidence_ : float
+    sums_ : FeatureSums
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import KreinRidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KreinRidgeClassifier(alpha="evidence", random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all rows at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Class labels, at least two of them.
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self : KreinRidgeClassifier
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, a parameter is out of range or the data are unusable.
+        """
+        return self._fit(X, y, None, sample_weight, start=True)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add rows to those already seen.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        classes : array-like, default=None
+            All labels that will ever come; needed in the first call unless ``y`` has them all.
+        """
+        return self._fit(X, y, classes, sample_weight, start=not hasattr(self, "sums_"))
+
+    def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, start: bool) -> Self:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=start)
+        check_classification_targets(y)
+        if start:
+            labels = np.unique(y if classes is None else classes)
+            if len(labels) < 2:
+                raise ValueError(
+                    f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
+                )
+        else:
+            labels = self.classes_
+        weight = checked_weight(sample_weight, X)
+        targets = _indicators(y, labels)
+        self._add_rows(X, targets, weight, start=start)
+        self.classes_ = labels
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
+        values = self._predict(X)[0]
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of greatest value for each row, of shape (n,)."""
+        values = self.decision_function(X)
+        winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[winner]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, of shape (n, n_classes).
+
+        Least squares on indicators estimates class probabilities but does not keep them
+        between zero and one: these are the nearest points of the probability simplex.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            positive = np.clip((1.0 + values) / 2.0, 0.0, 1.0)
+            return np.stack([1.0 - positive, positive], axis=1)
+        return _project_to_simplex((1.0 + values) / 2.0)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.coef.T
+
+    @property
+    def intercept_(self) -> Array:
+        """The constants, zero unless ``fit_intercept``."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.intercept
+
+
+def _indicators(y: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """Return targets of plus and minus one: (n, 1) for two classes, else (n, n_classes)."""
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(
+            f"y contains labels that were not announced: {unknown[:5].tolist()}; give all of "
+            f"them as classes in the first call of partial_fit. Known: {classes.tolist()}."
+        )
+    columns = classes[1:] if len(classes) == 2 else classes
+    return np.where(y[:, None] == columns, 1.0, -1.0)
+
+
+def _project_to_simplex(points: Array) -> Array:
+    """Return the nearest point of the probability simplex to each row, by sorting."""
+    descending = -np.sort(-points, axis=1)
+    excess = np.cumsum(descending, axis=1) - 1.0
+    rank = np.arange(1, points.shape[1] + 1)
+    support = np.count_nonzero(descending > excess / rank, axis=1)
+    threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
+    return np.maximum(points - threshold, 0.0)

@@ -1,0 +1,78 @@
+"""The median heuristic for length scales."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import euclidean_distances
+
+from bochner._numerics.arrays import Array, LengthScale, as_positive
+from bochner.kernels import Kernel, named_kernel
+
+_SUBSAMPLE = 1000
+
+
+def resolve_kernel(
+    kernel: Kernel | str,
+    length_scale: Any,
+    X: Any,
+    rng: np.random.Generator,
+    sample_weight: Array | None = None,
+) -> Kernel:
+    """Return the kernel object that ``kernel`` and ``length_scale`` mean for the data ``X``.
+
+    A :class:`~bochner.kernels.Kernel` is returned as it is. A name takes its length scale from
+    ``length_scale``: a number, one number per input, or ``"median"``.
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if not isinstance(kernel, str):
+        raise TypeError(f"kernel must be a Kernel or the name of one, got {kernel!r}.")
+    family = named_kernel(kernel)
+    if isinstance(length_scale, str):
+        if length_scale != "median":
+            raise ValueError(
+                f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
+            )
+        return family(median_distance(X, rng, sample_weight))
+    scale: LengthScale = as_positive("length_scale", length_scale)
+    return family(scale)
+
+
+def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | None = None) -> float:
+    """Return the median distance between distinct rows of a subsample of ``X``.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    rng : numpy.random.Generator
+        Chooses at most 1000 rows.
+    sample_weight : ndarray of shape (n,), default=None
+        A pair of rows counts as the product of their weights: integer weights are repetitions.
+
+    Returns
+    -------
+    distance : float
+        One if all rows are the same.
+    """
+    weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) > _SUBSAMPLE:
+        rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
+    i, j = np.triu_indices(len(rows), k=1)
+    distance = _pairwise_distances(X[rows])
+    # Equal rows of a sparse matrix come out a rounding error apart.
+    distinct = distance > 1e-7 * distance.max(initial=0.0)
+    if not distinct.any():
+        return 1.0
+    distance, i, j = distance[distinct], i[distinct], j[distinct]
+    order = np.argsort(distance)
+    cumulated = np.cumsum((weight[rows][i] * weight[rows][j])[order])
+    return float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2.0)])
+
+
+def _pairwise_distances(X: Any) -> Array:
+    if issparse(X):
+        return euclidean_distances(X)[np.triu_indices(X.shape[0], k=1)]
+    return pdist(X)

@@ -1,0 +1,212 @@
+"""What a kernel is, and the algebra of kernels."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Real
+from operator import mul
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from bochner._numerics.arrays import (
+    Array,
+    LengthScale,
+    as_positive,
+    check_dim,
+    row_blocks,
+)
+
+
+class Kernel(ABC):
+    """A function of two inputs, evaluated exactly on arrays.
+
+    Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
+    ``+``, ``-`` and ``*``, and know nothing of their spectra:
+    :func:`bochner.spectral_measure` does.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Return the Gram matrix ``k(x_i, y_j)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        Y : array-like of shape (n2, d), default=None
+            ``None`` means ``X``.
+
+        Returns
+        -------
+        K : ndarray of shape (n, n2)
+            Filled block of rows by block of rows, so that memory beyond the result stays small.
+
+        Raises
+        ------
+        ValueError
+            If an input is not a finite two-dimensional array, or the numbers of columns differ.
+        """
+        X = check_array(X, dtype=np.float64, input_name="X")
+        Y = X if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
+        if X.shape[1] != Y.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must have the same number."
+            )
+        self.check_dim(X.shape[1])
+        K = np.empty((len(X), len(Y)))
+        for rows in row_blocks(len(X), K.itemsize * len(Y)):
+            K[rows] = self.evaluate(X[rows], Y)
+        return K
+
+    @abstractmethod
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        """Return a new array ``k(x_i, y_j)`` for one block of checked rows."""
+
+    @abstractmethod
+    def diag(self, X: ArrayLike) -> Array:
+        """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
+
+    @abstractmethod
+    def check_dim(self, dim: int) -> None:
+        """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
+
+    def __add__(self, other: Any) -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum((*_terms(self), *_terms(other)))
+
+    def __sub__(self, other: Any) -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return self + (-other)
+
+    def __mul__(self, other: Any) -> "Kernel":
+        if isinstance(other, Kernel):
+            return Product((*_factors(self), *_factors(other)))
+        if isinstance(other, Real):
+            return Scaled(self, float(other))
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Kernel":
+        return -1.0 * self
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sum(Kernel):
+    """The sum of kernels, written ``k1 + k2``."""
+
+    terms: tuple[Kernel, ...]
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = self.terms[0].evaluate(X, Y)
+        for term in self.terms[1:]:
+            K += term.evaluate(X, Y)
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        return np.sum([term.diag(X) for term in self.terms], axis=0)
+
+    def check_dim(self, dim: int) -> None:
+        for term in self.terms:
+            term.check_dim(dim)
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.terms))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Product(Kernel):
+    """The product of kernels, written ``k1 * k2``."""
+
+    factors: tuple[Kernel, ...]
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = self.factors[0].evaluate(X, Y)
+        for factor in self.factors[1:]:
+            K *= factor.evaluate(X, Y)
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        return reduce(mul, (factor.diag(X) for factor in self.factors))
+
+    def check_dim(self, dim: int) -> None:
+        for factor in self.factors:
+            factor.check_dim(dim)
+
+    def __repr__(self) -> str:
+        return " * ".join(map(_in_parentheses, self.factors))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scaled(Kernel):
+    """A kernel times a number of either sign, written ``factor * kernel``."""
+
+    kernel: Kernel
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.factor):
+            raise ValueError(f"A kernel can be scaled by a finite number only, got {self.factor}.")
+        if isinstance(self.kernel, Scaled):
+            object.__setattr__(self, "factor", self.factor * self.kernel.factor)
+            object.__setattr__(self, "kernel", self.kernel.kernel)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = self.kernel.evaluate(X, Y)
+        K *= self.factor
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        return self.factor * self.kernel.diag(X)
+
+    def check_dim(self, dim: int) -> None:
+        self.kernel.check_dim(dim)
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_in_parentheses(self.kernel)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stationary(Kernel):
+    """A kernel of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of d floats, default=1.0
+        In the units of the inputs; one number, or one per input.
+    """
+
+    length_scale: LengthScale = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
+
+    @abstractmethod
+    def correlation(self, X: Array, Y: Array) -> Array:
+        """Return a new array of kernel values for rows already divided by the length scale."""
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.correlation(X / np.asarray(self.length_scale), Y / np.asarray(self.length_scale))
+
+    def diag(self, X: ArrayLike) -> Array:
+        return np.ones(len(check_array(X, dtype=np.float64, input_name="X")))
+
+    def check_dim(self, dim: int) -> None:
+        check_dim("length_scale", self.length_scale, dim)
+
+
+def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
+
+
+def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.factors if isinstance(kernel, Product) else (kernel,)
+
+
+def _in_parentheses(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)

@@ -1,0 +1,65 @@
+"""The ANOVA kernel: low-order interactions of the inputs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bochner._numerics.arrays import Array, LengthScale, as_scalar_or_tuple, check_dim
+from bochner.kernels._base import Kernel, Stationary
+
+
+@dataclass(frozen=True, slots=True)
+class Anova(Kernel):
+    r"""Low-order interactions, :math:`k(\Delta) = \prod_i (1 - \pi_i + \pi_i\, k_i(\Delta_i))`.
+
+    :math:`k_i` is ``kernel`` on input ``i`` alone. A frequency of this kernel involves input
+    ``i`` with probability :math:`\pi_i`, so :math:`\sum_i \pi_i` is the expected order of
+    interaction; tables are often sums of functions of one to three inputs. With every
+    :math:`\pi_i = 1` it is the product of the one-dimensional kernels.
+
+    Parameters
+    ----------
+    kernel : Stationary
+        Supplies :math:`k_i` and the length scales, for example ``Gaussian(0.5)``.
+    inclusion : float or sequence of d floats
+        :math:`\pi`, between 0 and 1.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Anova, Gaussian
+    >>> k = Anova(Gaussian(1.0), inclusion=0.5)
+    >>> k([[0.0, 0.0]], [[1.0, 0.0], [1.0, 1.0]]).round(4)
+    array([[0.8033, 0.6452]])
+    """
+
+    kernel: Stationary
+    inclusion: LengthScale
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Stationary):
+            raise TypeError(
+                f"Anova needs a stationary kernel with a length scale, such as Gaussian(1.0), "
+                f"got {self.kernel!r}."
+            )
+        object.__setattr__(self, "inclusion", as_scalar_or_tuple("inclusion", self.inclusion))
+        if not 0 <= np.min(self.inclusion) <= np.max(self.inclusion) <= 1:
+            raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}.")
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        scale = np.asarray(self.kernel.length_scale)
+        inclusion = np.broadcast_to(self.inclusion, X.shape[1:])
+        K = np.ones((len(X), len(Y)))
+        for x, y, pi in zip((X / scale).T, (Y / scale).T, inclusion, strict=True):
+            factor = self.kernel.correlation(x[:, None], y[:, None])
+            factor *= pi
+            factor += 1.0 - pi
+            K *= factor
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        return self.kernel.diag(X)
+
+    def check_dim(self, dim: int) -> None:
+        self.kernel.check_dim(dim)
+        check_dim("inclusion", self.inclusion, dim)

@@ -1,0 +1,126 @@
+"""The spectral mixture kernel: a Gaussian mixture over frequencies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+from sklearn.utils import check_array
+
+from bochner._numerics.arrays import Array
+from bochner.kernels._base import Kernel
+
+_MISMATCH = (
+    "covariances must have shape (Q, d, d), (Q, d) or (Q,) with Q = {q} components and d = {d} "
+    "inputs as in means, got {shape}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpectralMixture(Kernel):
+    r"""A mixture of Gaussians over frequencies.
+
+    .. math:: k(\Delta) = \sum_q w_q \exp(-\Delta^\top \Sigma_q \Delta / 2) \cos(\mu_q \cdot \Delta)
+
+    is the transform of :math:`\sum_q w_q N(\mu_q, \Sigma_q)`, symmetrised, in angular
+    frequencies: a period :math:`T` is the mean :math:`2\pi/T`.
+
+    Parameters
+    ----------
+    weights : sequence of Q floats
+        Positive; they sum to :math:`k(0)`.
+    means : array-like of shape (Q, d)
+        Radians per unit of the inputs.
+    covariances : array-like of shape (Q, d, d), (Q, d) or (Q,)
+        Full, diagonal or scalar; positive semi-definite (zero makes a pure cosine).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.kernels import SpectralMixture
+    >>> yearly = SpectralMixture([1.0], [[2 * np.pi]], [0.0])
+    >>> yearly([[0.0]], [[0.5], [1.0]]).round(6)
+    array([[-1.,  1.]])
+
+    References
+    ----------
+    Wilson and Adams, "Gaussian process kernels for pattern discovery and extrapolation", 2013.
+    """
+
+    weights: tuple[float, ...]
+    means: tuple[tuple[float, ...], ...]
+    covariances: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        weights = np.asarray(self.weights, dtype=np.float64)
+        means = np.asarray(self.means, dtype=np.float64)
+        covariances = np.asarray(self.covariances, dtype=np.float64)
+        _check_mixture(weights, means, covariances)
+        for name, value in (("weights", weights), ("means", means), ("covariances", covariances)):
+            object.__setattr__(self, name, _nested_tuple(value.tolist()))
+
+    @property
+    def dim(self) -> int:
+        """Number of inputs."""
+        return len(self.means[0])
+
+    def factors(self) -> Array:
+        r"""Return ``L`` of shape (Q, d, d) with :math:`\Sigma_q = L_q L_q^\top`."""
+        covariances = np.asarray(self.covariances)
+        if covariances.ndim == 1:
+            return np.sqrt(covariances)[:, None, None] * np.eye(self.dim)
+        if covariances.ndim == 2:
+            return np.sqrt(covariances)[:, :, None] * np.eye(self.dim)
+        eigenvalues, vectors = np.linalg.eigh(covariances)
+        return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))[:, None, :]
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = np.zeros((len(X), len(Y)))
+        for weight, mean, factor in zip(self.weights, self.means, self.factors(), strict=True):
+            term = cdist(X @ factor, Y @ factor, "sqeuclidean")
+            term *= -0.5
+            np.exp(term, out=term)
+            angle = np.subtract.outer(X @ mean, Y @ mean)
+            term *= np.cos(angle, out=angle)
+            term *= weight
+            K += term
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        n_samples = len(check_array(X, dtype=np.float64, input_name="X"))
+        return np.full(n_samples, float(np.sum(self.weights)))
+
+    def check_dim(self, dim: int) -> None:
+        if dim != self.dim:
+            raise ValueError(
+                f"This SpectralMixture is defined on {self.dim} inputs (the columns of means), "
+                f"but the data have {dim}."
+            )
+
+
+def _check_mixture(weights: Array, means: Array, covariances: Array) -> None:
+    if weights.ndim != 1 or means.ndim != 2 or len(weights) != len(means) or not means.size:
+        raise ValueError(
+            f"weights must have shape (Q,) and means (Q, d), got {weights.shape} and {means.shape}."
+        )
+    for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, got {array.tolist()}.")
+    if (weights <= 0).any():
+        raise ValueError(f"weights must be positive, got {weights.tolist()}.")
+    q, d = means.shape
+    if covariances.shape not in {(q,), (q, d), (q, d, d)}:
+        raise ValueError(_MISMATCH.format(q=q, d=d, shape=covariances.shape))
+    if covariances.ndim < 3:
+        least = covariances
+    else:
+        if not np.allclose(covariances, covariances.swapaxes(1, 2), rtol=1e-10, atol=0):
+            raise ValueError("Full covariances must be symmetric matrices.")
+        least = np.linalg.eigvalsh(covariances)
+    if (least < -1e-10 * np.abs(covariances).max(initial=0.0)).any():
+        raise ValueError("covariances must be positive semi-definite.")
+
+
+def _nested_tuple(value: Any) -> Any:
+    return tuple(map(_nested_tuple, value)) if isinstance(value, list) else value

@@ -1,0 +1,102 @@
+"""Choosing a kernel by its evidence on a subsample of the rows."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, LengthScale
+from bochner.features.length_scales import median_distance
+from bochner.features.stats import feature_sums
+from bochner.kernels import Kernel
+from bochner.learning.ridge import best_alpha, fit_ridge
+from bochner.sampling import Scheme
+from bochner.spectral import spectral_measure
+
+_SUBSAMPLE = 2000
+_MOST_FREQUENCIES = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceProblem:
+    """A regression on a subsample, ready to score kernels by their evidence.
+
+    Every kernel is scored with frequencies from the same seed, so that two length scales are
+    compared on the same draw.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    Y : ndarray of shape (n, t)
+    weight : ndarray of shape (n,) or None
+    n_frequencies : int
+    scheme : Scheme or str
+    seed : int
+    alpha : float or None
+        ``None`` maximises the evidence over alpha for every kernel.
+    fit_intercept : bool
+    """
+
+    X: Any
+    Y: Array
+    weight: Array | None
+    n_frequencies: int
+    scheme: Scheme | str
+    seed: int
+    alpha: float | None = None
+    fit_intercept: bool = False
+
+    def log_evidence(self, kernel: Kernel) -> float:
+        """Return the log evidence of ``kernel`` at its best alpha (or the given one)."""
+        measure = spectral_measure(kernel, self.X.shape[1])
+        frequencies = measure.sample(self.n_frequencies, self.seed, self.scheme)
+        sums = feature_sums(frequencies, self.X, self.Y, self.weight)
+        if self.alpha is None:
+            return best_alpha(sums, fit_intercept=self.fit_intercept)[1]
+        return fit_ridge(sums, self.alpha, fit_intercept=self.fit_intercept).log_evidence
+
+    def best(self, kernels: Iterable[Kernel]) -> tuple[Kernel, float]:
+        """Return the kernel of greatest evidence among ``kernels``, and its log evidence."""
+        scored = [(kernel, self.log_evidence(kernel)) for kernel in kernels]
+        return max(scored, key=lambda pair: pair[1])
+
+
+def evidence_problem(
+    X: Any,
+    Y: Array,
+    weight: Array | None,
+    rng: np.random.Generator,
+    *,
+    n_frequencies: int,
+    scheme: Scheme | str = "orthogonal",
+    alpha: float | None = None,
+    fit_intercept: bool = False,
+) -> EvidenceProblem:
+    """Return the problem on at most 2000 rows of positive weight and 256 frequencies."""
+    rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
+    if len(rows) > _SUBSAMPLE:
+        rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
+    return EvidenceProblem(
+        X=X[rows],
+        Y=Y[rows],
+        weight=None if weight is None else weight[rows],
+        n_frequencies=min(n_frequencies, _MOST_FREQUENCIES),
+        scheme=scheme,
+        seed=int(rng.integers(2**32)),
+        alpha=alpha,
+        fit_intercept=fit_intercept,
+    )
+
+
+def select_length_scale(
+    family: Callable[[LengthScale], Kernel], problem: EvidenceProblem, rng: np.random.Generator
+) -> Kernel:
+    """Return the kernel of ``family`` of greatest evidence over a grid about the median distance.
+
+    The grid spans a factor of eight below and above the median, in steps of the square root
+    of two.
+    """
+    median = median_distance(problem.X, rng, problem.weight)
+    grid = median * 2.0 ** np.arange(-3.0, 3.01, 0.5)
+    return problem.best(family(float(scale)) for scale in grid)[0]

@@ -1,0 +1,152 @@
+"""Probability laws over frequencies, assembled from blocks that any scheme can fill."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, LengthScale
+from bochner.sampling import Coordinates, Directions, Layout, Scheme, Uniforms
+from bochner.spectral.radial import RadialLaw
+
+
+class Law(ABC):
+    """A probability law over frequencies in ``dim`` dimensions."""
+
+    __slots__ = ()
+
+    dim: int
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The blocks of directions and uniforms that one draw is made of."""
+
+    @abstractmethod
+    def assemble(self, blocks: list[Array]) -> Array:
+        """Return frequencies of shape (m, dim) from filled blocks."""
+
+    def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
+        """Return ``m`` frequencies of shape (m, dim), each following this law."""
+        return self.assemble(scheme.fill(self.layout, m, rng))
+
+
+@dataclass(frozen=True, slots=True)
+class Isotropic(Law):
+    r"""Direction times radius, :math:`\omega = r u / \ell`, ``u`` uniform on the sphere.
+
+    Parameters
+    ----------
+    radial : RadialLaw
+    dim : int
+    length_scale : float or tuple of d floats
+        :math:`\ell`, in the units of the inputs.
+    """
+
+    radial: RadialLaw
+    dim: int
+    length_scale: LengthScale = 1.0
+
+    @property
+    def layout(self) -> Layout:
+        return (Directions(self.dim), Uniforms(self.radial.n_uniforms))
+
+    def assemble(self, blocks: list[Array]) -> Array:
+        directions, uniforms = blocks
+        radius = self.radial.radius(uniforms, self.dim)
+        return directions * radius[:, None] / np.asarray(self.length_scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Elliptical(Law):
+    r"""An isotropic vector, mapped and shifted: :math:`\omega = \mu + L (r u)`.
+
+    Parameters
+    ----------
+    radial : RadialLaw
+    mean : tuple of d floats
+        :math:`\mu`.
+    factor : tuple of d tuples of d floats
+        :math:`L`; the scatter matrix is :math:`L L^\top`.
+    """
+
+    radial: RadialLaw
+    mean: tuple[float, ...]
+    factor: tuple[tuple[float, ...], ...]
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return len(self.mean)
+
+    @property
+    def layout(self) -> Layout:
+        return Isotropic(self.radial, self.dim).layout
+
+    def assemble(self, blocks: list[Array]) -> Array:
+        standard = Isotropic(self.radial, self.dim).assemble(blocks)
+        return standard @ np.asarray(self.factor).T + np.asarray(self.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class Independent(Law):
+    r"""Independent symmetric coordinates, each zero with probability :math:`1 - \pi_i`.
+
+    With :math:`\pi = 1` the law of a product of one-dimensional kernels; below one the
+    spike-and-slab law of an ANOVA kernel. A coordinate's uniform ``u`` decides the spike, the
+    sign and the magnitude: ``|2u - 1|`` below :math:`1 - \pi_i` is the spike.
+
+    Parameters
+    ----------
+    radial : RadialLaw
+        Law of a coordinate's magnitude, at ``dim=1``.
+    dim : int
+    length_scale, inclusion : float or tuple of d floats
+        :math:`\ell` in the units of the inputs, and :math:`\pi`.
+    """
+
+    radial: RadialLaw
+    dim: int
+    length_scale: LengthScale = 1.0
+    inclusion: LengthScale = 1.0
+
+    @property
+    def layout(self) -> Layout:
+        extra = self.dim * (self.radial.n_uniforms - 1)
+        return (Coordinates(self.dim), Uniforms(extra)) if extra else (Coordinates(self.dim),)
+
+    def assemble(self, blocks: list[Array]) -> Array:
+        coordinates, *extra = blocks
+        inclusion = np.broadcast_to(self.inclusion, self.dim)
+        signed = 2.0 * coordinates - 1.0
+        slab = np.abs(signed) - (1.0 - inclusion)
+        active = slab > 0.0
+        uniforms = [np.where(active, slab / np.where(inclusion > 0, inclusion, 1.0), 0.5)]
+        uniforms += np.split(extra[0], self.radial.n_uniforms - 1, axis=1) if extra else []
+        flat = np.stack([np.clip(u, 0.0, 1.0 - 2.0**-53).ravel() for u in uniforms], axis=1)
+        magnitude = self.radial.radius(flat, 1).reshape(coordinates.shape)
+        return np.where(active, np.sign(signed) * magnitude, 0.0) / np.asarray(self.length_scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution(Law):
+    """The law of a sum of independent frequencies: the spectrum of a product of kernels."""
+
+    laws: tuple[Law, ...]
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.laws[0].dim
+
+    @property
+    def layout(self) -> Layout:
+        return tuple(block for law in self.laws for block in law.layout)
+
+    def assemble(self, blocks: list[Array]) -> Array:
+        ends = np.cumsum([0, *(len(law.layout) for law in self.laws)])
+        omegas: list[Any] = [
+            law.assemble(blocks[start:stop])
+            for law, (start, stop) in zip(self.laws, pairwise(ends), strict=True)
+        ]
+        return np.sum(omegas, axis=0)

@@ -1,0 +1,20 @@
+"""scikit-learn's own checks, with no expected failure."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier
+
+
+@parametrize_with_checks(
+    [
+        FourierFeatures(n_components=64),
+        FourierFeatures(kernel="laplacian", n_components=64, scheme="qmc"),
+        KreinRidge(n_components=64),
+        KreinRidge(n_components=64, alpha="evidence", length_scale="evidence", fit_intercept=True),
+        KreinRidgeClassifier(n_components=64),
+        KreinRidgeClassifier(n_components=64, alpha="evidence", length_scale="evidence"),
+    ],
+    xfail_strict=True,
+)
+def test_estimator(estimator, check):
+    check(estimator)
