@@ -1,0 +1,165 @@
+"""Tables from files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from bochner.cli._text_files import InputError, text_layout
+from bochner.estimators._refusals import nearest, refuse_repeated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ISO_DATE = re.compile(
+    r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
+)
+
+
+def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read a CSV (.csv, .csv.gz), tab-separated (.tsv, .tsv.gz) or Parquet (.parquet) file.
+
+    Text columns whose every entry is an ISO 8601 date or time become datetime64, in UTC where
+    they name a zone. Empty entries are missing.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, text in UTF-8 with a line of column names.
+
+    Returns
+    -------
+    pandas.DataFrame
+        At least one row, with distinct text names.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file; the nearest name in its folder is suggested.
+    InputError
+        If the ending is unknown, or the file is empty, damaged, not UTF-8, has no rows,
+        duplicate column names, or rows of different lengths.
+    """
+    path = Path(path)
+    _check_file(path)
+    frame = _reader(path)(path)
+    if frame.empty:
+        raise InputError(f"{path} has no rows or no columns: expected at least one of each.")
+    for name in text_columns(frame):
+        frame[name] = _as_dates(frame[name])
+    return frame
+
+
+def text_columns(frame: pd.DataFrame) -> list[str]:
+    """Names of the columns that hold text and nothing else but missing entries."""
+    import pandas as pd
+
+    present = {name: frame[name].dropna() for name in frame.columns}
+    kinds = {name: pd.api.types.infer_dtype(held) for name, held in present.items() if held.size}
+    return [name for name, kind in kinds.items() if kind == "string"]
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        held = sorted(child.name for child in path.iterdir() if _ending(child) in _READERS)
+        listed = f"; it holds {', '.join(held[:5])}" if held else ""
+        raise IsADirectoryError(f"{path} is a directory: expected a CSV or Parquet file{listed}.")
+    if not path.exists():
+        there = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = nearest(path.name, there)
+        hint = f"did you mean {path.parent / near}?" if near else "check the name and the folder."
+        raise FileNotFoundError(f"No file {path}: {hint}")
+
+
+def _ending(path: Path) -> str:
+    return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else [path.suffix]).lower()
+
+
+def _reader(path: Path) -> Callable[[Path], pd.DataFrame]:
+    if _ending(path) not in _READERS:
+        raise InputError(
+            f"{path} has the ending {_ending(path)!r}: expected one of {', '.join(_READERS)}. "
+            "Convert it, or rename it if it is one of these."
+        )
+    return _READERS[_ending(path)]
+
+
+def _read_text(path: Path, delimiter: str | None) -> pd.DataFrame:
+    import pandas as pd
+
+    layout = text_layout(path, delimiter)
+    try:
+        return pd.read_csv(path, sep=layout.delimiter, index_col=False, low_memory=False)
+    except (pd.errors.ParserError, OverflowError) as error:
+        raise InputError(
+            f"{path} cannot be parsed as a table ({_one_line(error)}): is a quotation mark left "
+            "open?"
+        ) from error
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    _check_parquet_marks(path)
+    try:
+        with path.open("rb") as file:
+            frame: pd.DataFrame = pq.read_table(file).to_pandas()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path} is a damaged Parquet file ({_one_line(error)}): copy or export it again."
+        ) from error
+    frame = frame.reset_index(drop=True).set_axis(list(map(str, frame.columns)), axis=1)
+    refuse_repeated(list(frame.columns), str(path))
+    return frame
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _check_parquet_marks(path: Path) -> None:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(4)
+        file.seek(max(size - 4, 0))
+        tail = file.read(4)
+    if size == 0:
+        raise InputError(f"{path} is empty: expected a Parquet file.")
+    if head != b"PAR1":
+        raise InputError(f"{path} is not a Parquet file: expected it to begin with PAR1.")
+    if tail != b"PAR1" or size < 12:
+        raise InputError(
+            f"{path} is a truncated Parquet file ({size} bytes, its end is missing): "
+            "copy or export it again."
+        )
+
+
+_READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = MappingProxyType(
+    {
+        ".csv": partial(_read_text, delimiter=None),
+        ".csv.gz": partial(_read_text, delimiter=None),
+        ".tsv": partial(_read_text, delimiter="\t"),
+        ".tsv.gz": partial(_read_text, delimiter="\t"),
+        ".parquet": _read_parquet,
+    }
+)
+
+
+def _as_dates(series: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    present = series.dropna()
+    if not _ISO_DATE.fullmatch(present.iloc[0]) or not all(
+        map(_ISO_DATE.fullmatch, present.unique())
+    ):
+        return series
+    try:
+        return pd.to_datetime(series, format="ISO8601", utc=True).dt.tz_localize(None)
+    except ValueError:  # such as 2021-02-30: it stays the text it is
+        return series

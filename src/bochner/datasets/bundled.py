@@ -1,0 +1,93 @@
+"""Data sets that come with the library or with scikit-learn."""
+
+import csv
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets as sklearn_datasets
+
+from bochner.datasets.dataset import Dataset, Task
+
+_SKLEARN_LICENSE = "BSD-3-Clause (scikit-learn's copy)"
+
+
+def decimal_year(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
+    """Return days as years: the year plus the fraction of it that has passed at midnight.
+
+    Examples
+    --------
+    >>> decimal_year(np.array(["2000-01-01", "2000-07-01"], dtype="M8[D]"))
+    array([2000.        , 2000.49726776])
+    """
+    years = dates.astype("M8[Y]")
+    start, end = years.astype("M8[D]"), (years + 1).astype("M8[D]")
+    fraction: NDArray[np.float64] = (dates.astype("M8[D]") - start) / (end - start)
+    return years.astype(np.int64) + 1970 + fraction
+
+
+def load_co2() -> Dataset:
+    """Return the weekly Mauna Loa record; ``y`` is NaN in the weeks without a value."""
+    resource = files("bochner.datasets") / "data" / "mauna_loa_co2_weekly.csv"
+    with resource.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    dates = np.array([row["date"] for row in rows], dtype="M8[D]")
+    return Dataset(
+        name="mauna_loa_co2_weekly",
+        X=decimal_year(dates)[:, np.newaxis],
+        y=np.array([float(row["co2"] or "nan") for row in rows]),
+        task="regression",
+        feature_names=("decimal_year",),
+        target_name="co2",
+        source="Keeling and Whorf (2004), Trends, CDIAC; copied from statsmodels 0.15.0",
+        license="public domain",
+        notes="weekly means in ppm, 1958-03-29 to 2001-12-29; 59 weeks have no value (NaN in y)",
+    )
+
+
+def _from_sklearn(
+    name: str, task: Task, loader: Callable[[], Any], target_name: str, notes: str
+) -> Dataset:
+    bunch = loader()
+    classes = tuple(map(str, bunch.target_names)) if task == "classification" else ()
+    return Dataset(
+        name=name,
+        X=np.asarray(bunch.data, dtype=np.float64),
+        y=np.asarray(bunch.target),
+        task=task,
+        feature_names=tuple(map(str, bunch.feature_names)),
+        target_name=target_name,
+        levels={target_name: classes} if classes else {},
+        source=f"sklearn.datasets.load_{name}",
+        license=_SKLEARN_LICENSE,
+        notes=notes,
+    )
+
+
+_SKLEARN: tuple[tuple[str, Task, Callable[[], Any], str, str], ...] = (
+    (
+        "diabetes",
+        "regression",
+        partial(sklearn_datasets.load_diabetes, scaled=False),
+        "progression",
+        "raw units",
+    ),
+    (
+        "breast_cancer",
+        "classification",
+        sklearn_datasets.load_breast_cancer,
+        "diagnosis",
+        "0 = malignant, 1 = benign",
+    ),
+    ("wine", "classification", sklearn_datasets.load_wine, "cultivar", "rows sorted by class"),
+    ("iris", "classification", sklearn_datasets.load_iris, "species", "rows sorted by class"),
+    ("digits", "classification", sklearn_datasets.load_digits, "digit", "8 x 8 pixels, 0 to 16"),
+)
+
+BUNDLED: Mapping[str, Callable[[], Dataset]] = {
+    "mauna_loa_co2_weekly": load_co2,
+    **{row[0]: partial(_from_sklearn, *row) for row in _SKLEARN},
+}

@@ -1,0 +1,132 @@
+"""A data set by its name, from the first place that has it."""
+
+import difflib
+import os
+import re
+from pathlib import Path
+
+from bochner.datasets.bundled import BUNDLED
+from bochner.datasets.dataset import Dataset
+from bochner.datasets.npz import read_npz
+from bochner.datasets.remote import cache_folder, downloadable, fetch, read_cached
+
+_PLAIN_NAME = re.compile(r"\w[\w.-]*")
+
+
+def load(name: str, folder: str | Path | None = None, *, download: bool = False) -> Dataset:
+    """Return a data set by its name.
+
+    The first of these that has it is used: ``folder``; the folder in the environment variable
+    ``BOCHNER_DATA``; the data sets bundled with the library and with scikit-learn; the cache of
+    earlier downloads; and, if ``download`` is true, the public sources.
+
+    Parameters
+    ----------
+    name : str
+        A folder is searched for ``NAME.npz``.
+    folder : path, default=None
+    download : bool, default=False
+        Nothing is ever downloaded without it.
+
+    Returns
+    -------
+    dataset : Dataset
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown (with the nearest names and the ways out), a folder does not exist,
+        or a file is damaged.
+    OSError
+        If a download fails.
+
+    Examples
+    --------
+    >>> from bochner.datasets import load
+    >>> co2 = load("mauna_loa_co2_weekly")
+    >>> co2.X.shape, co2.target_name
+    ((2284, 1), 'co2')
+    """
+    _check_name(name)
+    for place in _folders(folder):
+        path = place / f"{name}.npz"
+        if path.is_file():
+            return read_npz(path)
+    if name in BUNDLED:
+        return BUNDLED[name]()
+    if download and name in downloadable():
+        return fetch(name)
+    cached = read_cached(name)
+    if cached is None:
+        raise ValueError(_unknown(name, folder))
+    return cached
+
+
+def available(folder: str | Path | None = None) -> tuple[str, ...]:
+    """Return the names that :func:`load` finds without a download, sorted.
+
+    Parameters
+    ----------
+    folder : path, default=None
+        As in :func:`load`.
+
+    Returns
+    -------
+    names : tuple of str
+
+    Raises
+    ------
+    ValueError
+        If a folder does not exist.
+
+    Examples
+    --------
+    >>> from bochner import datasets
+    >>> "iris" in datasets.available()
+    True
+    """
+    places = [*_folders(folder), cache_folder()]
+    found = (path.stem for place in places for path in place.glob("*.npz"))
+    return tuple(sorted({*BUNDLED, *found}))
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"A data set's name is a string, got {name!r}.")
+    if not _PLAIN_NAME.fullmatch(name):
+        raise ValueError(
+            f"A data set's name has letters, digits, '_', '-' and '.' only, got {name!r}; "
+            "give the folder of a file with folder=."
+        )
+
+
+def _folders(folder: str | Path | None) -> list[Path]:
+    named = (
+        ("folder", folder),
+        ("the environment variable BOCHNER_DATA", os.environ.get("BOCHNER_DATA")),
+    )
+    places = [(what, Path(value)) for what, value in named if value]
+    for what, place in places:
+        if not place.is_dir():
+            raise ValueError(f"{what} must name an existing folder, got {str(place)!r}.")
+    return [place for _, place in places]
+
+
+def _unknown(name: str, folder: str | Path | None) -> str:
+    if name in downloadable():
+        return (
+            f"Data set {name!r} is not on this machine; download it with "
+            f"load({name!r}, download=True), or put {name}.npz into a folder and name that with "
+            "folder= or BOCHNER_DATA."
+        )
+    known = sorted({*available(folder), *downloadable()})
+    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = (
+        f"did you mean {' or '.join(map(repr, nearest))}?"
+        if nearest
+        else f"known: {', '.join(known)}."
+    )
+    return (
+        f"There is no data set {name!r}; {hint} "
+        f"To use your own, put {name}.npz into a folder and name that with folder= or BOCHNER_DATA."
+    )

@@ -1,0 +1,222 @@
+"""What the columns of a table hold: numbers, dates or text."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
+
+WORDS: dict[Kind, str] = {
+    "numeric": "numbers",
+    "date": "dates",
+    "text": "text",
+    "empty": "nothing",
+    "mixed": "a mixture",
+    "unsupported": "other objects",
+}
+LARGEST = 1e150
+"""Numbers beyond this are refused with the infinite ones: their square is infinite."""
+
+_KIND_OF_DTYPE: dict[str, Kind] = {
+    **dict.fromkeys("biuf", "numeric"),
+    "M": "date",
+    "U": "text",
+}
+_KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
+    ((str,), "text"),
+    ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
+    ((datetime.date, np.datetime64), "date"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        What its present entries are; "empty" when there are none.
+    raw : ndarray of shape (n,)
+        The entries as they came.
+    present : ndarray of bool, shape (n,)
+        False where an entry is missing (None, NaN, NaT, pandas' NA).
+    values : ndarray of shape (n,)
+        Numbers and dates (decimal years, UTC) as float64 with NaN for missing, else `raw`.
+    """
+
+    name: str
+    kind: Kind
+    raw: npt.NDArray[Any]
+    present: npt.NDArray[np.bool_]
+    values: npt.NDArray[Any]
+
+    def at(self, row: int | np.intp) -> str:
+        """Show the entry of a row, with the row counted from 1."""
+        return f"row {row + 1}: {_shown(self.raw[row])}"
+
+    def first(self, kind: Kind | None = None) -> str:
+        """Show the first present entry (of a kind), with its row counted from 1."""
+        for row in np.flatnonzero(self.present):
+            if kind is None or kind_of(self.raw[row]) == kind:
+                return self.at(row)
+        return "all missing"
+
+    def beyond(self) -> npt.NDArray[np.intp]:
+        """Rows whose number is infinite, or larger than `LARGEST`."""
+        if self.kind != "numeric":
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(np.abs(self.values) > LARGEST)
+
+
+def read_column(name: str, series: Any) -> Column:
+    """Read a pandas Series or a 1-D array as a `Column`.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    series : pandas.Series or ndarray of shape (n,)
+        Its entries. A pandas categorical is text, whatever its categories are.
+
+    Returns
+    -------
+    Column
+
+    Examples
+    --------
+    >>> column = read_column("a", np.array([1, None, True], dtype=object))
+    >>> column.kind, column.values
+    ('numeric', array([ 1., nan,  1.]))
+    """
+    raw = _as_array(series)
+    present = _present(raw)
+    kind = _kind(raw, present)
+    return Column(name, kind, raw, present, _values(kind, raw, present))
+
+
+def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
+    """Entries as text, None where missing; a whole number has no decimal point.
+
+    >>> labels(np.array([1.0, 2.5, np.nan]), np.array([True, True, False])).tolist()
+    ['1', '2.5', None]
+    """
+    text = np.full(raw.shape[0], None, dtype=object)
+    text[present] = [_label(entry) for entry in raw[present].tolist()]
+    return text
+
+
+def kind_of(entry: object) -> Kind:
+    """Tell what a single present entry is.
+
+    >>> kind_of("a"), kind_of(1.5), kind_of(datetime.date(2020, 1, 1)), kind_of(b"a")
+    ('text', 'numeric', 'date', 'unsupported')
+    """
+    return _kind_of_type(type(entry))
+
+
+def each_kind(column: Column) -> str:
+    """Show the first entry of each kind in a mixed column."""
+    kinds: tuple[Kind, ...] = ("numeric", "text", "date")
+    found = (column.first(kind) for kind in kinds)
+    return ", ".join(example for example in found if example != "all missing")
+
+
+def _as_array(series: Any) -> npt.NDArray[Any]:
+    dtype = getattr(series, "dtype", None)
+    if getattr(dtype, "categories", None) is not None:
+        raw = np.asarray(series, dtype=object)
+        return labels(raw, _present(raw))
+    if getattr(dtype, "tz", None) is not None:
+        return np.asarray(series, dtype="datetime64[us]")
+    raw = np.asarray(series)
+    return raw.astype(object) if raw.dtype.kind == "U" else raw
+
+
+def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    if raw.dtype.kind == "O":
+        return np.fromiter((not _is_missing(entry) for entry in raw), dtype=bool, count=raw.size)
+    missing = np.zeros(raw.shape[0], dtype=bool)
+    if raw.dtype.kind in "fc":
+        missing = np.isnan(raw)
+    if raw.dtype.kind in "mM":
+        missing = np.isnat(raw)
+    return np.logical_not(missing)
+
+
+def _is_missing(entry: object) -> bool:
+    # pandas' NA compares to NA, not to a truth value, so it is known by its type's name.
+    return (
+        entry is None
+        or type(entry).__name__ in ("NAType", "NaTType")
+        or (isinstance(entry, float | np.floating | Decimal) and math.isnan(entry))
+        or (isinstance(entry, np.datetime64) and bool(np.isnat(entry)))
+    )
+
+
+def _kind(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Kind:
+    if not present.any():
+        return "empty"
+    if raw.dtype.kind != "O":
+        return _KIND_OF_DTYPE.get(raw.dtype.kind, "unsupported")
+    kinds = {_kind_of_type(entry_type) for entry_type in set(map(type, raw[present]))}
+    if "unsupported" in kinds:
+        return "unsupported"
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _kind_of_type(entry_type: type) -> Kind:
+    found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
+    return next(found, "unsupported")
+
+
+def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    if kind not in ("numeric", "date", "empty"):
+        return raw
+    values = np.full(raw.shape[0], np.nan)
+    if kind == "numeric":
+        values[present] = raw[present].astype(np.float64)
+    if kind == "date":
+        values[present] = _decimal_years(_as_stamps(raw[present]))
+    return values
+
+
+def _as_stamps(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
+    if raw.dtype.kind == "M":
+        return raw.astype("datetime64[us]")
+    return np.array([_without_zone(entry) for entry in raw], dtype="datetime64[us]")
+
+
+def _without_zone(entry: Any) -> Any:
+    if isinstance(entry, datetime.datetime) and entry.tzinfo is not None:
+        return entry.astimezone(datetime.UTC).replace(tzinfo=None)
+    return entry
+
+
+def _decimal_years(stamps: npt.NDArray[np.datetime64]) -> FloatArray:
+    year = stamps.astype("datetime64[Y]")
+    start = year.astype("datetime64[us]")
+    end = (year + np.timedelta64(1, "Y")).astype("datetime64[us]")
+    fraction: FloatArray = (stamps - start) / (end - start)
+    return year.astype(np.int64) + 1970 + fraction
+
+
+def _label(entry: Any) -> str:
+    whole = isinstance(entry, float) and entry.is_integer()
+    return str(int(entry)) if whole else str(entry)
+
+
+def _shown(entry: Any) -> str:
+    text = repr(entry.item() if isinstance(entry, np.generic) else entry)
+    return text if len(text) <= 40 else text[:36] + "...'"

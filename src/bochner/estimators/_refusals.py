@@ -1,0 +1,181 @@
+"""What is refused of a table: the columns named, what was expected, and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from bochner.estimators._columns import LARGEST, Column, each_kind, kind_of
+from bochner.estimators._encodings import State, changed_kind
+
+Found = Sequence[tuple[str, str]]
+"""Names of columns, each with a detail or an empty text."""
+
+_NAMED_AT_MOST = 5
+
+
+def naming(found: Found) -> str:
+    """Name columns with a detail each: five of them, then a count of the rest.
+
+    >>> naming([("a", "row 1: inf"), ("b", "")])
+    "columns 'a' (row 1: inf) and 'b'"
+    """
+    shown = [f"{name!r} ({detail})" if detail else repr(name) for name, detail in found]
+    rest = len(shown) - _NAMED_AT_MOST
+    shown = [*shown[:_NAMED_AT_MOST], f"{rest} more"] if rest > 0 else shown
+    listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+    return f"column{'s' if len(found) > 1 else ''} {listed}"
+
+
+def drop_advice(found: Found) -> str:
+    """How to leave columns out, in Python and on the command line.
+
+    >>> drop_advice([("id", "")])
+    "drop it: X.drop(columns=['id']), or --drop id on the command line"
+    """
+    shown = [name for name, _ in found[:_NAMED_AT_MOST]]
+    dots = ["..."] if len(found) > len(shown) else []
+    flags = " ".join([*(f"--drop {_quoted(name)}" for name in shown), *dots])
+    listed = ", ".join([*map(repr, shown), *dots])
+    pronoun = "it" if len(found) == 1 else "them"
+    return f"drop {pronoun}: X.drop(columns=[{listed}]), or {flags} on the command line"
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Find the candidate that reads most like a name, letter case aside, or None.
+
+    >>> nearest("Prize", ["area", "price"])
+    'price'
+    """
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    return folded[close[0]] if close else None
+
+
+def refuse_small(n: int, d: int, fewest_rows: int) -> None:
+    """Raise ValueError for a table of n rows and d columns with too few of either."""
+    if d == 0:
+        raise ValueError(
+            f"Found a table with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
+        )
+    if n < fewest_rows:
+        raise ValueError(
+            f"The table has {'one row' if n else 'no rows'} (n_samples={n}): expected at least "
+            f"{fewest_rows}. Add rows."
+        )
+
+
+def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
+    """Raise ValueError for names that a table has more than once."""
+    counts = {name: names.count(name) for name in names}
+    found = [(name, f"{count} times") for name, count in counts.items() if count > 1]
+    if found:
+        raise ValueError(
+            f"Duplicate {naming(found)} in {place}: expected distinct names. "
+            f"Rename or delete one of each.{hint}"
+        )
+
+
+def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
+    """Raise ValueError unless a table has the columns of the fit, in their order."""
+    missing = [name for name in fitted if name not in set(names)]
+    extra = [(name, "") for name in names if name not in set(fitted)]
+    if missing:
+        near = {name: nearest(name, (other for other, _ in extra)) for name in missing}
+        found = [(name, f"nearest name there: {near[name]!r}" if near[name] else "")
+                 for name in missing]  # fmt: skip
+        raise ValueError(
+            f"Missing {naming(found)}: expected the {len(fitted)} columns of the fit. "
+            "Rename or add; entries may be left empty."
+        )
+    if extra:
+        raise ValueError(
+            f"Unexpected {naming(extra)}: expected only the {len(fitted)} columns of the fit. "
+            "Leave them out: X[list(encoder.feature_names_in_)], or delete them from the file."
+        )
+    if list(names) != list(fitted):
+        place = next(i for i, name in enumerate(names) if name != fitted[i])
+        raise ValueError(
+            f"Columns in another order than at fit: column {place + 1} is {names[place]!r}, "
+            f"expected {fitted[place]!r}. Reorder: X[list(encoder.feature_names_in_)], that is "
+            f"{', '.join(fitted[:8])}{', ...' if len(fitted) > 8 else ''}."
+        )
+
+
+def refuse_unreadable(columns: Sequence[Column]) -> None:
+    """Raise for columns of mixed, complex or foreign objects.
+
+    Raises
+    ------
+    TypeError
+        If entries are neither numbers, text nor dates.
+    ValueError
+        If numbers are complex, or if one column mixes numbers, text and dates.
+    """
+    foreign = [(c.name, _foreign(c)) for c in columns if c.kind == "unsupported"]
+    if any("complex" in detail for _, detail in foreign):
+        raise ValueError(
+            f"Complex data not supported: {naming(foreign)}. Split real and imaginary parts, "
+            f"or {drop_advice(foreign)}."
+        )
+    if foreign:
+        raise TypeError(
+            f"Unreadable {naming(foreign)}: every entry of the table argument must be "
+            f"a string, a number or a date. Convert, or {drop_advice(foreign)}."
+        )
+    refuse_mixed([(c.name, each_kind(c)) for c in columns if c.kind == "mixed"])
+
+
+def refuse_mixed(found: Found) -> None:
+    """Raise ValueError for columns, with examples, that hold more than one kind."""
+    if found:
+        raise ValueError(
+            f"Mixed types in {naming(found)}: expected numbers, text or dates throughout. "
+            "Leave missing entries empty, convert the others to one kind (codes: put a letter "
+            f"before each, so that all are text), or {drop_advice(found)}."
+        )
+
+
+def refuse_infinite(columns: Sequence[Column]) -> None:
+    """Raise ValueError for numbers that are infinite or beyond `LARGEST`."""
+    rows = [(c, c.beyond()) for c in columns]
+    found = [(c.name, f"{r.size} of them, first in {c.at(r[0])}") for c, r in rows if r.size]
+    if found:
+        raise ValueError(
+            f"Infinite numbers (or beyond {LARGEST:g}) in {naming(found)}: expected finite ones. "
+            "Replace them, or leave the entries empty, which counts as missing."
+        )
+
+
+def refuse_many_levels(columns: Sequence[Column], max_levels: int) -> None:
+    """Raise ValueError for text columns with more than `max_levels` levels."""
+    counted = [(c.name, len(set(c.raw[c.present]))) for c in columns if c.kind == "text"]
+    found = [(name, f"{count} distinct texts") for name, count in counted if count > max_levels]
+    if found:
+        raise ValueError(
+            f"Too many levels in {naming(found)}: expected at most max_levels={max_levels}; "
+            "this is an identifier or free text. Group the levels, raise max_levels, or "
+            f"{drop_advice(found)}."
+        )
+
+
+def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
+    """Raise ValueError for columns that their state of the fit cannot read."""
+    changes = ((column.name, changed_kind(state, column)) for state, column in read)
+    found = [(name, change) for name, change in changes if change is not None]
+    if found:
+        raise ValueError(
+            f"Changed kind of {naming(found)}: expected what the fit saw. Convert the entries, "
+            "or leave unknown ones empty."
+        )
+
+
+def _foreign(column: Column) -> str:
+    if column.raw.dtype.kind != "O":
+        return str(column.raw.dtype)
+    entry = next(e for e in column.raw[column.present] if kind_of(e) == "unsupported")
+    return type(entry).__name__
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if any(letter.isspace() for letter in name) else name

@@ -1,0 +1,249 @@
+"""A table of numbers, text and dates as real features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner.estimators._columns import Column, FloatArray, read_column
+from bochner.estimators._encodings import (
+    Knots,
+    State,
+    encode,
+    fit_state,
+    normal_knots,
+    output_names,
+    standard_knots,
+)
+from bochner.estimators._refusals import (
+    naming,
+    refuse_changed_kinds,
+    refuse_infinite,
+    refuse_many_levels,
+    refuse_other_names,
+    refuse_repeated,
+    refuse_small,
+    refuse_unreadable,
+)
+
+KnotsOf = Callable[[FloatArray], Knots]
+_KNOTS: Mapping[str, Callable[[float, int], KnotsOf]] = MappingProxyType(
+    {
+        "standardize": lambda clip, n_quantiles: partial(standard_knots, clip=clip),
+        "normal_quantile": lambda clip, n_quantiles: partial(
+            normal_knots, clip=clip, n_quantiles=n_quantiles
+        ),
+    }
+)
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Map the columns of a table to real features, each by what it holds.
+
+    Numbers (booleans are 0 and 1) are clamped piecewise-linear maps of themselves: standardised,
+    or mapped by quantiles to a standard normal, and clipped. Missing ones take the median, and a
+    0/1 indicator is added where the training column had any. Dates become decimal years (UTC),
+    then numbers. Text becomes one 0/1 feature per level, and one for unknown and missing
+    entries. A column with a single value, or with none, becomes nothing: it tells rows apart
+    neither now nor in a cross-validation fold where it happens to be constant.
+
+    Parameters
+    ----------
+    numeric : {"standardize", "normal_quantile"}, default="standardize"
+        (x - mean)/sd, or Φ⁻¹(F(x)) with F the mid-rank distribution of the training column,
+        linear between its values.
+    clip : float, default=3.0
+        Bound on a numeric feature, in standard deviations.
+    max_levels : int, default=256
+        A text column with more levels is refused: an identifier, or free text.
+    n_quantiles : int, default=1000
+        Largest number of values kept of a column for "normal_quantile".
+
+    Attributes
+    ----------
+    columns_ : list of dict
+        One a column, plain JSON: all that `transform` reads.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of str
+        Their names, where `fit` saw a data frame with text names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, "red"], [3.0, "blue"]], dtype=object)
+    >>> encoder = TableEncoder().fit(X)
+    >>> encoder.get_feature_names_out().tolist()
+    ['x0', 'x1_blue', 'x1_red', 'x1_<unknown>']
+    >>> encoder.transform(np.array([[2.0, "green"]], dtype=object))
+    array([[0., 0., 0., 1.]])
+    """
+
+    columns_: list[State]
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
+
+    def __init__(
+        self,
+        numeric: Literal["standardize", "normal_quantile"] = "standardize",
+        clip: float = 3.0,
+        max_levels: int = 256,
+        n_quantiles: int = 1000,
+    ) -> None:
+        self.numeric = numeric
+        self.clip = clip
+        self.max_levels = max_levels
+        self.n_quantiles = n_quantiles
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn the map of each column.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+            The table. Arrays may be of objects; their columns are called x0, x1, ...
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Naming the columns: fewer than two rows; duplicate names; infinite or complex
+            numbers; numbers, text and dates in one column; too many levels; no column that
+            varies.
+        TypeError
+            If entries are neither numbers, text nor dates.
+        """
+        self._check_parameters()
+        columns = self._read(X, reset=True)
+        refuse_unreadable(columns)
+        refuse_infinite(columns)
+        refuse_many_levels(columns, self.max_levels)
+        knots_of = _KNOTS[self.numeric](self.clip, self.n_quantiles)
+        states = [fit_state(column, knots_of) for column in columns]
+        if not any(map(output_names, states)):
+            raise ValueError(
+                f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
+                ". Expected at least one with two values; add one that tells the rows apart."
+            )
+        self.columns_ = states
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Encode a table that has the columns of the fit.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+            The table.
+
+        Returns
+        -------
+        ndarray of shape (n, d_out)
+            The features, float64.
+
+        Raises
+        ------
+        ValueError
+            Naming the columns: missing, unexpected or reordered ones, another kind than at fit,
+            or infinite numbers.
+        """
+        check_is_fitted(self)
+        columns = self._read(X, reset=False)
+        read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
+        refuse_changed_kinds(read)
+        refuse_infinite([column for _, column in read])
+        widths = [len(output_names(state)) for state, _ in read]
+        ends = np.cumsum(widths)
+        out = np.empty((columns[0].raw.shape[0], ends[-1]))
+        for (state, column), end, width in zip(read, ends, widths, strict=True):
+            out[:, end - width : end] = encode(state, column)
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the features `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns; those of the fit when it saw any.
+
+        Returns
+        -------
+        ndarray of str objects
+            "column", "column_<missing>", "column_level" or "column_<unknown>".
+
+        Raises
+        ------
+        ValueError
+            If `input_features` is of another length than the columns of the fit, or differs
+            from their names.
+        """
+        check_is_fitted(self)
+        fitted = [state["name"] for state in self.columns_]
+        names = fitted if input_features is None else [str(name) for name in input_features]
+        if len(names) != len(fitted):
+            raise ValueError(
+                f"input_features should have length equal to number of features "
+                f"({len(fitted)}), got {len(names)}."
+            )
+        if hasattr(self, "feature_names_in_") and names != fitted:
+            raise ValueError("input_features is not equal to feature_names_in_; leave it out.")
+        pairs = zip(self.columns_, names, strict=True)
+        out = [name for state, column in pairs for name in output_names(state, column)]
+        return np.array(out, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        if self.numeric not in _KNOTS:
+            raise ValueError(f"numeric must be one of {sorted(_KNOTS)}, got {self.numeric!r}.")
+        if not 0 < self.clip < np.inf:
+            raise ValueError(f"clip must be positive and finite, got {self.clip!r}.")
+        if self.max_levels < 1:
+            raise ValueError(f"max_levels must be at least 1, got {self.max_levels!r}.")
+        if self.n_quantiles < 2:
+            raise ValueError(f"n_quantiles must be at least 2, got {self.n_quantiles!r}.")
+
+    def _read(self, X: Any, *, reset: bool) -> list[Column]:
+        fewest_rows = 2 if reset else 1
+        if not _is_frame(X):
+            # An array would turn the numbers of a list with text into text.
+            table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+            array = validate_data(
+                self,
+                table,
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=fewest_rows,
+                reset=reset,
+            )
+            return [read_column(f"x{i}", array[:, i]) for i in range(array.shape[1])]
+        names = list(map(str, X.columns))
+        refuse_small(len(X), len(names), fewest_rows)
+        refuse_repeated(names)
+        if not reset and hasattr(self, "feature_names_in_"):
+            refuse_other_names(names, self.feature_names_in_.tolist())
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return [read_column(name, X.iloc[:, i]) for i, name in enumerate(names)]
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "iloc")

@@ -1,0 +1,396 @@
+"""A benchmark resumes, and mixes nothing."""
+
+import csv
+import json
+import os
+import platform
+import shutil
+
+import numpy as np
+import pytest
+import sklearn
+from threadpoolctl import threadpool_info
+
+import bochner.benchmarks.environment as environment_module
+from bochner.benchmarks import BENCHMARKS, Benchmark, Cell, find, read_rows, render, run
+
+HEADER = ["benchmark", "mode", "run", "dataset", "method", "p", "seed", "metric", "value"]
+
+
+class Planted(Exception):
+    """The crash."""
+
+
+class Toy:
+    """A benchmark that counts its cells and crashes before one of them."""
+
+    def __init__(self):
+        self.seen, self.crash_at, self.seeds = [], None, (0, 1, 2)
+
+    def cells(self, options):
+        for dataset in ("iris", "wine")[: 1 if options.quick else 2]:
+            for method in ("ours", "theirs"):
+                for seed in self.seeds:
+                    yield Cell(dataset, method, seed, {"p": 8})
+
+    def measure(self, cell, options):
+        if len(self.seen) == self.crash_at:
+            raise Planted
+        self.seen.append(cell)
+        return {"error": 0.1 / (1 + cell.seed), "bias": -1e-17}
+
+    def benchmark(self, **changes):
+        fields = {
+            "name": "toy",
+            "description": "A toy.",
+            "settings": ("p",),
+            "cells": self.cells,
+            "run": self.measure,
+            "summarise": lambda rows: f"{len(rows)} rows",
+        }
+        return Benchmark(**(fields | changes))
+
+
+@pytest.fixture
+def toy():
+    return Toy()
+
+
+def results(path):
+    return [{key: row[key] for key in row if key != "run"} for row in read_rows(path)]
+
+
+def without_seconds(path):
+    return [row for row in results(path) if row["metric"] != "seconds"]
+
+
+def test_the_csv_is_tidy(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path / "new" / "folder")
+    assert path == tmp_path / "new" / "folder" / "toy.csv"
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    assert lines[0] == HEADER
+    assert len(lines) == 1 + 2 * 2 * 3 * 3
+    assert lines[1] == ["toy", "full", "1", "iris", "ours", "8", "0", "error", "0.1"]
+    assert lines[2][-2:] == ["bias", "-1e-17"]
+    assert lines[3][-2] == "seconds"
+    assert float(lines[3][-1]) > 0
+
+
+def test_values_survive_to_the_last_bit(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    read = [row["value"] for row in read_rows(path) if row["metric"] == "error"]
+    assert read == [0.1 / (1 + cell.seed) for cell in toy.seen]
+
+
+def test_a_crash_loses_nothing_and_repeats_nothing(toy, tmp_path):
+    whole = Toy()
+    expected = without_seconds(run(whole.benchmark(), out=tmp_path / "whole"))
+    toy.crash_at = 5
+    with pytest.raises(Planted):
+        run(toy.benchmark(), out=tmp_path)
+    assert len(read_rows(tmp_path / "toy.csv")) == 5 * 3
+    toy.crash_at = None
+    path = run(toy.benchmark(), out=tmp_path)
+    assert toy.seen == whole.seen
+    assert without_seconds(path) == expected
+
+
+@pytest.mark.parametrize("lost", [1, 10, 40, 70, 100])
+def test_a_torn_end_is_dropped_and_measured_again(toy, tmp_path, lost):
+    path = run(toy.benchmark(), out=tmp_path)
+    expected = without_seconds(path)
+    os.truncate(path, path.stat().st_size - lost)
+    n_before = len(toy.seen)
+    assert without_seconds(run(toy.benchmark(), out=tmp_path)) == expected
+    assert 1 <= len(toy.seen) - n_before <= 2
+
+
+def test_a_cell_without_its_last_row_is_measured_again(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    n_before = len(toy.seen)
+    run(toy.benchmark(), out=tmp_path)
+    assert toy.seen[n_before:] == [Cell("wine", "theirs", 2, {"p": 8})]
+    assert [line.split(",")[-2] for line in path.read_text().splitlines()[-3:]] == [
+        "error",
+        "bias",
+        "seconds",
+    ]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 20])
+def test_a_torn_header_starts_anew(toy, tmp_path, keep):
+    path = run(toy.benchmark(), out=tmp_path)
+    os.truncate(path, keep)
+    run(toy.benchmark(), out=tmp_path)
+    assert len(read_rows(path)) == 36
+    assert len(toy.seen) == 24
+
+
+def test_a_finished_benchmark_is_left_alone(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    record = path.with_suffix(".environment.json")
+    before = path.read_bytes(), record.read_bytes()
+    run(toy.benchmark(), out=tmp_path)
+    assert (path.read_bytes(), record.read_bytes()) == before
+    assert len(toy.seen) == 12
+
+
+def test_new_cells_are_added_to_the_old(toy, tmp_path):
+    run(toy.benchmark(), out=tmp_path)
+    toy.seeds = (0, 1, 2, 3)
+    run(toy.benchmark(), out=tmp_path)
+    assert [cell.seed for cell in toy.seen[12:]] == [3] * 4
+
+
+def test_quick_and_full_never_share_a_file(toy, tmp_path):
+    full = run(toy.benchmark(), out=tmp_path)
+    quick = run(toy.benchmark(), out=tmp_path, quick=True)
+    assert (full.name, quick.name) == ("toy.csv", "toy-quick.csv")
+    assert {row["mode"] for row in read_rows(full)} == {"full"}
+    assert {row["mode"] for row in read_rows(quick)} == {"quick"}
+    assert len(read_rows(quick)) == 18
+
+
+def test_a_renamed_quick_result_is_refused(toy, tmp_path):
+    for suffix in (".csv", ".environment.json"):
+        quick = run(toy.benchmark(), out=tmp_path, quick=True)
+        quick.with_suffix(suffix).rename(tmp_path / f"toy{suffix}")
+        (tmp_path / "toy-quick.csv").unlink(missing_ok=True)
+    before = (tmp_path / "toy.csv").read_bytes()
+    with pytest.raises(ValueError, match=r"toy / quick.*never mixed with toy / full"):
+        run(toy.benchmark(), out=tmp_path)
+    assert (tmp_path / "toy.csv").read_bytes() == before
+
+
+def test_other_columns_are_refused(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    before = path.read_bytes()
+    other = toy.benchmark(
+        settings=("q",), cells=lambda options: [Cell("iris", "ours", 0, {"q": 1})]
+    )
+    with pytest.raises(ValueError, match=r"does not have the columns.*q.*[Mm]ove it away"):
+        run(other, out=tmp_path)
+    assert path.read_bytes() == before
+
+
+def test_a_foreign_file_is_refused_and_kept(toy, tmp_path):
+    (tmp_path / "toy.csv").write_text("my only copy")
+    with pytest.raises(ValueError, match="does not have the columns"):
+        run(toy.benchmark(), out=tmp_path)
+    assert (tmp_path / "toy.csv").read_text() == "my only copy"
+
+
+def test_a_damaged_middle_is_refused(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    lines[4] = "toy,full,1,iris\n"
+    path.write_text("".join(lines))
+    with pytest.raises(ValueError, match=r"line 5: expected 9 fields, got 4"):
+        run(toy.benchmark(), out=tmp_path)
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"runs": {}}', "[]"])
+def test_rows_without_their_environment_are_refused(toy, tmp_path, text):
+    path = run(toy.benchmark(), out=tmp_path)
+    record = path.with_suffix(".environment.json")
+    if text is None:
+        record.unlink()
+    else:
+        record.write_text(text)
+    with pytest.raises(ValueError, match=r"toy\.environment\.json"):
+        run(toy.benchmark(), out=tmp_path)
+
+
+def test_every_row_is_traced_to_the_run_that_made_it(toy, tmp_path):
+    toy.crash_at = 4
+    with pytest.raises(Planted):
+        run(toy.benchmark(), out=tmp_path)
+    toy.crash_at = None
+    path = run(toy.benchmark(), out=tmp_path, data=tmp_path, threads=None)
+    runs = [row["run"] for row in read_rows(path)]
+    assert runs == [1] * 12 + [2] * 24
+    records = json.loads(path.with_suffix(".environment.json").read_text())["runs"]
+    assert [records[name]["threads"] for name in ("1", "2")] == [1, None]
+    assert records["1"]["command"] == "bochner bench toy"
+    assert records["2"]["command"] == "bochner bench toy --data DIR"
+
+
+def test_the_environment_is_complete(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path, quick=True)
+    record = json.loads(path.with_suffix(".environment.json").read_text())["runs"]["1"]
+    assert record["command"] == "bochner bench toy --quick"
+    assert record["python"] == platform.python_version()
+    assert record["platform"] == platform.platform()
+    assert record["cpu_count"] == os.cpu_count()
+    assert record["processor"]
+    assert record["versions"]["numpy"] == np.__version__
+    assert record["versions"]["scikit-learn"] == sklearn.__version__
+    assert set(record["versions"]) == {"bochner", "numpy", "scipy", "scikit-learn"}
+    assert record["started"].endswith("+00:00")
+    assert str(tmp_path) not in json.dumps(record)
+
+
+def test_the_commit_is_known_only_where_git_tracks_the_source(monkeypatch, tmp_path):
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    source = tmp_path / "package" / "__init__.py"
+    source.parent.mkdir()
+    source.touch()
+    monkeypatch.setattr(environment_module, "__file__", str(source))
+    assert environment_module.commit() is None
+
+    def git(*arguments):
+        assert environment_module._git(tmp_path, *arguments) is not None
+
+    git("init")
+    assert environment_module.commit() is None
+    git("add", ".")
+    who = ("-c", "user.name=n", "-c", "user.email=e@x")
+    git(*who, "-c", "commit.gpgsign=false", "commit", "--no-verify", "-m", "one")
+    clean = environment_module.commit()
+    assert clean == environment_module._git(tmp_path, "rev-parse", "HEAD")
+    source.write_text("changed = True\n")
+    assert environment_module.commit() == f"{clean}-dirty"
+
+
+def test_a_machine_without_git_has_no_commit(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environment_module.commit() is None
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_are_limited_while_a_cell_runs(toy, tmp_path, threads):
+    def measure(cell, options):
+        return {"threads": max(pool["num_threads"] for pool in threadpool_info())}
+
+    path = run(toy.benchmark(run=measure), out=tmp_path, threads=threads)
+    assert {row["value"] for row in read_rows(path) if row["metric"] == "threads"} <= {1.0, threads}
+
+
+def test_seconds_given_by_the_benchmark_are_kept(toy, tmp_path):
+    path = run(
+        toy.benchmark(run=lambda cell, options: {"seconds": 7, "error": 1}),
+        out=tmp_path,
+        quick=True,
+    )
+    assert [(row["metric"], row["value"]) for row in read_rows(path)[:2]] == [
+        ("error", 1.0),
+        ("seconds", 7.0),
+    ]
+
+
+def test_options_reach_the_cells(toy, tmp_path):
+    seen = []
+    benchmark = toy.benchmark(run=lambda cell, options: seen.append(options) or {"error": 0.0})
+    run(benchmark, data=str(tmp_path), out=tmp_path, quick=True)
+    assert {(options.data, options.quick) for options in seen} == {(tmp_path, True)}
+
+
+def test_progress_counts_what_was_there_already(toy, tmp_path):
+    toy.crash_at = 10
+    with pytest.raises(Planted):
+        run(toy.benchmark(), out=tmp_path)
+    toy.crash_at, calls = None, []
+    run(toy.benchmark(), out=tmp_path, progress=lambda *call: calls.append(call))
+    assert [call[:2] for call in calls] == [(10, 12), (11, 12), (12, 12)]
+    assert [call[2] for call in calls] == [None, *toy.seen[10:]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([Cell("iris", "ours", 0)], "must have the settings"),
+        ([Cell("iris", "ours", 0, {"p": 8, "q": 1})], "must have the settings"),
+        ([Cell("iris", "ours", 0, {"p": 8})] * 2, "same cell twice"),
+        ([Cell("iris", "two\nlines", 0, {"p": 8})], "one line"),
+        ([], "nothing to measure"),
+    ],
+)
+def test_a_wrong_design_is_named(toy, tmp_path, cells, message):
+    with pytest.raises(ValueError, match=message):
+        run(toy.benchmark(cells=lambda options: cells), out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_arguments_are_named(toy, tmp_path):
+    with pytest.raises(ValueError, match="data must name an existing folder"):
+        run(toy.benchmark(), data=tmp_path / "nowhere", out=tmp_path)
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        run(toy.benchmark(), out=tmp_path, threads=0)
+
+
+def test_awkward_text_is_quoted(toy, tmp_path):
+    cell = Cell('a,"b"', "é|x", 0, {"p": "q,r"})
+    benchmark = toy.benchmark(cells=lambda options: [cell])
+    path = run(benchmark, out=tmp_path)
+    run(benchmark, out=tmp_path)
+    assert len(toy.seen) == 1
+    row = read_rows(path)[0]
+    assert (row["dataset"], row["method"], row["p"]) == ('a,"b"', "é|x", "q,r")
+
+
+def test_rendering_needs_the_csv_only(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    moved = tmp_path / "elsewhere" / "toy.csv"
+    moved.parent.mkdir()
+    path.rename(moved)
+    (written,) = render(toy.benchmark(run=None, cells=None), moved)
+    assert written == moved.with_suffix(".md")
+    assert written.read_text().startswith("36 rows\n\nFrom `toy.csv`")
+
+
+def test_rendered_tables_name_command_and_environment(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    text = render(toy.benchmark(), path)[0].read_text()
+    assert "- `bochner bench toy` (" in text
+    assert f"numpy {np.__version__}" in text
+    assert "1 thread(s)" in text
+
+
+def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
+    figure_module = pytest.importorskip("matplotlib.figure")
+
+    def plot(rows):
+        figure = figure_module.Figure()
+        figure.subplots().plot([row["value"] for row in rows if row["metric"] == "error"])
+        return {"error": figure}
+
+    path = run(toy.benchmark(), out=tmp_path)
+    benchmark = toy.benchmark(plot=plot)
+    table, picture = render(benchmark, path)
+    assert (table.name, picture.name) == ("toy.md", "toy-error.svg")
+    first = picture.read_bytes()
+    assert b"<svg" in first
+    render(benchmark, path)
+    assert picture.read_bytes() == first
+
+
+def test_rendering_another_benchmarks_csv_is_refused(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+    with pytest.raises(ValueError, match=r"results of 'other' only; it holds toy"):
+        render(toy.benchmark(name="other"), path)
+
+
+def test_a_failed_summary_leaves_no_file(toy, tmp_path):
+    path = run(toy.benchmark(), out=tmp_path)
+
+    def summarise(rows):
+        raise Planted
+
+    with pytest.raises(Planted):
+        render(toy.benchmark(summarise=summarise), path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["toy.csv", "toy.environment.json"]
+
+
+def test_an_unknown_benchmark_lists_the_known(toy, monkeypatch):
+    monkeypatch.setattr("bochner.benchmarks.BENCHMARKS", {"toy": toy.benchmark(), "zebra": None})
+    assert find("toy").name == "toy"
+    with pytest.raises(ValueError, match="no benchmark 'tyo'; there are toy, zebra"):
+        find("tyo")
+
+
+def test_the_table_of_benchmarks_is_keyed_by_name():
+    assert all(name == benchmark.name for name, benchmark in BENCHMARKS.items())

@@ -1,0 +1,177 @@
+"""Tables from files: what is read, and one clear message for each bad file."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bochner.cli._text_files import InputError
+from bochner.cli.reading import read_table
+
+GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
+
+
+def write(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refusal(path, error=InputError):
+    with pytest.raises(error) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def expected():
+    return pd.DataFrame(
+        {
+            "size": [1.5, np.nan, 3.0],
+            "colour": ["red", "blue", None],
+            "sold": pd.to_datetime(["2020-01-31", "2020-02-01", None]),
+        }
+    )
+
+
+def assert_same(frame):
+    pd.testing.assert_frame_equal(frame, expected(), check_dtype=False)
+    assert frame["sold"].dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", GOOD),
+        ("a.CSV", GOOD.replace("\n", "\r\n")),
+        ("bom.csv", b"\xef\xbb\xbf" + GOOD.encode()),
+        ("semicolons.csv", GOOD.replace(",", ";")),
+        ("a.tsv", GOOD.replace(",", "\t")),
+        ("a.csv.gz", gzip.compress(GOOD.encode())),
+        ("blank.csv", "\n" + GOOD + "\n  \n"),
+    ],
+)
+def test_text_files(tmp_path, name, content):
+    assert_same(read_table(write(tmp_path, name, content)))
+
+
+def test_parquet(tmp_path):
+    frame = expected().set_index(pd.Index([5, 6, 7]))
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert_same(read_table(str(tmp_path / "a.parquet")))
+
+
+def test_parquet_text_that_is_all_missing(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": pd.Series([None, None], dtype="string")})
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet")["b"].isna().all()
+
+
+def test_quoted_delimiters_and_line_ends_stay_in_their_field(tmp_path):
+    frame = read_table(write(tmp_path, "a.csv", 'a,b\n"x, y",1\n"two\nlines",2\n'))
+    assert frame["a"].tolist() == ["x, y", "two\nlines"]
+
+
+def test_columns_may_have_any_name(tmp_path):
+    frame = read_table(write(tmp_path, "a.csv", "self,index\nx,2020-01-01\ny,2021-01-01\n"))
+    assert frame["self"].tolist() == ["x", "y"]
+    assert frame["index"].dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("entries", "years"),
+    [
+        (["2020-03", "2021-04"], [2020, 2021]),
+        (["2020-03-01 10:30", "2021-04-01"], [2020, 2021]),
+        (["2020-01-01T00:30:00+01:00", "2021-04-01T00:00:00Z"], [2019, 2021]),
+    ],
+)
+def test_iso_dates_are_dates_in_utc(tmp_path, entries, years):
+    frame = read_table(write(tmp_path, "a.csv", "\n".join(["day", *entries, ""])))
+    assert frame["day"].dt.year.tolist() == years
+    assert frame["day"].dt.tz is None
+
+
+@pytest.mark.parametrize("last", ["2021-02-30", "soon", "12-31-2020"])
+def test_other_text_stays_text(tmp_path, last):
+    frame = read_table(write(tmp_path, "a.csv", f"day\n2020-01-01\n{last}\n"))
+    assert frame["day"].tolist() == ["2020-01-01", last]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("a.csv", "", ["is empty", "column names"]),
+        ("a.csv", "\n \n", ["is empty"]),
+        ("a.csv", b"\xef\xbb\xbf", ["is empty"]),
+        ("a.csv", "a,b\n\n", ["header but no rows", "at least one"]),
+        ("a.csv", "a,b\n1,2\n1,2,3\n", ["line 3", "3 fields", "header has 2"]),
+        ("a.csv", 'a,b\n"x\ny",2\n1\n', ["line 4", "1 field where"]),
+        ("a.csv", 'a,b\n1,"2\n', ["quotation mark"]),
+        ("a.csv", "caf\xe9,b\n1,2\n".encode("latin1"), ["0xe9 at offset 3", "iconv"]),
+        ("a.csv", "a,b\n1,2\n".encode("utf-16"), ["UTF-16", "iconv"]),
+        ("a.csv", b"\x7fELF\x02\x01\x00\x00", ["not text", "offset 6"]),
+        ("a.csv", b"PAR1....", ["Parquet", "rename"]),
+        ("a.csv", b"PK\x03\x04....", ["spreadsheet", "CSV"]),
+        ("a.csv", gzip.compress(b"a,b\n"), ["gzip", ".csv.gz"]),
+        ("a.csv.gz", gzip.compress(GOOD.encode())[:-12], ["not a whole gzip file"]),
+        ("a.csv.gz", GOOD, ["not a whole gzip file"]),
+        ("a.xlsx", "x", ["'.xlsx'", ".parquet"]),
+        ("table", "x", ["ending ''", ".csv"]),
+        ("a.parquet", "", ["is empty"]),
+        ("a.parquet", "a,b\n1,2\n", ["not a Parquet file"]),
+    ],
+)
+def test_bad_files(tmp_path, name, content, parts):
+    message = refusal(write(tmp_path, name, content))
+    for part in [name, *parts]:
+        assert part in message
+
+
+def test_byte_offset_beyond_the_second_chunk_and_across_its_border(tmp_path):
+    border = 1 << 20
+    start = b"a\n" + b"x" * (2 * border - 3)
+    # A two-byte letter whose first byte ends a chunk, then a byte that cannot follow it.
+    assert f"0xc3 at offset {2 * border - 1}" in refusal(write(tmp_path, "a.csv", start + b"\xc3("))
+    assert f"0xff at offset {2 * border + 9}" in refusal(
+        write(tmp_path, "b.csv", start + "\xe9".encode() + b"12345678\xff\n")
+    )
+
+
+def test_duplicate_names(tmp_path):
+    message = refusal(write(tmp_path, "a.csv", "x,y,x\n1,2,3\n"), ValueError)
+    assert "'x' (2 times)" in message
+    assert "Rename" in message
+    assert "missing" not in message
+    message = refusal(write(tmp_path, "b.csv", "1.5,2,2\n1,2,3\n"), ValueError)
+    assert "line of column names missing" in message
+
+
+def test_unnamed_columns_are_no_duplicates(tmp_path):
+    assert read_table(write(tmp_path, "a.csv", ",,x\n0,1,2\n")).shape == (1, 3)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
+def test_truncated_parquet(tmp_path, kept):
+    expected().to_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    message = refusal(write(tmp_path, "cut.parquet", whole[: int(kept * len(whole))]))
+    assert "is a truncated Parquet file" in message
+    assert "copy" in message
+
+
+def test_damaged_parquet(tmp_path):
+    expected().to_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    message = refusal(write(tmp_path, "a.parquet", whole[:4] + b"\xff" * 60 + whole[64:]))
+    assert "is a damaged Parquet file" in message
+
+
+def test_missing_file_and_directory(tmp_path):
+    write(tmp_path, "houses.csv", GOOD)
+    assert "houses.csv" in refusal(tmp_path / "house.csv", FileNotFoundError)
+    assert "check the name" in refusal(tmp_path / "none" / "z.csv", FileNotFoundError)
+    message = refusal(tmp_path, IsADirectoryError)
+    assert "is a directory" in message
+    assert "houses.csv" in message

@@ -1,0 +1,366 @@
+"""TableEncoder: each kind of column against an independent oracle, its state, its refusals."""
+
+import datetime
+import decimal
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner.estimators.table_encoder import TableEncoder
+
+ENCODERS = [TableEncoder(), TableEncoder(numeric="normal_quantile", n_quantiles=16)]
+
+
+@parametrize_with_checks(ENCODERS, xfail_strict=True)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_get_feature_names_out_error",
+        "check_transformer_get_feature_names_out",
+        "check_transformer_get_feature_names_out_pandas",
+        "check_set_output_transform",
+        "check_set_output_transform_pandas",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X (does not have|has).*feature names")
+def test_scikit_learn_name_checks(check):
+    getattr(estimator_checks, check)("TableEncoder", TableEncoder())
+
+
+def table(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(50.0, 7.0, n),
+            "rooms": rng.integers(1, 6, n),
+            "new": rng.integers(0, 2, n).astype(bool),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "sold": pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+        }
+    )
+    frame["floor"] = frame["rooms"].astype(float)
+    frame.loc[::7, "floor"] = np.nan
+    frame.loc[3, "colour"] = None
+    return frame
+
+
+def column(values, **parameters):
+    """The encoder of a table with this one column, and the features it gives."""
+    frame = pd.DataFrame({"a": values})
+    encoder = TableEncoder(**parameters).fit(frame)
+    return encoder, encoder.transform(frame)
+
+
+class TestNumbers:
+    def test_standardised_as_scikit_learn_does(self):
+        x = np.random.default_rng(0).normal(1e3, 2.0, 200)
+        _, out = column(x, clip=50.0)
+        expected = StandardScaler().fit_transform(x[:, None])
+        np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-9)
+
+    def test_clipped_at_fit_and_beyond(self):
+        x = np.append(np.zeros(99), 1.0)
+        encoder, out = column(x, clip=3.0)
+        assert out.max() == 3.0
+        far = encoder.transform(pd.DataFrame({"a": [-1e9, 1e9]}))
+        assert far.ravel().tolist() == [-3.0, 3.0]
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e140])
+    def test_extreme_scales_keep_unit_variance(self, scale):
+        _, out = column(scale * np.array([-1.0, 1.0, -1.0, 1.0]))
+        np.testing.assert_allclose(out.ravel(), [-1.0, 1.0, -1.0, 1.0])
+
+    def test_missing_take_the_median_and_an_indicator(self):
+        encoder, out = column([1.0, np.nan, 2.0, 9.0])
+        assert encoder.get_feature_names_out().tolist() == ["a", "a_<missing>"]
+        assert out[:, 1].tolist() == [0.0, 1.0, 0.0, 0.0]
+        assert out[1, 0] == out[2, 0]
+
+    def test_missing_only_later_take_the_median(self):
+        encoder, out = column([1.0, 2.0, 9.0])
+        assert encoder.transform(pd.DataFrame({"a": [np.nan]})).tolist() == [out[1].tolist()]
+
+    def test_one_value_and_missing_keeps_the_indicator_alone(self):
+        encoder, out = column([5.0, np.nan, 5.0])
+        assert encoder.get_feature_names_out().tolist() == ["a_<missing>"]
+        assert out.ravel().tolist() == [0.0, 1.0, 0.0]
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pd.array([1, None, 3], dtype="Int64"),
+            np.array([1, None, 3], dtype=object),
+            [decimal.Decimal(1), None, decimal.Decimal(3)],
+            [np.float32(1), float("nan"), 3],
+        ],
+    )
+    def test_ways_to_write_numbers_agree(self, values):
+        _, expected = column([1.0, np.nan, 3.0])
+        np.testing.assert_array_equal(column(values)[1], expected)
+
+    @pytest.mark.parametrize("dtype", ["bool", "boolean", "object"])
+    def test_booleans_are_zero_and_one(self, dtype):
+        _, out = column(pd.Series([True, False, True, False], dtype=dtype))
+        assert out.ravel().tolist() == [1.0, -1.0, 1.0, -1.0]
+
+
+class TestNormalQuantile:
+    def test_mid_ranks_with_ties(self):
+        x = np.random.default_rng(1).integers(0, 6, 100).astype(float)
+        _, out = column(x, numeric="normal_quantile", clip=9.0)
+        np.testing.assert_allclose(out.ravel(), ndtri((rankdata(x) - 0.5) / x.size), atol=1e-12)
+
+    def test_new_values_of_a_skewed_law_become_normal(self):
+        rng = np.random.default_rng(2)
+        encoder, _ = column(rng.exponential(size=5000), numeric="normal_quantile")
+        z = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+        x = -np.log1p(-ndtr(z))
+        np.testing.assert_allclose(encoder.transform(pd.DataFrame({"a": x})).ravel(), z, atol=0.12)
+
+    def test_monotone_and_within_the_clip(self):
+        x = np.random.default_rng(3).lognormal(sigma=3.0, size=3000)
+        encoder, _ = column(x, numeric="normal_quantile", n_quantiles=50, clip=2.5)
+        out = encoder.transform(pd.DataFrame({"a": np.sort(np.append(x, [-1.0, 1e9]))})).ravel()
+        assert np.all(np.diff(out) >= 0)
+        assert out[0] == -2.5
+        assert out[-1] == 2.5
+        assert len(encoder.columns_[0]["points"]) <= 50
+
+    def test_few_quantiles_keep_a_spike_at_its_mid_rank(self):
+        x = np.append(np.zeros(900), np.random.default_rng(4).uniform(1, 2, 100))
+        encoder, _ = column(x, numeric="normal_quantile", n_quantiles=12)
+        assert encoder.transform(pd.DataFrame({"a": [0.0]}))[0, 0] == pytest.approx(ndtri(0.45))
+
+
+class TestText:
+    def test_one_feature_a_level_and_one_for_the_rest(self):
+        encoder, out = column(["b", "a", None, "b"])
+        assert encoder.get_feature_names_out().tolist() == ["a_a", "a_b", "a_<unknown>"]
+        assert out.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]]
+        new = encoder.transform(pd.DataFrame({"a": ["c", "a"]}))
+        assert new.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+    def test_categories_of_numbers_are_text(self):
+        encoder, out = column(pd.Categorical([10, 2, None, 10]))
+        assert encoder.columns_[0]["levels"] == ["10", "2"]
+        assert out.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+    def test_a_later_table_may_hold_only_the_numeric_levels(self):
+        encoder, _ = column(["1", "2", "A"])
+        new = encoder.transform(pd.DataFrame({"a": [2.0, np.nan, 1.0]}))
+        assert new.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]
+
+
+def in_tokyo(day):
+    return day.replace(tzinfo=datetime.UTC).astimezone(
+        datetime.timezone(datetime.timedelta(0, 32400))
+    )
+
+
+class TestDates:
+    def oracle(self, day):
+        start = datetime.datetime(day.year, 1, 1)
+        end = datetime.datetime(day.year + 1, 1, 1)
+        return day.year + (day - start) / (end - start)
+
+    days = (
+        datetime.datetime(2020, 2, 29, 12),
+        datetime.datetime(1969, 7, 20, 20, 17),
+        datetime.datetime(2021, 12, 31, 23, 59, 59),
+    )
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda days: np.array(days, dtype="datetime64[s]"),
+            lambda days: pd.Series(days).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+            lambda days: pd.Series(list(days), dtype=object),
+            lambda days: pd.Series([in_tokyo(day) for day in days], dtype=object),
+        ],
+    )
+    def test_decimal_years_in_utc(self, write):
+        encoder, out = column(write(self.days), clip=9.0)
+        years = np.array([self.oracle(day) for day in self.days])
+        np.testing.assert_allclose(out.ravel(), (years - years.mean()) / years.std(), atol=1e-9)
+        assert encoder.columns_[0]["kind"] == "date"
+        # A shift of every date cancels in the standardised feature, not in the median.
+        assert encoder.columns_[0]["fill"] == pytest.approx(np.median(years), abs=1e-9)
+
+    def test_missing_dates(self):
+        _, out = column(pd.to_datetime(["2020-01-01", None, "2020-06-01", "2021-01-01"]))
+        assert out[:, 1].tolist() == [0.0, 1.0, 0.0, 0.0]
+        assert out[1, 0] == out[2, 0]
+
+
+class TestState:
+    @pytest.mark.parametrize("numeric", ["standardize", "normal_quantile"])
+    def test_through_json_bit_for_bit(self, numeric):
+        encoder = TableEncoder(numeric=numeric).fit(table())
+        copy = clone(encoder).fit(table(seed=1))
+        new = table(seed=2)
+        assert not np.array_equal(copy.transform(new), encoder.transform(new))
+        copy.columns_ = json.loads(json.dumps(encoder.columns_, allow_nan=False))
+        np.testing.assert_array_equal(copy.transform(new), encoder.transform(new))
+
+    def test_output_is_finite_dense_float64_and_named(self):
+        frame = table()
+        encoder = TableEncoder().fit(frame)
+        out = encoder.transform(frame)
+        assert out.dtype == np.float64
+        assert out.shape == (60, encoder.get_feature_names_out().size)
+        assert np.isfinite(out).all()
+        assert list(encoder.feature_names_in_) == list(frame.columns)
+        assert encoder.n_features_in_ == 6
+
+    def test_array_list_and_frame_agree(self):
+        frame = table()
+        objects = frame.to_numpy(dtype=object)
+        from_frame = TableEncoder().fit_transform(frame)
+        np.testing.assert_array_equal(TableEncoder().fit_transform(objects), from_frame)
+        np.testing.assert_array_equal(TableEncoder().fit_transform(objects.tolist()), from_frame)
+        assert TableEncoder().fit(objects).get_feature_names_out()[0] == "x0"
+
+    def test_numbers_beside_text_in_a_list_stay_numbers(self):
+        encoder = TableEncoder().fit([[1.0, "a"], [3.0, "b"]])
+        assert [state["kind"] for state in encoder.columns_] == ["numeric", "text"]
+
+    def test_inputs_are_left_alone(self):
+        frame = table()
+        before = frame.copy(deep=True)
+        TableEncoder().fit_transform(frame)
+        pd.testing.assert_frame_equal(frame, before)
+
+    def test_constant_and_empty_columns_become_nothing(self):
+        frame = pd.DataFrame({"a": [1, 2, 3], "same": "x", "none": [None] * 3, "three": 3})
+        encoder = TableEncoder().fit(frame)
+        assert encoder.get_feature_names_out().tolist() == ["a"]
+        later = frame.assign(same=[1, 2, 3], none="now", three=np.inf)
+        np.testing.assert_array_equal(encoder.transform(later), encoder.transform(frame))
+
+    def test_in_a_pipeline_with_pandas_output(self):
+        pipeline = make_pipeline(TableEncoder(), StandardScaler()).set_output(transform="pandas")
+        out = pipeline.fit_transform(table())
+        assert "colour_<unknown>" in out.columns
+
+
+REFUSED_AT_FIT = {
+    "no rows": (pd.DataFrame({"a": []}), ValueError, ["no rows", "at least 2"]),
+    "one row": (pd.DataFrame({"a": [1.0]}), ValueError, ["one row", "at least 2"]),
+    "no columns": (pd.DataFrame(index=range(3)), ValueError, ["0 feature"]),
+    "nothing varies": (pd.DataFrame({"a": [1, 1]}), ValueError, ["'a' (constant)", "varies"]),
+    "infinite": (
+        pd.DataFrame({"a": [1.0, 2.0, np.inf], "b": 1}),
+        ValueError,
+        ["'a'", "row 3: inf", "Replace"],
+    ),
+    "mixed": (
+        pd.DataFrame({"a": np.array([1, None, "x"], dtype=object)}),
+        ValueError,
+        ["'a' (row 1: 1, row 3: 'x')", "--drop a"],
+    ),
+    "dates and text": (
+        pd.DataFrame({"a": np.array([datetime.date(2020, 1, 1), "x"], dtype=object)}),
+        ValueError,
+        ["'a'", "row 2: 'x'", "dates"],
+    ),
+    "complex": (pd.DataFrame({"a": [1j, 2.0]}), ValueError, ["Complex", "'a'", "drop it"]),
+    "lists": (pd.DataFrame({"a": [[1], [2]]}), TypeError, ["'a' (list)", "string, a number"]),
+    "durations": (
+        pd.DataFrame({"a": pd.to_timedelta([1, 2], "D")}),
+        TypeError,
+        ["'a' (timedelta64", "Convert"],
+    ),
+    "twice": (
+        pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["a", "b", "a"]),
+        ValueError,
+        ["Duplicate", "'a' (2 times)", "Rename"],
+    ),
+    "levels": (
+        pd.DataFrame({"the id": [f"id{i}" for i in range(300)]}),
+        ValueError,
+        ["'the id' (300 distinct texts)", "max_levels=256", '--drop "the id"', "identifier"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("X", "error", "parts"), REFUSED_AT_FIT.values(), ids=REFUSED_AT_FIT)
+def test_refused_at_fit(X, error, parts):
+    with pytest.raises(error) as caught:
+        TableEncoder().fit(X)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("rest", [1, 3])
+def test_at_most_five_columns_are_named(rest):
+    frame = pd.DataFrame({f"c{i}": [1.0, np.inf] for i in range(5 + rest)})
+    with pytest.raises(ValueError, match=rf"'c4' \(.*\) and {rest} more") as caught:
+        TableEncoder().fit(frame)
+    assert "'c5'" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda f: f.drop(columns="size"), ["Missing column 'size'", "Rename or add"]),
+        (
+            lambda f: f.rename(columns={"colour": "Color"}),
+            ["Missing column 'colour'", "nearest name there: 'Color'"],
+        ),
+        (lambda f: f.assign(price=1), ["Unexpected column 'price'", "delete"]),
+        (lambda f: f[f.columns[::-1]], ["another order", "'floor'", "expected 'size'"]),
+        (lambda f: f.assign(size="big"), ["'size' (numbers at fit, now text, row 1: 'big')"]),
+        (lambda f: f.assign(colour=1), ["'colour' (text at fit, now numbers, row 1: 1)"]),
+        (lambda f: f.assign(sold=1), ["'sold' (dates at fit, now numbers"]),
+        (
+            lambda f: f.assign(rooms=np.array([1, "x"] * 30, dtype=object)),
+            ["'rooms' (numbers at fit, now a mixture, row 1: 1, row 2: 'x')"],
+        ),
+        (lambda f: f.assign(size=-np.inf), ["'size' (60 of them", "row 1: -inf"]),
+        (lambda f: f.iloc[:0], ["no rows"]),
+    ],
+)
+def test_refused_at_transform(change, parts):
+    frame = table()
+    encoder = TableEncoder().fit(frame)
+    with pytest.raises(ValueError, match=r".") as caught:
+        encoder.transform(change(frame))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_one_row_and_all_missing_rows_are_transformed():
+    encoder = TableEncoder().fit(table())
+    row = table().iloc[[0]]
+    np.testing.assert_array_equal(encoder.transform(row), encoder.transform(table())[:1])
+    blank = row.astype(object)
+    blank.loc[:, :] = None
+    assert np.isfinite(encoder.transform(blank)).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"numeric": "rank"}, "numeric must be one of"),
+        ({"clip": 0.0}, "clip must be positive"),
+        ({"clip": float("inf")}, "clip must be positive and finite"),
+        ({"max_levels": 0}, "max_levels"),
+        ({"n_quantiles": 1}, "n_quantiles"),
+    ],
+)
+def test_parameters(parameters, match):
+    with pytest.raises(ValueError, match=match):
+        TableEncoder(**parameters).fit(table())
