@@ -3,8 +3,11 @@
 from bochner import datasets, kernels
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.table_encoder import TableEncoder
+from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
+from bochner.persist import load, save
 from bochner.spectral import spectral_measure
 
 __all__ = [
@@ -12,7 +15,12 @@ __all__ = [
     "Frequencies",
     "KreinRidge",
     "KreinRidgeClassifier",
+    "TableClassifier",
+    "TableEncoder",
+    "TableRegressor",
     "datasets",
     "kernels",
+    "load",
+    "save",
     "spectral_measure",
 ]

@@ -10,8 +10,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._ridge_head import _FLOATS, RidgeHead, checked_weight
+from bochner.features import FeatureSums
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.learning.ridge import RidgePosterior
+from bochner.persist import persistable
 
 
+@persistable(
+    kernel_=Kernel,
+    frequencies_=Frequencies,
+    signature_=Array,
+    sums_=FeatureSums,
+    posterior_=RidgePosterior,
+    classes_=NDArray[Any],
+)
 class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
@@ -92,7 +105,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         else:
             labels = self.classes_
         weight = checked_weight(sample_weight, X)
-        targets = _indicators(y, labels)
+        targets = class_indicators(y, labels)
         self._add_rows(X, targets, weight, start=start)
         self.classes_ = labels
         return self
@@ -133,7 +146,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self.posterior_.intercept
 
 
-def _indicators(y: NDArray[Any], classes: NDArray[Any]) -> Array:
+def class_indicators(y: NDArray[Any], classes: NDArray[Any]) -> Array:
     """Return targets of plus and minus one: (n, 1) for two classes, else (n, n_classes)."""
     unknown = np.setdiff1d(y, classes)
     if unknown.size:

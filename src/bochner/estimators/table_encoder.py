@@ -33,6 +33,7 @@ from bochner.estimators._refusals import (
     refuse_small,
     refuse_unreadable,
 )
+from bochner.persist import persistable
 
 KnotsOf = Callable[[FloatArray], Knots]
 _KNOTS: Mapping[str, Callable[[float, int], KnotsOf]] = MappingProxyType(
@@ -45,6 +46,7 @@ _KNOTS: Mapping[str, Callable[[float, int], KnotsOf]] = MappingProxyType(
 )
 
 
+@persistable(columns_=list[State])
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Map the columns of a table to real features, each by what it holds.
 

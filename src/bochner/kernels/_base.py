@@ -209,4 +209,4 @@ def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
 
 
 def _in_parentheses(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Scaled) else repr(kernel)

@@ -151,8 +151,9 @@ class Interactions(Family):
         return f"Anova of {self.profile.name}, order {self.order}"
 
 
-FAMILIES: tuple[Family, ...] = (
-    ScaledInputs(GAUSSIAN),
-    ScaledInputs(MATERN),
-    *(Interactions(profile, order) for profile in (GAUSSIAN, MATERN) for order in (1, 2, 3)),
+GAUSSIAN_FAMILY = ScaledInputs(GAUSSIAN)
+MATERN_FAMILY = ScaledInputs(MATERN)
+ANOVA_FAMILIES: tuple[Family, ...] = tuple(
+    Interactions(profile, order) for profile in (GAUSSIAN, MATERN) for order in (1, 2, 3)
 )
+FAMILIES: tuple[Family, ...] = (GAUSSIAN_FAMILY, MATERN_FAMILY, *ANOVA_FAMILIES)

@@ -1,0 +1,77 @@
+# Everything needs only Python >= 3.11, pip and make; `make help` lists the targets.
+
+PYTHON ?= python3
+VENV   ?= .venv
+DATA   ?= $(BOCHNER_DATA)
+OUT    ?= docs/results
+JOBS   ?= auto
+
+BIN    := $(VENV)/bin
+FLAGS   = $(if $(DATA),--data "$(DATA)")
+# With one test process a core, threads inside each would only fight over the cores.
+SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help demo test test-slow coverage lint types imports doctest check docs \
+        bench bench-tables bench-gaussian clean
+
+help:  ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.demo  ## Forecast atmospheric CO2 into demo/: a table, a picture and a model
+	$(BIN)/bochner demo --out demo
+
+test: $(VENV)/.test  ## Run the tests; more options in PYTEST_FLAGS
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) $(PYTEST_FLAGS)
+
+test-slow: $(VENV)/.test  ## Run the tests marked slow
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
+
+coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) --cov $(PYTEST_FLAGS)
+
+doctest: $(VENV)/.test  ## Run the examples in the docstrings
+	$(BIN)/python -m pytest -q --doctest-modules src/bochner
+
+lint: $(VENV)/.lint  ## Check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint  ## Check types
+	$(BIN)/mypy
+
+imports: $(VENV)/.lint  ## Check that imports follow the order of the rooms
+	$(BIN)/lint-imports
+
+check: lint types imports test doctest docs  ## All of the above
+
+docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+bench: bench-tables bench-gaussian  ## Run every benchmark; DATA=folder of data sets, OUT=results
+
+bench-tables: $(VENV)/.demo  ## Test errors on tables, beside other methods
+	$(BIN)/bochner bench tables $(FLAGS) --out "$(OUT)"
+
+bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
+	$(BIN)/bochner bench gaussian $(FLAGS) --out "$(OUT)"
+
+clean:  ## Remove everything that was built, and the environment
+	rm -rf $(VENV) build dist docs/_build docs/api/generated \
+	    .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp for each purpose says that its extras are installed.
+$(VENV)/.demo: EXTRAS := cli,plot
+$(VENV)/.test: EXTRAS := test
+$(VENV)/.lint: EXTRAS := lint
+$(VENV)/.docs: EXTRAS := docs
+
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "bochner needs Python 3.11 or later; '$(PYTHON)' is missing or older." \
+	         "Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)

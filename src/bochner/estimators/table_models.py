@@ -1,0 +1,288 @@
+"""Models of whole tables: encoding, kernel and noise chosen from the data."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.krein_ridge import KreinRidge
+from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
+from bochner.estimators.table_encoder import TableEncoder
+from bochner.features.transformer import generators
+from bochner.kernels import Kernel
+from bochner.learning.exact_evidence import ExactEvidence, LeaveOneOut, PairCriterion
+from bochner.learning.families import ANOVA_FAMILIES, FAMILIES, GAUSSIAN_FAMILY, MATERN_FAMILY, Family
+from bochner.learning.kernel_search import Progress, search_kernel, silent
+
+_ENCODINGS = ("standardize", "normal_quantile")
+_SCHEMES = ("qmc", "orthogonal")
+_SEARCH_ROWS, _CHOICE_ROWS = 1000, 5000
+_SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
+    {
+        "auto": FAMILIES,
+        "gaussian": (GAUSSIAN_FAMILY,),
+        "matern": (MATERN_FAMILY,),
+        "anova": ANOVA_FAMILIES,
+    }
+)
+
+Choice = tuple[TableEncoder, Kernel]
+
+
+class TableModel(BaseEstimator, ABC):
+    """A ridge head on random features of an encoded table, all chosen by evidence."""
+
+    def __init__(
+        self,
+        kernel: Kernel | str = "auto",
+        n_components: int = 1024,
+        *,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
+
+    @abstractmethod
+    def _targets(self, y: NDArray[Any]) -> Array:
+        """Return targets (n, t) of order one for the search."""
+
+    @abstractmethod
+    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> Any:
+        """Return the unfitted head."""
+
+    @property
+    @abstractmethod
+    def _criterion(self) -> type[PairCriterion]:
+        """What the search minimises."""
+
+    def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
+        """Choose encoding, kernel, scheme and noise, and fit to all rows.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+            Numbers, text and dates; see :class:`TableEncoder`.
+        y : array-like of shape (n,)
+        progress : callable, default=silent
+            Called with a line of text before every step.
+
+        Returns
+        -------
+        self : TableModel
+
+        Raises
+        ------
+        ValueError
+            If the table or the target cannot be learned from.
+        """
+        y = np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y")).ravel()
+        check_consistent_length(X, y)
+        search_rng, choice_rng, head_rng = generators(self.random_state, 3)
+        targets = self._targets(y)
+        choices = self._choices(X, targets, search_rng, progress)
+        seed = int(head_rng.integers(2**31))
+        progress("choosing among the fitted kernels")
+        rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
+        encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
+        progress("fitting all rows")
+        self.encoder_ = encoder
+        self.head_ = head.fit(encoder.transform(X), self._head_target(y))
+        self.n_features_in_ = encoder.n_features_in_
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
+        return self
+
+    def _choices(
+        self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress
+    ) -> list[Choice]:
+        """Return encoders and kernels to choose from."""
+        encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
+        named = isinstance(self.kernel, str)
+        if not (named and self.kernel in _SEARCHED):
+            return [(encoder, self.kernel) for encoder in encoders]  # type: ignore[misc]
+        rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
+        found = search_kernel(
+            [encoder.transform(_rows(X, rows)) for encoder in encoders],
+            targets[rows],
+            rng,
+            families=_SEARCHED[str(self.kernel)],
+            criterion=self._criterion,
+            progress=progress,
+        )
+        return [(encoders[candidate.encoding], candidate.kernel) for candidate in found]
+
+    def _best(
+        self, choices: list[Choice], X: Any, y: NDArray[Any], seed: int
+    ) -> tuple[TableEncoder, Any]:
+        """Return the encoder and the head of greatest evidence with the features in use."""
+        fitted = [
+            (encoder, self._head(kernel, scheme, seed).fit(encoder.transform(X), self._head_target(y)))
+            for encoder, kernel in choices
+            for scheme in _SCHEMES
+        ]
+        return max(fitted, key=lambda pair: pair[1].log_evidence_)
+
+    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The chosen kernel, on the encoded table."""
+        check_is_fitted(self, "head_")
+        kernel: Kernel = self.head_.kernel_
+        return kernel
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+
+class TableRegressor(RegressorMixin, TableModel):
+    r"""Regression on a table, with predictive uncertainty and nothing to choose.
+
+    Encoding (standardised or by quantiles), kernel (Gaussian, Matérn, ANOVA of order one to
+    three), a length scale and an inclusion for every input, sampling scheme and noise are all
+    chosen by evidence: exact on at most 1000 rows, then with the features in use on at most
+    5000.
+
+    Parameters
+    ----------
+    kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
+        ``"auto"`` compares all families; other names take one length scale by evidence; a
+        Kernel object acts on the encoded table as it is.
+    n_components : int, default=1024
+        Number of real features, even.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+    head_ : KreinRidge
+        On the encoded table and the standardised target.
+    kernel_ : Kernel
+    target_mean_, target_scale_ : float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bochner import TableRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TableRegressor("gaussian", n_components=128, random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    """
+
+    @property
+    def _criterion(self) -> type[PairCriterion]:
+        return ExactEvidence
+
+    def _targets(self, y: NDArray[Any]) -> Array:
+        if y.dtype.kind not in "fiub":
+            raise ValueError(f"y must be numbers for a regression, got {y.dtype} entries.")
+        self.target_mean_ = float(y.mean())
+        self.target_scale_ = float(y.std()) or 1.0
+        return self._head_target(y)[:, None]
+
+    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        standardised: Array = (y - self.target_mean_) / self.target_scale_
+        return standardised
+
+    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> KreinRidge:
+        return KreinRidge(
+            kernel,
+            self.n_components,
+            "evidence",
+            length_scale="evidence",
+            scheme=scheme,
+            fit_intercept=True,
+            random_state=seed,
+        )
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return predictive means (n,) and, if asked for, standard deviations with noise."""
+        check_is_fitted(self, "head_")
+        mean, std = self.head_.predict(self.encoder_.transform(X), return_std=True)
+        mean = self.target_mean_ + self.target_scale_ * mean
+        return (mean, self.target_scale_ * std) if return_std else mean
+
+
+class TableClassifier(ClassifierMixin, TableModel):
+    r"""Classification on a table, with nothing to choose.
+
+    As :class:`TableRegressor`, but length scales and inclusions minimise the leave-one-out
+    squared error of the class indicators, which are no Gaussian draws.
+
+    Parameters
+    ----------
+    kernel, n_components, random_state
+        As in :class:`TableRegressor`.
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+    head_ : KreinRidgeClassifier
+    kernel_ : Kernel
+    classes_ : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import TableClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = TableClassifier("gaussian", n_components=128, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    @property
+    def _criterion(self) -> type[PairCriterion]:
+        return LeaveOneOut
+
+    def _targets(self, y: NDArray[Any]) -> Array:
+        check_classification_targets(y)
+        return class_indicators(y, np.unique(y))
+
+    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> KreinRidgeClassifier:
+        return KreinRidgeClassifier(
+            kernel,
+            self.n_components,
+            "evidence",
+            length_scale="evidence",
+            scheme=scheme,
+            fit_intercept=True,
+            random_state=seed,
+        )
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels, sorted."""
+        check_is_fitted(self, "head_")
+        classes: NDArray[Any] = self.head_.classes_
+        return classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted class of each row, of shape (n,)."""
+        check_is_fitted(self, "head_")
+        return self.head_.predict(self.encoder_.transform(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, of shape (n, n_classes)."""
+        check_is_fitted(self, "head_")
+        return self.head_.predict_proba(self.encoder_.transform(X))
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]

@@ -1,0 +1,188 @@
+"""The file: tensors and one JSON header in the safetensors format, written whole or not at all."""
+
+import difflib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_safetensors
+
+from bochner.persist.vocabulary import Tensors
+
+FORMAT = 1
+"""Version of the format, raised by every change that older versions cannot read."""
+
+_KEY = "bochner"
+_LONGEST_HEADER = 40_000_000
+_DTYPES = frozenset(
+    ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
+)
+_KINDS: Mapping[bytes, str] = MappingProxyType(
+    {
+        b"PK": "a zip archive (skops, .npz and .xlsx files are such too)",
+        b"\x1f\x8b": "a gzip archive",
+        b"\x80": "a Python pickle, which bochner never opens",
+        b"\x93NUMPY": "a NumPy array",
+        b"PAR1": "a Parquet table",
+    }
+)
+"""First bytes of files that are taken for models."""
+
+
+class ModelFileError(ValueError):
+    """A path that is not a model file which can be read, or be written; it says why."""
+
+
+def write(path: Path, tree: Any, tensors: Tensors) -> None:
+    """Write a model file: to a temporary name, flushed to the disk, and renamed.
+
+    Parameters
+    ----------
+    path : Path
+        A file that is there is replaced; a link is followed.
+    tree : object
+        What ``json.dumps`` takes.
+    tensors : dict of ndarray
+        Of the dtypes in :mod:`bochner.persist.vocabulary`, contiguous.
+
+    Raises
+    ------
+    ModelFileError
+        If ``path`` is a directory or its folder does not exist.
+    OSError
+        If the disk is full or refuses. A file that was there is left as it was.
+    ValueError
+        If the tree takes more than 40 MB.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise ModelFileError(f"{path.parent} is not a directory; make it first.")
+    text = _dumps(tree)
+    if len(text) > _LONGEST_HEADER:
+        raise ValueError(f"The model has {len(text)} bytes besides arrays of numbers: too many.")
+    header = _dumps({"format": FORMAT, "sha256": _digest(text, tensors), "model": tree})
+    _replace(path, to_safetensors(tensors, metadata={_KEY: header}))
+
+
+def read(path: Path) -> tuple[Any, Tensors]:
+    """Return the tree and the tensors of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file, or it is another kind of file, damaged, or from a newer version.
+    """
+    try:
+        _check_file(path)
+        with safe_open(path, framework="np") as file:
+            header = _header(path, file.metadata())
+            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as problem:
+        raise ModelFileError(_diagnosis(path, problem)) from problem
+    except OSError as problem:
+        raise ModelFileError(f"{path} cannot be read: {problem.strerror or problem}.") from problem
+    tree = header.get("model")
+    if header.get("sha256") != _digest(_dumps(tree), tensors):
+        raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
+    return tree, tensors
+
+
+def _dumps(tree: Any) -> str:
+    return json.dumps(tree, allow_nan=False, separators=(",", ":"))
+
+
+def _digest(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a directory; give a model file in it.")
+    if not path.exists():
+        raise ModelFileError(f"There is no file {path}.{_nearest(path)}")
+    if not path.is_file():
+        raise ModelFileError(f"{path} is not an ordinary file.")
+    if not path.stat().st_size:
+        raise ModelFileError(f"{path} is empty.")
+
+
+def _nearest(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f" There is no folder {path.parent} either."
+    names = [other.name for other in path.parent.iterdir() if other.is_file()]
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
+    if not metadata or _KEY not in metadata:
+        raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
+    try:
+        header = json.loads(metadata[_KEY], parse_constant=_refuse_constant)
+    except ValueError as problem:
+        raise ModelFileError(f"{path} is damaged: its header is not JSON ({problem}).") from problem
+    except RecursionError as problem:
+        raise ModelFileError(f"{path} is damaged: its header is nested too deep.") from problem
+    if not isinstance(header, dict):
+        header = {}
+    version = header.get("format")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"{path} is damaged: its header does not state a format.")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} was made by a newer bochner (file format {version}; this one reads "
+            f"{FORMAT}); upgrade bochner to read it."
+        )
+    return header
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
+    dtype = file.get_slice(name).get_dtype()
+    if dtype not in _DTYPES:
+        raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
+    tensor: NDArray[Any] = file.get_tensor(name)
+    return tensor
+
+
+def _diagnosis(path: Path, problem: SafetensorError) -> str:
+    """Say why a file is not in the safetensors format."""
+    with path.open("rb") as file:
+        start = file.read(9)
+    size, announced = path.stat().st_size, int.from_bytes(start[:8], "little")
+    for first, kind in _KINDS.items():
+        if start.startswith(first) and start[8:] != b"{":
+            return f"{path} is not a model file but {kind}."
+    if start[8:] == b"{" and announced + 8 > size:
+        return f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
+    if start[8:] == b"{":
+        return f"{path} is cut off or damaged ({problem})."
+    return f"{path} is not a model file: it does not begin as one ({problem})."

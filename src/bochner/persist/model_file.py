@@ -1,0 +1,86 @@
+"""Saving a model and loading it."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from bochner.persist.classes import is_estimator, is_value
+from bochner.persist.container import ModelFileError, read, write
+from bochner.persist.decoding import decode
+from bochner.persist.encoding import Encoder
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a model as one safetensors file with a JSON header.
+
+    The file is written under a temporary name and renamed: it is there whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator, Kernel or Frequencies
+        One of bochner's, fitted or not. A ``random_state`` that is a generator is saved as
+        ``None``, and requests for metadata routing are left out.
+    path : str or path-like
+        By custom with the ending ``.bochner``.
+
+    Raises
+    ------
+    TypeError
+        If the model, or a part of it, is of a class that model files do not hold, such as a
+        kernel defined elsewhere; it is named.
+    ValueError
+        If the model holds infinite numbers or NaN where there should be none, or is fitted in
+        part only.
+    ModelFileError
+        If ``path`` is a directory or its folder does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import bochner
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "kernel.bochner")
+    ...     bochner.save(2.0 * bochner.kernels.Matern(0.5), path)
+    ...     bochner.load(path)
+    2.0 * Matern(length_scale=0.5, nu=1.5)
+    """
+    cls = type(model)
+    if not (is_estimator(cls) or is_value(cls)):
+        raise TypeError(
+            f"bochner saves its own estimators, kernels and frequencies, got an object of "
+            f"{cls.__module__}.{cls.__qualname__}."
+        )
+    encoder = Encoder()
+    tree = encoder.encode(model)
+    write(Path(path), tree, encoder.tensors)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that :func:`save` wrote; nothing in the file is run.
+
+    Predictions are those of the model that was saved, bit for bit on the same machine.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    model : estimator, Kernel or Frequencies
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file, or it is not a model file, damaged, from a newer version, or
+        not consistent; a ``ValueError`` that says which.
+    """
+    path = Path(path)
+    tree, tensors = read(path)
+    try:
+        model = decode(tree, tensors)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise ModelFileError(f"{path} is not a sound model file: {problem}") from problem
+    if not (is_estimator(type(model)) or is_value(type(model))):
+        raise ModelFileError(f"{path} is not a sound model file: it holds no model.")
+    return model

@@ -1,0 +1,42 @@
+"""The Python of the README and of the documentation runs, and prints what the pages say."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if BLOCK.search(page.read_text(encoding="utf-8"))
+]
+
+
+def failures(code, names, label):
+    """Run one block, a script or a session; return the failures of a session."""
+    if not code.startswith(">>>"):
+        exec(compile(code, label, "exec"), names)
+        return ""
+    said = []
+    session = doctest.DocTestParser().get_doctest(code, {}, label, label, 0)
+    session.globs = names
+    doctest.DocTestRunner(optionflags=FLAGS).run(session, out=said.append, clear_globs=False)
+    return "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for number, code in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), start=1):
+        failed = failures(code, names, f"{page.name}, block {number}")
+        assert not failed, failed
+
+
+@pytest.mark.parametrize("code", [">>> 1 + 1\n3\n", ">>> unknown\n"])
+def test_a_wrong_session_is_noticed(code):
+    assert failures(code, {}, "planted")

@@ -1,0 +1,104 @@
+"""Every instance that the batteries of laws run over."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner.kernels import (
+    Anova,
+    Cauchy,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    SpectralMixture,
+)
+
+DIMS = (1, 2, 5)
+LEVELS = (0.95, 0.8, 0.5, 0.2, 0.05)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel on inputs with ``dim`` columns."""
+
+    kernel: Kernel
+    dim: int
+
+    def __str__(self) -> str:
+        return f"{self.dim}d-{self.kernel!r}"
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A stream that belongs to this case and purpose alone."""
+        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
+
+    def points(self, n: int = 12) -> np.ndarray:
+        return self.rng("points").normal(size=(n, self.dim))
+
+    def lags(self) -> np.ndarray:
+        """Off-axis lags at which the kernel falls to each of the levels that it reaches."""
+        directions = self.rng("lags").normal(size=(len(LEVELS), self.dim))
+        radii = np.geomspace(1e-2, 1e2, 500)
+        origin = np.zeros((1, self.dim))
+        found = []
+        for level, direction in zip(LEVELS, directions, strict=True):
+            ray = radii[:, None] * direction / np.linalg.norm(direction)
+            below = self.kernel(origin, ray)[0] <= level * self.kernel.diag(origin)
+            if below.any():
+                found.append(ray[np.argmax(below)])
+        return np.array(found)
+
+
+def per_input(dim: int) -> tuple[float, ...]:
+    return tuple(round(0.6 * 1.4**i, 2) for i in range(dim))
+
+
+def elementary(dim: int) -> Iterator[Kernel]:
+    for scale in (0.8,) if dim == 1 else (0.8, per_input(dim)):
+        yield Gaussian(scale)
+        yield Laplacian(scale)
+        yield Exponential(scale)
+        yield Cauchy(scale)
+        yield from (Matern(scale, nu=nu) for nu in (0.8, 1.5, 2.5, 6.0))
+        yield from (RationalQuadratic(scale, alpha=alpha) for alpha in (0.7, 3.0))
+
+
+def interactions(dim: int) -> Iterator[Kernel]:
+    inclusion = tuple(np.linspace(0.3, 1.0, dim).round(2).tolist())
+    for base in (Gaussian, Matern, Laplacian, Cauchy, RationalQuadratic):
+        yield Anova(base(0.8), 0.6)
+        if dim > 1:
+            yield Anova(base(per_input(dim)), inclusion)
+
+
+def mixtures(dim: int) -> Iterator[Kernel]:
+    rng = np.random.default_rng(dim)
+    means = rng.normal(size=(2, dim)).round(2)
+    roots = rng.normal(size=(2, dim, dim))
+    yield SpectralMixture([0.5, 1.5], means, [0.4, 1.2])
+    yield SpectralMixture([0.5, 1.5], means, rng.uniform(0.2, 2.0, size=(2, dim)))
+    yield SpectralMixture([0.5, 1.5], means, roots @ roots.swapaxes(1, 2) / dim)
+
+
+def combinations(dim: int) -> Iterator[Kernel]:
+    scale = per_input(dim)
+    mixture = next(mixtures(dim))
+    yield Gaussian(scale) + 2.0 * Exponential(1.5)
+    yield 0.3 * Cauchy(0.9) + Matern(scale) + 4.0 * Laplacian(2.0)
+    yield Gaussian(1.2) * Gaussian(scale)
+    yield Laplacian(2.0) * Matern(scale, nu=1.5)
+    yield Anova(Gaussian(scale), 0.5) * RationalQuadratic(2.0)
+    yield mixture * Matern(2.0)
+    yield 0.5 * ((Gaussian(0.7) + Exponential(scale)) * (Cauchy(3.0) + 2.0 * Gaussian(2.0)))
+
+
+CASES: tuple[Case, ...] = tuple(
+    Case(kernel, dim)
+    for dim in DIMS
+    for family in (elementary, interactions, mixtures, combinations)
+    for kernel in family(dim)
+)

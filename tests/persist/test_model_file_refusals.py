@@ -1,0 +1,416 @@
+"""What is refused, when saving and when loading, and what is said."""
+
+import copy
+import dataclasses
+import gzip
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as safetensors
+
+import bochner
+from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
+from bochner.estimators.table_encoder import TableEncoder
+from bochner.kernels import Gaussian, Kernel
+from bochner.persist import ModelFileError, container, persistable
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 2))
+Y = X[:, 0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Foreign(Kernel):
+    """A kernel that is not bochner's."""
+
+    def evaluate(self, X, Y):
+        return X @ Y.T
+
+    def diag(self, X):
+        return np.sum(X**2, axis=1)
+
+    def check_dim(self, dim):
+        pass
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.bochner"
+    bochner.save(KreinRidge(n_components=4, random_state=0).fit(X, Y), path)
+    return path
+
+
+def refused(path, message):
+    with pytest.raises(ModelFileError, match=message) as caught:
+        bochner.load(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def rewritten(path, edit):
+    """Edit the tree and the tensors of a model file, with a checksum that is right."""
+    tree, tensors = container.read(path)
+    tensors = {name: tensor.copy() for name, tensor in tensors.items()}
+    container.write(path, edit(tree, tensors) or tree, tensors)
+    return path
+
+
+def with_header(path, header):
+    path.write_bytes(safetensors({}, metadata={"bochner": header}))
+
+
+def test_a_missing_file_names_the_nearest(path):
+    refused(path.with_name("modle.bochner"), r"no file .*modle\.bochner.* mean 'model\.bochner'\?")
+    refused(path.with_name("zzz"), r"There is no file .*zzz\.$")
+    refused(path.parent / "folder" / "model.bochner", "There is no folder .*folder either")
+
+
+def test_directories_and_devices(path):
+    refused(path.parent, "is a directory")
+    os.mkfifo(path.with_name("pipe"))
+    refused(path.with_name("pipe"), "is not an ordinary file")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(path):
+    path.chmod(0)
+    refused(path, "cannot be read: Permission denied")
+
+
+def test_an_empty_file(path):
+    path.write_bytes(b"")
+    refused(path, "is empty")
+
+
+@pytest.mark.parametrize("kept", [0.002, 0.1, 0.5, 0.999])
+def test_a_file_cut_off(path, kept):
+    data = path.read_bytes()
+    path.write_bytes(data[: int(kept * len(data))])
+    refused(path, "cut off|does not begin as one")
+
+
+def test_archives_and_pickles_under_the_name_of_a_model(path):
+    zeros = bytes(10_000_000)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model", zeros)
+    refused(path, "but a zip archive")
+    path.write_bytes(gzip.compress(zeros))
+    refused(path, "but a gzip archive")
+    np.save(path.with_suffix(".npy"), X)
+    refused(path.with_suffix(".npy"), "but a NumPy array")
+
+
+def test_a_pickle_is_not_opened(path):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(path.with_name("sprung")),)
+
+    for protocol in (2, 5):
+        path.write_bytes(pickle.dumps(Trap(), protocol=protocol))
+        refused(path, "but a Python pickle")
+    assert not path.with_name("sprung").exists()
+    pickle.loads(path.read_bytes())
+    assert path.with_name("sprung").exists()
+
+
+@pytest.mark.parametrize("length", [2**63, 2**40, 99_000_000, 0, 1])
+def test_a_wrong_length_of_the_header(path, length):
+    path.write_bytes(length.to_bytes(8, "little") + path.read_bytes()[8:])
+    refused(path, "cut off")
+
+
+def test_text_and_noise(path):
+    path.write_text("age,target\n1,2\n")
+    refused(path, "is not a model file")
+    path.write_bytes(RNG.bytes(1000))
+    refused(path, "is not a model file")
+
+
+def test_safetensors_of_others(path):
+    path.write_bytes(safetensors({"weight": X}))
+    refused(path, "not a model that bochner saved")
+    path.write_bytes(safetensors({"weight": X}, metadata={"format": "pt"}))
+    refused(path, "not a model that bochner saved")
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("{", "header is not JSON"),
+        ('{"format":NaN}', "NaN is not a number of JSON"),
+        ('{"format":' + "1" * 5000 + "}", "header is not JSON"),
+        ("[" * 100_000, "nested too deep"),
+        ("[]", "does not state a format"),
+        ('{"format":true}', "does not state a format"),
+        ('{"format":"1"}', "does not state a format"),
+        ('{"format":2}', r"made by a newer bochner \(file format 2; this one reads 1\); upgrade"),
+        ('{"format":1}', "do not match their checksum"),
+    ],
+)
+def test_headers(path, header, message):
+    with_header(path, header)
+    refused(path, message)
+
+
+def test_a_flipped_bit_in_a_tensor(path):
+    data = bytearray(path.read_bytes())
+    data[-20] ^= 1
+    path.write_bytes(data)
+    refused(path, "do not match their checksum")
+
+
+def test_a_tensor_of_a_dtype_that_no_model_has(path):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'"dtype":"F64"', b'"dtype":"C64"', 1))
+    refused(path, "of dtype C64")
+
+
+def parameters(tree):
+    return tree["parameters"]
+
+
+def attributes(tree):
+    return tree["attributes"]
+
+
+def posterior(tree):
+    return tree["attributes"]["posterior_"]["fields"]
+
+
+def assign(part, name, value):
+    def edit(tree, tensors):
+        part(tree)[name] = value
+
+    return edit
+
+
+def remove(part, name):
+    def edit(tree, tensors):
+        del part(tree)[name]
+
+    return edit
+
+
+def swap(name, change):
+    def edit(tree, tensors):
+        tensors[name] = np.ascontiguousarray(change(tensors[name]))
+
+    return edit
+
+
+def reshape(name, shape):
+    """Change the shape of a tensor, and that which the header states."""
+
+    def edit(tree, tensors):
+        tensors[name] = np.resize(tensors[name], shape)
+        posterior(tree)[name.split(".")[1]]["shape"] = list(shape)
+
+    return edit
+
+
+def nest(tree, tensors):
+    node = []
+    for _ in range(80):
+        node = [node]
+    parameters(tree)["alpha"] = node
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda tree, tensors: [1], "tensor .* that its header does not name"),
+        (assign(lambda t: t, "class", "System"), "bochner has no estimator 'System'"),
+        (assign(lambda t: t, "class", ["KreinRidge"]), "unusable 'class'"),
+        (assign(lambda t: t, "class", "TableEncoder"), "TableEncoder has no parameter 'alpha'"),
+        (assign(lambda t: t, "$", "python"), r"unknown '\$': 'python'"),
+        (remove(lambda t: t, "parameters"), "lacks 'parameters'"),
+        (assign(parameters, "gamma", 1), "KreinRidge has no parameter 'gamma'"),
+        (assign(parameters, "alpha", {"$": "float", "value": "1e5"}), "unknown 'value': '1e5'"),
+        (assign(parameters, "alpha", {"value": 1}), r"lacks '\$'"),
+        (assign(attributes, "predict", 1), "KreinRidge has no attribute 'predict'"),
+        (assign(attributes, "__class__", "Foreign"), "has no attribute '__class__'"),
+        (assign(attributes, "kernel_", "gaussian"), r"kernel_ should be Kernel, found 'gaussian'"),
+        (assign(attributes, "n_features_in_", True), "n_features_in_ should be int, found True"),
+        (remove(attributes, "sums_"), "fitted in part only: it lacks sums_"),
+        (remove(posterior, "alpha"), "RidgePosterior lacks alpha"),
+        (assign(posterior, "beta", 1.0), "RidgePosterior has no attribute 'beta'"),
+        (assign(posterior, "alpha", {"$": "float", "value": "nan"}), "alpha should be float"),
+        (swap("posterior_.coef", lambda a: a.astype("f4")), "should be float64 .* found float32"),
+        (swap("posterior_.coef", lambda a: a.T), r"of shape \[4, 1\], found .* \[1, 4\]"),
+        (swap("posterior_.coef", lambda a: a * np.nan), "'posterior_.coef' holds .* NaN"),
+        (lambda tree, tensors: tensors.pop("posterior_.coef").sort(), "coef' is missing"),
+        (lambda tree, tensors: tensors.update(more=X), "tensor 'more' that its header does not"),
+        (reshape("posterior_.coef", (5, 1)), r"whitener has shape \(4, 4\), .* \(p, p\)"),
+        (reshape("posterior_.centre", (4, 1)), r"centre has shape \(4, 1\)"),
+        (reshape("posterior_.intercept", (2,)), r"intercept has shape \(2,\)"),
+        (nest, "nested more than 64 deep"),
+    ],
+)
+def test_trees_with_a_right_checksum(path, edit, message):
+    rewritten(path, edit)
+    refused(path, message)
+
+
+def kernel_tree(cls, **fields):
+    return {"$": "value", "class": cls, "fields": fields}
+
+
+GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (kernel_tree("Kernel"), "no class 'Kernel' of values"),
+        (kernel_tree("KreinRidge"), "no class 'KreinRidge' of values"),
+        (kernel_tree("Gaussian", length_scale=-1.0), "length_scale must be positive"),
+        (kernel_tree("Gaussian", length_scale="1"), "length_scale should be float"),
+        (kernel_tree("Gaussian", length_scale=10**400), "too large"),
+        (kernel_tree("Sum", terms=[GAUSSIAN]), "terms should be tuple"),
+        (kernel_tree("Sum", terms={"$": "tuple", "items": [GAUSSIAN, 1]}), "terms should be tuple"),
+        (kernel_tree("Anova", kernel=kernel_tree("Iid"), inclusion=0.1), "should be Stationary"),
+        (kernel_tree("Matern", order=1), "Matern has no attribute 'order'"),
+        ({"$": "texts", "width": 10**9, "shape": [2], "items": ["a", "b"]}, "too much"),
+        ({"$": "texts", "width": 1, "shape": [1], "items": ["ab"]}, "at most 1 characters"),
+        ({"$": "texts", "width": 1, "shape": [2], "items": ["a"]}, "cannot reshape"),
+        ({"$": "texts", "width": 1, "shape": [-1], "items": ["a"]}, "impossible shape"),
+        ({"$": "scalar", "dtype": "int8", "value": 300}, "out of bounds"),
+        ({"$": "scalar", "dtype": "int8", "value": [1]}, "should be a number or text"),
+        ({"$": "type", "name": "object"}, "unknown 'name': 'object'"),
+        ({"$": "dtype", "name": "O"}, "unknown 'name': 'O'"),
+        ({"$": "tuple", "items": {}}, "unusable 'items'"),
+        ("gaussian", "holds no model"),
+        (None, "holds no model"),
+    ],
+)
+def test_values_with_a_right_checksum(path, tree, message):
+    container.write(path, tree, {})
+    refused(path, message)
+
+
+def test_the_state_of_a_table_is_checked_in_depth(tmp_path):
+    path = tmp_path / "table.bochner"
+    bochner.save(TableEncoder().fit(X), path)
+    rewritten(path, lambda t, _: t["attributes"]["columns_"][0]["items"].update(points="1, 2"))
+    refused(path, "TableEncoder.columns_ should be list")
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (KreinRidge(Foreign()), r"kernel is of type \S*Foreign, which"),
+        (FourierFeatures(Gaussian() + 2.0 * Foreign()), r"kernel\.terms\.1\.kernel is of type"),
+        (KreinRidge(alpha={1}), "alpha is of type builtins.set"),
+        (KreinRidge(alpha=lambda: 1), "alpha is of type builtins.function"),
+        (KreinRidge(alpha=1j), "alpha is of type builtins.complex"),
+        (KreinRidge(alpha=np.array([1j])), "alpha is an array of complex128"),
+        (KreinRidge(alpha=np.array([np.datetime64("2001-01-01")])), "array of datetime64"),
+        (KreinRidge(alpha=np.array([{1}])), r"alpha\.0 is of type builtins.set"),
+        (KreinRidge(alpha={1: 2}), "alpha has the key 1"),
+        (KreinRidge(alpha=dict), "alpha is the class"),
+        (KreinRidge(alpha=np.random.default_rng()), "alpha is of type numpy.*Generator"),
+    ],
+)
+def test_what_files_do_not_hold_is_named(model, name, tmp_path):
+    with pytest.raises(TypeError, match=name):
+        bochner.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("model", [Foreign(), {"a": 1}, None, KreinRidge, "model"])
+def test_only_models_are_saved(model, tmp_path):
+    with pytest.raises(TypeError, match="bochner saves its own estimators"):
+        bochner.save(model, tmp_path / "model")
+
+
+def test_unsound_models_are_not_saved(tmp_path):
+    fitted = KreinRidge(n_components=4).fit(X, Y)
+    broken = copy.copy(fitted)
+    broken.signature_ = fitted.signature_ * np.nan
+    with pytest.raises(ValueError, match="signature_ holds infinite numbers or NaN"):
+        bochner.save(broken, tmp_path / "model")
+    partial = copy.copy(fitted)
+    del partial.sums_
+    with pytest.raises(ValueError, match="fitted in part only: it lacks sums_"):
+        bochner.save(partial, tmp_path / "model")
+    more = copy.copy(fitted)
+    more.cache_ = 1
+    with pytest.raises(ValueError, match="KreinRidge has no attribute 'cache_'"):
+        bochner.save(more, tmp_path / "model")
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="nested more than 64 deep"):
+        bochner.save(KreinRidge(endless), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_cannot_be_taken_twice():
+    other = type("KreinRidge", (KreinRidgeClassifier,), {"__module__": "elsewhere"})
+    with pytest.raises(ValueError, match="KreinRidge in model files is already"):
+        persistable(level_=float)(other)
+    kernel = type("Gaussian", (KreinRidge,), {"__module__": "elsewhere"})
+    with pytest.raises(ValueError, match="Gaussian in model files is already"):
+        persistable(level_=float)(kernel)
+    assert persistable(**{})(type("Plain", (KreinRidge,), {})).__name__ == "Plain"
+
+
+def loads_equal_or_is_refused(path, expected):
+    try:
+        loaded = bochner.load(path)
+    except ModelFileError:
+        return False
+    assert loaded.predict(X).tobytes() == expected
+    return True
+
+
+def test_flipped_and_cut_files_load_equal_or_are_refused(path):
+    data = path.read_bytes()
+    expected = bochner.load(path).predict(X).tobytes()
+    places = [*range(0, 260), *RNG.integers(len(data), size=400).tolist()]
+    for place in places:
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << int(RNG.integers(8))
+        path.write_bytes(flipped)
+        loads_equal_or_is_refused(path, expected)
+    for size in RNG.integers(len(data), size=100).tolist():
+        path.write_bytes(data[:size])
+        assert not loads_equal_or_is_refused(path, expected)
+
+
+JUNK = (None, True, -1, 10**400, 0.5, "", "nan", "Gaussian", [], [[]], {}, {"$": "dict"}, GAUSSIAN)
+
+
+def places_of(node, place=()):
+    """Every place in a tree, the root left out."""
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, item in items:
+        yield (*place, key)
+        if isinstance(item, dict | list):
+            yield from places_of(item, (*place, key))
+
+
+@pytest.mark.parametrize("fit", ["ridge", "classes", "table"])
+def test_any_edit_of_a_tree_is_refused_or_harmless(fit, path):
+    models = {
+        "ridge": lambda: KreinRidge(Gaussian() * kernels.Anova(kernels.Matern(), 0.5), 2).fit(X, Y),
+        "classes": lambda: KreinRidgeClassifier(n_components=2).fit(X, np.where(Y > 0, "a", "b")),
+        "table": lambda: TableEncoder().fit(np.c_[X.astype(object), np.where(Y > 0, "a", "b")]),
+    }
+    bochner.save(models[fit](), path)
+    tree, tensors = container.read(path)
+    for *parents, last in places_of(tree):
+        edited = json.loads(json.dumps(tree))
+        node = edited
+        for key in parents:
+            node = node[key]
+        node[last] = JUNK[RNG.integers(len(JUNK))]
+        container.write(path, edited, tensors)
+        try:
+            loaded = bochner.load(path)
+        except ModelFileError:
+            continue
+        assert isinstance(loaded, KreinRidge | KreinRidgeClassifier | TableEncoder | Kernel)

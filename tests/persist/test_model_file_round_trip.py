@@ -1,0 +1,254 @@
+"""A loaded model is the saved one: the same attributes, the same predictions bit for bit."""
+
+import dataclasses
+import hashlib
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+
+import bochner
+from bochner import FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner.estimators.table_encoder import TableEncoder
+from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
+from bochner.persist import persistable
+from bochner.sampling import SCHEMES, Iid
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+NEW = RNG.normal(size=(57, 3))
+Y = np.sin(X @ [1.0, 2.0, 0.5])
+FRAME = pd.DataFrame(X, columns=["a", "b", "ç"])
+COLOURS = np.array(["red", "green", "blue"])[np.digitize(Y, [-0.4, 0.4])]
+TABLE = pd.DataFrame(
+    {
+        "size": np.where(X[:, 0] > 1.5, np.nan, X[:, 0]),
+        "colour": COLOURS,
+        "day": pd.date_range("2001-01-01", periods=len(X)),
+        "same": 1.0,
+        "none": np.nan,
+    }
+)
+KERNELS = [
+    kernels.Gaussian(0.7),
+    kernels.Laplacian((0.5, 1.0, 2.0)),
+    kernels.Exponential(1e-300),
+    kernels.Matern(0.1 + 0.2, nu=np.pi),
+    kernels.Cauchy(2),
+    kernels.RationalQuadratic(1.0, alpha=0.3),
+    SpectralMixture([1.0, 0.5], RNG.normal(size=(2, 3)), [0.1, 0.2]),
+    SpectralMixture([1.0], [[0.0, 1.0, 2.0]], [np.diag([1.0, 2.0, 3.0])]),
+    Anova(Matern((1.0, 2.0, 3.0)), inclusion=(0.1, 0.5, 1.0)),
+    Gaussian() + Matern(),
+    Gaussian() * Matern(),
+    -0.5 * Gaussian(),
+    2.0 * (Gaussian(0.3) + 0.5 * Anova(Matern(), 0.2)) * (Matern(nu=7.0) - 0.1 * Gaussian()),
+]
+
+
+@persistable(
+    encoder_=TableEncoder, head_=KreinRidge | KreinRidgeClassifier, notes_=dict[str, float]
+)
+class Pair(BaseEstimator):
+    """An encoder and a head, nested as parameters and as attributes."""
+
+    def __init__(self, encoder=None, head=None):
+        self.encoder = encoder
+        self.head = head
+
+    def fit(self, X, y):
+        self.encoder_ = TableEncoder().fit(X)
+        self.head_ = KreinRidgeClassifier(n_components=32, random_state=0)
+        self.head_.fit(self.encoder_.transform(X), y)
+        self.notes_ = {"error": 0.25, "rows": 120}
+        return self
+
+    def predict_proba(self, X):
+        return self.head_.predict_proba(self.encoder_.transform(X))
+
+
+def round_trip(model, folder):
+    path = folder / "model.bochner"
+    bochner.save(model, path)
+    return bochner.load(path)
+
+
+def assert_same(a, b, at="model"):
+    """Compare two values with all that they contain: types, bits and layouts."""
+    assert type(a) is type(b), at
+    if isinstance(a, np.ndarray):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape), at
+        assert a.flags.fnc == b.flags.fnc, at
+        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), at
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b), at
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            assert_same(x, y, f"{at}[{i}]")
+    elif isinstance(a, dict):
+        assert list(a) == list(b), at
+        for key in a:
+            assert_same(a[key], b[key], f"{at}[{key!r}]")
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name), f"{at}.{field.name}")
+    elif isinstance(a, BaseEstimator):
+        assert set(vars(a)) == set(vars(b)), at
+        for name in vars(a):
+            assert_same(vars(a)[name], vars(b)[name], f"{at}.{name}")
+    else:
+        assert repr(a) == repr(b), at
+
+
+def outputs(model, data):
+    """Hash all that a fitted model says of some data."""
+    digest = hashlib.sha256()
+    for name in ("predict", "predict_proba", "decision_function", "transform", "gram"):
+        if hasattr(model, name):
+            values = np.asarray(getattr(model, name)(data))
+            digest.update(
+                repr(values.tolist()).encode() if values.dtype == object else values.tobytes()
+            )
+    if isinstance(model, KreinRidge):
+        digest.update(model.predict(data, return_std=True)[1].tobytes())
+    return digest.hexdigest()
+
+
+def ridge(**parameters):
+    return KreinRidge(**{"n_components": 64, "random_state": 0, **parameters})
+
+
+def classifier():
+    return KreinRidgeClassifier(n_components=64, random_state=0)
+
+
+def features(**parameters):
+    return FourierFeatures(**{"n_components": 64, "random_state": 0, **parameters})
+
+
+FITTED = {
+    "one target": lambda: (ridge().fit(X, Y), NEW),
+    "several targets": lambda: (ridge(fit_intercept=True).fit(X, np.c_[Y, -Y, X]), NEW),
+    "a column of one target": lambda: (ridge().fit(X, Y[:, None]), NEW),
+    "by evidence": lambda: (ridge(alpha="evidence", length_scale="evidence").fit(X, Y), NEW),
+    "many features": lambda: (ridge(n_components=600).fit(X, Y), NEW),
+    "float32": lambda: (ridge().fit(X.astype("f4"), Y), NEW.astype("f4")),
+    "named columns": lambda: (ridge().fit(FRAME, Y), FRAME[::-1]),
+    "weights": lambda: (ridge().fit(X, Y, np.arange(120.0)), NEW),
+    "kernel object": lambda: (ridge(kernel=KERNELS[8] + KERNELS[7], scheme=Iid()).fit(X, Y), NEW),
+    "two classes": lambda: (classifier().fit(X, Y > 0), NEW),
+    "integer classes": lambda: (classifier().fit(X, np.digitize(Y, [-0.5, 0.5]) - 1), NEW),
+    "text classes": lambda: (classifier().fit(X, COLOURS.astype("U40")), NEW),
+    "object classes": lambda: (classifier().fit(X, COLOURS.astype(object)), NEW),
+    "features": lambda: (features().fit(X), NEW),
+    "features of type": lambda: (features(dtype=np.float32).fit(X), NEW),
+    "features of dtype": lambda: (features(dtype=np.dtype("float64")).fit(X), NEW),
+    "one feature": lambda: (features(n_components=1).fit(X), NEW),
+    "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
+    "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
+    "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
+    "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
+}
+
+
+@pytest.mark.parametrize("case", FITTED)
+def test_a_fitted_model_comes_back_bit_for_bit(case, tmp_path):
+    model, data = FITTED[case]()
+    before = outputs(model, data)
+    loaded = round_trip(model, tmp_path)
+    assert_same(model, loaded)
+    assert outputs(loaded, data) == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KreinRidge(),
+        KreinRidge(alpha=np.float32(0.1), n_components=np.int64(2), length_scale=np.ones(3)),
+        KreinRidge(Gaussian((1.0, 2.0)), length_scale=[1, 2.0], scheme=SCHEMES["qmc"]),
+        KreinRidgeClassifier(alpha=float("inf"), random_state=7),
+        FourierFeatures(dtype=float, length_scale=(float("nan"), -0.0, 5e-324)),
+        TableEncoder(clip=np.float64("nan"), numeric="\x00 \ud800 é ''"),
+        Pair({"a": [True, None], "$": ("array",), "": {}}, Pair(head=np.bool_(False))),
+        Pair(np.array([["a", ""], ["ccc", "d"]]), np.array(["x", None, 1.5, True], dtype=object)),
+        Pair(np.zeros((0, 3), dtype="f4"), np.array(3, dtype="u8")),
+        Pair(np.array([], dtype="U7"), [np.str_("a"), np.float16(0.1)]),
+        Pair({"a.b": np.ones(2), "a": {"b": np.zeros(2)}}, np.asfortranarray(np.eye(3)[:2])),
+    ],
+    ids=repr,
+)
+def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
+    assert_same(round_trip(model, tmp_path), model)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_kernels_come_back_equal(kernel, tmp_path):
+    loaded = round_trip(kernel, tmp_path)
+    assert_same(kernel, loaded)
+    assert loaded(X).tobytes() == kernel(X).tobytes()
+
+
+def test_no_kernel_is_left_out():
+    concrete = {
+        cls
+        for cls in vars(kernels).values()
+        if inspect.isclass(cls) and issubclass(cls, Kernel) and not inspect.isabstract(cls)
+    }
+    assert {type(kernel) for kernel in KERNELS} >= concrete
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=repr)
+def test_schemes_come_back_equal(scheme, tmp_path):
+    assert round_trip(ridge(scheme=scheme), tmp_path).scheme == scheme
+
+
+def test_frequencies_come_back_with_signs_phases_and_both_sides(tmp_path):
+    omega, nu = RNG.normal(size=(2, 5, 3))
+    f = Frequencies(omega, weight=[1.0, -1.0, 2.0, 0.0, 3.0], phase=np.arange(5), nu=nu)
+    loaded = round_trip(f, tmp_path)
+    assert_same(f, loaded)
+    assert loaded.gram(X, NEW).tobytes() == f.gram(X, NEW).tobytes()
+
+
+@pytest.mark.parametrize("case", ["one target", "several targets", "two classes", "text classes"])
+def test_partial_fit_goes_on_after_loading(case, tmp_path):
+    targets = {
+        "one target": (ridge(), Y),
+        "several targets": (ridge(), np.c_[Y, X]),
+        "two classes": (classifier(), Y > 0),
+        "text classes": (classifier(), COLOURS),
+    }
+    model, y = targets[case]
+    model.partial_fit(X[:80], y[:80])
+    loaded = round_trip(model, tmp_path)
+    first = outputs(model, NEW)
+    model.partial_fit(X[80:], y[80:])
+    loaded.partial_fit(X[80:], y[80:])
+    assert outputs(loaded, NEW) == outputs(model, NEW) != first
+
+
+def test_loaded_arrays_can_be_written_to_where_the_saved_could(tmp_path):
+    loaded = round_trip(ridge().fit(X, Y), tmp_path)
+    assert loaded.posterior_.coef.flags.writeable
+    assert not loaded.frequencies_.omega.flags.writeable
+
+
+@pytest.mark.parametrize("state", [np.random.default_rng(3), np.random.RandomState(3)])
+def test_a_generator_is_saved_as_none(state, tmp_path):
+    assert round_trip(ridge(random_state=state), tmp_path).random_state is None
+
+
+def test_metadata_requests_are_left_out(tmp_path):
+    model = ridge()
+    model._metadata_request = object()
+    assert "_metadata_request" not in vars(round_trip(model, tmp_path))
+
+
+def test_saving_changes_nothing_and_is_reproducible(tmp_path):
+    model = ridge().fit(FRAME, Y)
+    attributes = dict(vars(model))
+    bochner.save(model, tmp_path / "first")
+    bochner.save(bochner.load(tmp_path / "first"), tmp_path / "second")
+    assert {k: id(v) for k, v in vars(model).items()} == {k: id(v) for k, v in attributes.items()}
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()

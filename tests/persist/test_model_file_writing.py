@@ -1,0 +1,73 @@
+"""A model file is written whole or not at all."""
+
+import errno
+import os
+
+import pytest
+
+import bochner
+from bochner.kernels import Gaussian, Matern
+from bochner.persist import ModelFileError
+
+
+def fail(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def interrupt(*arguments):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+@pytest.mark.parametrize(("failure", "error"), [(fail, OSError), (interrupt, KeyboardInterrupt)])
+def test_an_interrupted_write_leaves_the_old_file(function, failure, error, tmp_path, monkeypatch):
+    path = tmp_path / "model.bochner"
+    bochner.save(Gaussian(), path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, function, failure)
+    with pytest.raises(error):
+        bochner.save(Matern(), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+    monkeypatch.undo()
+    bochner.save(Matern(), path)
+    assert bochner.load(path) == Matern()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_file_is_flushed_to_the_disk_before_it_is_renamed(tmp_path, monkeypatch):
+    calls = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda *a: (calls.append("fsync"), fsync(*a)))
+    monkeypatch.setattr(os, "replace", lambda *a: (calls.append("replace"), replace(*a)))
+    bochner.save(Gaussian(), tmp_path / "model")
+    assert calls == ["fsync", "replace"]
+
+
+def test_directories_and_missing_folders(tmp_path):
+    with pytest.raises(ModelFileError, match="is a directory; give the name of a file"):
+        bochner.save(Gaussian(), tmp_path)
+    with pytest.raises(ModelFileError, match="missing is not a directory; make it first"):
+        bochner.save(Gaussian(), tmp_path / "missing" / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_text_that_no_file_can_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr("bochner.persist.container._LONGEST_HEADER", 50)
+    with pytest.raises(ValueError, match="bytes besides arrays of numbers: too many"):
+        bochner.save(Gaussian(), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    bochner.save(Gaussian(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert bochner.load(tmp_path / "model") == Gaussian()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    (tmp_path / "other").touch()
+    bochner.save(Gaussian(), str(tmp_path / "model"))
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode

@@ -1,0 +1,37 @@
+"""Importing the library needs the core dependencies only, and changes nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+OPTIONAL = ("matplotlib", "pandas", "pyarrow", "rich", "typer")
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_the_core_imports_without_the_extras():
+    blocked = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL}))"
+    done = run(f"{blocked}; import bochner; print(len(bochner.__all__))")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0
+
+
+@pytest.mark.parametrize("name", ["random state", "error handling", "warning filters"])
+def test_the_import_changes_no_global_state(name):
+    state = {
+        "random state": "np.random.get_state()[1].tobytes()",
+        "error handling": "np.geterr()",
+        "warning filters": "[f[:3] for f in warnings.filters]",
+    }[name]
+    # The dependencies may have effects of their own; only this library's are in question.
+    done = run(
+        "import warnings, numpy as np, scipy.stats, scipy.sparse, sklearn.utils.estimator_checks\n"
+        "import sklearn.datasets, sklearn.linear_model, safetensors.numpy\n"
+        f"before = {state}\nimport bochner\nassert {state} == before"
+    )
+    assert done.returncode == 0, done.stderr
