@@ -163,8 +163,10 @@ def check_coordinates(case, alpha):
 
 def check_inclusion(case, alpha):
     """Each coordinate is zero with probability one minus its inclusion, independently."""
-    omega = spectral_measure(case.kernel, case.dim).parts[0].law.sample(
-        N_DRAWS, case.rng("inclusion"), Iid()
+    omega = (
+        spectral_measure(case.kernel, case.dim)
+        .parts[0]
+        .law.sample(N_DRAWS, case.rng("inclusion"), Iid())
     )
     present = omega != 0.0
     inclusion = np.broadcast_to(case.kernel.inclusion, case.dim)

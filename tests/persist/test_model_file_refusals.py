@@ -279,6 +279,8 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
         ({"$": "texts", "width": 1, "shape": [2], "items": ["a"]}, "cannot reshape"),
         ({"$": "texts", "width": 1, "shape": [-1], "items": ["a"]}, "impossible shape"),
         ({"$": "scalar", "dtype": "int8", "value": 300}, "out of bounds"),
+        ({"$": "scalar", "dtype": "float16", "value": 1e300}, "should be float16, found 1e"),
+        ({"$": "scalar", "dtype": "int64", "value": 0.5}, "should be int64, found 0.5"),
         ({"$": "scalar", "dtype": "int8", "value": [1]}, "should be a number or text"),
         ({"$": "type", "name": "object"}, "unknown 'name': 'object'"),
         ({"$": "dtype", "name": "O"}, "unknown 'name': 'O'"),

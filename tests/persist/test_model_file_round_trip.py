@@ -10,7 +10,15 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import bochner
-from bochner import FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner import (
+    FourierFeatures,
+    Frequencies,
+    KreinRidge,
+    KreinRidgeClassifier,
+    TableClassifier,
+    TableRegressor,
+    kernels,
+)
 from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
 from bochner.persist import persistable
@@ -110,7 +118,7 @@ def outputs(model, data):
             digest.update(
                 repr(values.tolist()).encode() if values.dtype == object else values.tobytes()
             )
-    if isinstance(model, KreinRidge):
+    if isinstance(model, KreinRidge | TableRegressor):
         digest.update(model.predict(data, return_std=True)[1].tobytes())
     return digest.hexdigest()
 
@@ -125,6 +133,10 @@ def classifier():
 
 def features(**parameters):
     return FourierFeatures(**{"n_components": 64, "random_state": 0, **parameters})
+
+
+def table_model(cls):
+    return cls(Matern(2.0), n_components=32, random_state=0)
 
 
 FITTED = {
@@ -148,6 +160,8 @@ FITTED = {
     "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
+    "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
+    "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
 }
 

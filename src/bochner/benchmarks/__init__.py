@@ -2,9 +2,12 @@
 
 import difflib
 from collections.abc import Mapping
+from types import MappingProxyType
 
+from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
 from bochner.benchmarks.results import markdown_table, median_table, medians, read_rows
+from bochner.benchmarks.tables import TABLES
 
 __all__ = [
     "BENCHMARKS",
@@ -20,7 +23,9 @@ __all__ = [
     "run",
 ]
 
-BENCHMARKS: Mapping[str, Benchmark] = {}
+BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
+    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN)}
+)
 
 
 def find(name: str) -> Benchmark:

@@ -1,0 +1,15 @@
+"""The command line: arguments in, one function call, tables out."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command ``bochner``."""
+    try:
+        from bochner.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "bochner":
+            raise
+        print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
+        raise SystemExit(2) from None
+    app()

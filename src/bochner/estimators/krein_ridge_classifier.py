@@ -79,9 +79,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """
         return self._fit(X, y, None, sample_weight, start=True)
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those already seen.
 
         Parameters

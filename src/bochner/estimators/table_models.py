@@ -16,15 +16,22 @@ from bochner._numerics.arrays import Array
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
 from bochner.estimators.table_encoder import TableEncoder
-from bochner.features.transformer import generators
-from bochner.kernels import Kernel
+from bochner.features.transformer import count_frequencies, generators
+from bochner.kernels import Kernel, named_kernel
 from bochner.learning.exact_evidence import ExactEvidence, LeaveOneOut, PairCriterion
-from bochner.learning.families import ANOVA_FAMILIES, FAMILIES, GAUSSIAN_FAMILY, MATERN_FAMILY, Family
+from bochner.learning.families import (
+    ANOVA_FAMILIES,
+    FAMILIES,
+    GAUSSIAN_FAMILY,
+    MATERN_FAMILY,
+    Family,
+)
 from bochner.learning.kernel_search import Progress, search_kernel, silent
+from bochner.persist import persistable
 
 _ENCODINGS = ("standardize", "normal_quantile")
-_SCHEMES = ("qmc", "orthogonal")
-_SEARCH_ROWS, _CHOICE_ROWS = 1000, 5000
+_MOST_QMC_INPUTS = 256
+_SEARCH_ROWS, _CHOICE_ROWS = 800, 5000
 _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
     {
         "auto": FAMILIES,
@@ -34,7 +41,7 @@ _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
     }
 )
 
-Choice = tuple[TableEncoder, Kernel]
+Choice = tuple[TableEncoder, Kernel | str]
 
 
 class TableModel(BaseEstimator, ABC):
@@ -65,7 +72,7 @@ class TableModel(BaseEstimator, ABC):
         """What the search minimises."""
 
     def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
-        """Choose encoding, kernel, scheme and noise, and fit to all rows.
+        """Choose encoding, kernel and noise, and fit to all rows.
 
         Parameters
         ----------
@@ -86,6 +93,8 @@ class TableModel(BaseEstimator, ABC):
         """
         y = np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y")).ravel()
         check_consistent_length(X, y)
+        count_frequencies(self.n_components)
+        self._check_kernel()
         search_rng, choice_rng, head_rng = generators(self.random_state, 3)
         targets = self._targets(y)
         choices = self._choices(X, targets, search_rng, progress)
@@ -99,22 +108,32 @@ class TableModel(BaseEstimator, ABC):
         self.n_features_in_ = encoder.n_features_in_
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
+        self.record_ = {"n_samples": len(y)}
         return self
+
+    def _check_kernel(self) -> None:
+        if isinstance(self.kernel, str):
+            if self.kernel not in _SEARCHED:
+                named_kernel(self.kernel)
+        elif not isinstance(self.kernel, Kernel):
+            raise TypeError(
+                f"kernel must be one of {', '.join(map(repr, _SEARCHED))}, the name of another "
+                f"kernel, or a Kernel, got {self.kernel!r}."
+            )
 
     def _choices(
         self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress
     ) -> list[Choice]:
         """Return encoders and kernels to choose from."""
         encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
-        named = isinstance(self.kernel, str)
-        if not (named and self.kernel in _SEARCHED):
-            return [(encoder, self.kernel) for encoder in encoders]  # type: ignore[misc]
+        if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
+            return [(encoder, self.kernel) for encoder in encoders]
         rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
         found = search_kernel(
             [encoder.transform(_rows(X, rows)) for encoder in encoders],
             targets[rows],
             rng,
-            families=_SEARCHED[str(self.kernel)],
+            families=_SEARCHED[self.kernel],
             criterion=self._criterion,
             progress=progress,
         )
@@ -124,11 +143,12 @@ class TableModel(BaseEstimator, ABC):
         self, choices: list[Choice], X: Any, y: NDArray[Any], seed: int
     ) -> tuple[TableEncoder, Any]:
         """Return the encoder and the head of greatest evidence with the features in use."""
-        fitted = [
-            (encoder, self._head(kernel, scheme, seed).fit(encoder.transform(X), self._head_target(y)))
-            for encoder, kernel in choices
-            for scheme in _SCHEMES
-        ]
+        fitted = []
+        for encoder, kernel in choices:
+            encoded = encoder.transform(X)
+            scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
+            head = self._head(kernel, scheme, seed)
+            fitted.append((encoder, head.fit(encoded, self._head_target(y))))
         return max(fitted, key=lambda pair: pair[1].log_evidence_)
 
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -149,12 +169,19 @@ class TableModel(BaseEstimator, ABC):
         return tags
 
 
+@persistable(
+    encoder_=TableEncoder,
+    head_=KreinRidge,
+    record_=dict[str, Any],
+    target_mean_=float,
+    target_scale_=float,
+)
 class TableRegressor(RegressorMixin, TableModel):
     r"""Regression on a table, with predictive uncertainty and nothing to choose.
 
     Encoding (standardised or by quantiles), kernel (Gaussian, Matérn, ANOVA of order one to
-    three), a length scale and an inclusion for every input, sampling scheme and noise are all
-    chosen by evidence: exact on at most 1000 rows, then with the features in use on at most
+    three), a length scale and an inclusion for every input, and noise are all chosen by
+    evidence: exact on at most 800 rows, then with the features in use on at most
     5000.
 
     Parameters
@@ -172,6 +199,8 @@ class TableRegressor(RegressorMixin, TableModel):
     head_ : KreinRidge
         On the encoded table and the standardised target.
     kernel_ : Kernel
+    record_ : dict
+        Plain facts about the fit, kept in model files; add your own.
     target_mean_, target_scale_ : float
 
     Examples
@@ -219,6 +248,7 @@ class TableRegressor(RegressorMixin, TableModel):
         return (mean, self.target_scale_ * std) if return_std else mean
 
 
+@persistable(encoder_=TableEncoder, head_=KreinRidgeClassifier, record_=dict[str, Any])
 class TableClassifier(ClassifierMixin, TableModel):
     r"""Classification on a table, with nothing to choose.
 

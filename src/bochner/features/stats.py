@@ -102,4 +102,3 @@ def feature_sums(
     if total is None:
         raise ValueError("There are no rows to sum over.")
     return total
-

@@ -124,14 +124,16 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         """
-        return self.frequencies_.features(self._checked(X))[:, : self.n_components]
+        X = self._checked(X)
+        return self.frequencies_.features(X)[:, : self.n_components]
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the kernel's right argument, of shape (n, n_components).
 
         They are those of :meth:`transform` for a symmetric kernel.
         """
-        return self.frequencies_.features_right(self._checked(Y))[:, : self.n_components]
+        Y = self._checked(Y)
+        return self.frequencies_.features_right(Y)[:, : self.n_components]
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""

@@ -123,7 +123,9 @@ class Frequencies:
             ``None`` means ``X``.
         """
         left = self.features(X)
-        right = left if Y is None and self.is_symmetric else self.features_right(X if Y is None else Y)
+        right = (
+            left if Y is None and self.is_symmetric else self.features_right(X if Y is None else Y)
+        )
         return (left * self.signature.astype(left.dtype)) @ right.T
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
@@ -131,7 +133,8 @@ class Frequencies:
         if not isinstance(other, Frequencies):
             return NotImplemented
         pairs = (
-            (getattr(self, name), getattr(other, name)) for name in ("omega", "weight", "phase", "nu")
+            (getattr(self, name), getattr(other, name))
+            for name in ("omega", "weight", "phase", "nu")
         )
         return Frequencies(*(np.concatenate(pair) for pair in pairs))
 

@@ -191,7 +191,9 @@ class Stationary(Kernel):
         """Return a new array of kernel values for rows already divided by the length scale."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.correlation(X / np.asarray(self.length_scale), Y / np.asarray(self.length_scale))
+        return self.correlation(
+            X / np.asarray(self.length_scale), Y / np.asarray(self.length_scale)
+        )
 
     def diag(self, X: ArrayLike) -> Array:
         return np.ones(len(check_array(X, dtype=np.float64, input_name="X")))

@@ -1,13 +1,13 @@
 """Families of kernels with a scale, and perhaps a relevance, for every input."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, row_blocks
 from bochner.kernels import Anova, Gaussian, Kernel, Matern
 
 Pullback = Callable[[Array], Array]
@@ -15,42 +15,36 @@ Pullback = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A one-dimensional correlation function, its slope, and the kernel it belongs to.
+    r"""A correlation function of the squared scaled lag, and the kernel it belongs to.
 
     Parameters
     ----------
     name : str
-    value : callable
-        Correlation at squared scaled lags.
-    slope : callable
-        Derivative of ``value`` with respect to the squared scaled lag, times minus two.
+    at : callable
+        From squared scaled lags ``q`` to the correlation :math:`v(q)` and to
+        :math:`-2 v'(q)`.
     kernel : callable
         From length scales to the kernel.
     """
 
     name: str
-    value: Callable[[Array], Array]
-    slope: Callable[[Array], Array]
+    at: Callable[[Array], tuple[Array, Array]]
     kernel: Callable[[tuple[float, ...]], Gaussian | Matern]
 
 
-def _matern_value(square: Array) -> Array:
+def _gaussian(square: Array) -> tuple[Array, Array]:
+    value = np.exp(-0.5 * square)
+    return value, value
+
+
+def _matern(square: Array) -> tuple[Array, Array]:
     u = np.sqrt(3.0 * square)
-    return (1.0 + u) * np.exp(-u)
+    decay = np.exp(-u)
+    return (1.0 + u) * decay, 3.0 * decay
 
 
-GAUSSIAN = Profile(
-    "Gaussian",
-    value=lambda square: np.exp(-0.5 * square),
-    slope=lambda square: np.exp(-0.5 * square),
-    kernel=Gaussian,
-)
-MATERN = Profile(
-    "Matern 3/2",
-    value=_matern_value,
-    slope=lambda square: 3.0 * np.exp(-np.sqrt(3.0 * square)),
-    kernel=Matern,
-)
+GAUSSIAN = Profile("Gaussian", _gaussian, Gaussian)
+MATERN = Profile("Matern 3/2", _matern, Matern)
 
 
 class Family(ABC):
@@ -92,13 +86,13 @@ class ScaledInputs(Family):
         return np.full(dim, 0.5)
 
     def correlation(self, lags: Array, theta: Array) -> tuple[Array, Pullback]:
-        inverse_square = np.exp(-2.0 * theta)
-        square = inverse_square @ lags**2
-
-        def pullback(gradient: Array) -> Array:
-            return inverse_square * (lags**2 @ (gradient * self.profile.slope(square)))
-
-        return self.profile.value(square), pullback
+        value, slope = np.empty(lags.shape[1]), np.empty(lags.shape[1])
+        squares = np.empty_like(lags)
+        scales = np.exp(theta)[:, None]
+        for block in _blocks(lags):
+            np.square(lags[:, block] / scales, out=squares[:, block])
+            value[block], slope[block] = self.profile.at(squares[:, block].sum(axis=0))
+        return value, lambda gradient: squares @ (gradient * slope)
 
     def kernel(self, theta: Array) -> Kernel:
         return self.profile.kernel(tuple(np.exp(theta).tolist()))
@@ -127,18 +121,19 @@ class Interactions(Family):
     def correlation(self, lags: Array, theta: Array) -> tuple[Array, Pullback]:
         scales, inclusion = np.exp(theta[: len(lags)]), expit(theta[len(lags) :])
         correlation = np.ones(lags.shape[1])
-        relative = []
-        for lag, scale, pi in zip(lags, scales, inclusion, strict=True):
-            square = (lag / scale) ** 2
-            value = self.profile.value(square)
-            factor = 1.0 - pi + pi * value
-            correlation *= factor
-            by_scale = pi * square * self.profile.slope(square) / factor
-            relative.append((by_scale, pi * (1.0 - pi) * (value - 1.0) / factor))
+        by_scale, by_odds = np.empty_like(lags), np.empty_like(lags)
+        for block in _blocks(lags):
+            for i, (scale, pi) in enumerate(zip(scales, inclusion, strict=True)):
+                square = np.square(lags[i, block] / scale)
+                value, slope = self.profile.at(square)
+                weight = pi / (1.0 - pi + pi * value)
+                correlation[block] *= pi / weight
+                np.multiply(weight * square, slope, out=by_scale[i, block])
+                np.multiply((1.0 - pi) * weight, value - 1.0, out=by_odds[i, block])
 
         def pullback(gradient: Array) -> Array:
             weighted = gradient * correlation
-            return np.array([weighted @ part for pair in zip(*relative, strict=True) for part in pair])
+            return np.concatenate([by_scale @ weighted, by_odds @ weighted])
 
         return correlation, pullback
 
@@ -149,6 +144,11 @@ class Interactions(Family):
 
     def __str__(self) -> str:
         return f"Anova of {self.profile.name}, order {self.order}"
+
+
+def _blocks(lags: Array) -> Iterator[slice]:
+    # Blocks of pairs whose few temporaries stay in a core's cache are several times faster.
+    return row_blocks(lags.shape[1], 1024)
 
 
 GAUSSIAN_FAMILY = ScaledInputs(GAUSSIAN)

@@ -17,8 +17,9 @@ _LOG_ALPHA_START = np.log(0.1)
 _LOG_ALPHA_BOUNDS = (np.log(1e-6), np.log(1e4))
 _PARAMETER_RANGE = 6.0
 _PAIR_BUDGET = 6_000_000
+_FEWEST_ROWS = 100
 _FIRST_ROWS, _FIRST_STEPS = 300, 12
-_FINAL_ROWS, _FINAL_STEPS, _FINALISTS = 1000, 30, 3
+_FINAL_ROWS, _FINAL_STEPS, _FINALISTS = 800, 30, 3
 
 
 def silent(message: str) -> None:
@@ -100,7 +101,7 @@ def search_kernel(
     """Return fitted kernels for the best families and encodings, best first.
 
     Every family is fitted to every encoding on a few hundred rows; the three best are fitted
-    again, from where they ended, on up to a thousand. All are compared on the same rows.
+    again, from where they ended, on up to 800. All are compared on the same rows.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def search_kernel(
         X = encodings[encoding]
         # Time grows with pairs times inputs: wide tables get fewer rows.
         affordable = int(np.sqrt(2.0 * _PAIR_BUDGET / X.shape[1]))
-        rows = order[: min(n_rows, max(affordable, _FIRST_ROWS))]
+        rows = order[: min(n_rows, max(affordable, _FEWEST_ROWS))]
         return criterion.of(X[rows], Y[rows])
 
     candidates = []

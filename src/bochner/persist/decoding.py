@@ -85,7 +85,12 @@ class _Decoder:
         value = self.decode(_member(node, "value", Any), path)
         if not isinstance(value, bool | int | float | str):
             raise ValueError(f"{where(path)} should be a number or text")
-        return SCALARS[_choice(node, "dtype", SCALARS)](value)
+        dtype = _choice(node, "dtype", SCALARS)
+        with np.errstate(over="ignore"):
+            scalar = SCALARS[dtype](value)
+        if repr(scalar.item()) != repr(value):
+            raise ValueError(f"{where(path)} should be {dtype}, found {_shown(value)}")
+        return scalar
 
     def _dtype(self, node: Node, path: Path) -> np.dtype[Any]:
         return np.dtype(_choice(node, "name", NUMERIC))
@@ -162,12 +167,16 @@ def _member(node: Node, name: str, hint: Any) -> Any:
     if name not in node:
         raise ValueError(f"its header lacks {name!r} where it is needed")
     if not conforms(node[name], hint):
-        raise ValueError(f"its header has an unusable {name!r}: {node[name]!r:.60}")
+        raise ValueError(f"its header has an unusable {name!r}: {_shown(node[name])}")
     return node[name]
 
 
 def _choice(node: Node, name: str, known: Collection[str]) -> str:
     chosen: str = _member(node, name, str)
     if chosen not in known:
-        raise ValueError(f"its header has an unknown {name!r}: {chosen!r:.60}")
+        raise ValueError(f"its header has an unknown {name!r}: {_shown(chosen)}")
     return chosen
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:60]

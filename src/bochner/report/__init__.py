@@ -1,0 +1,1 @@
+"""Pictures: results in, figure out, no computation."""

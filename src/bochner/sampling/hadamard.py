@@ -36,6 +36,8 @@ def hadamard_transform(array: Array) -> Array:
     half = 1
     while half < order:
         pairs = result.reshape(*array.shape[:-1], order // (2 * half), 2, half)
-        result = np.stack([pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], -2)
+        result = np.stack(
+            [pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], -2
+        )
         half *= 2
     return result.reshape(array.shape) / np.sqrt(order)

@@ -167,7 +167,9 @@ class QuasiMonteCarlo(Scheme):
                 f"{sum(dims)}; use scheme='orthogonal'."
             )
         sobol = qmc.Sobol(sum(dims), scramble=True, rng=rng)
-        points = _open_interval(sobol.random_base2((m - 1).bit_length())[:m])
+        # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
+        # 1/2 throughout, which has no direction.
+        points = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)
         blocks = np.split(points, np.cumsum(dims)[:-1], axis=1)
         return [
             _normalised(ndtri(points)) if isinstance(block, Directions) else points

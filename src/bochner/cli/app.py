@@ -1,0 +1,114 @@
+"""The commands and their options."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd  # noqa: F401  (imported here so that a missing extra is noticed at once)
+import typer
+from rich.console import Console
+
+from bochner.cli.benching import run_benchmark
+from bochner.cli.demo import run_demo
+from bochner.cli.fitting import FitOptions, fit_table
+from bochner.cli.inspecting import inspect_model
+from bochner.cli.predicting import predict_table
+
+app = typer.Typer(
+    name="bochner",
+    help="Random Fourier features for every kernel.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+_REFUSED = (ValueError, TypeError, OSError, NotImplementedError)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn what the library refuses into one message and exit code 2."""
+    try:
+        yield
+    except BrokenPipeError:
+        # The reader of the output has gone, as `| head` does; nothing is left to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except _REFUSED as error:
+        if os.environ.get("BOCHNER_DEBUG"):
+            raise
+        Console(stderr=True, soft_wrap=True).print(f"bochner: {error}", style="red", markup=False)
+        raise typer.Exit(2) from None
+
+
+@app.command()
+def fit(
+    file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
+    target: Annotated[str, typer.Option(help="Column to predict.")],
+    kernel: Annotated[
+        str, typer.Option(help="auto, gaussian, matern, anova, or another kernel's name.")
+    ] = "auto",
+    n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
+    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
+    test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Of the split and of all draws.")] = 0,
+    out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    compare: Annotated[bool, typer.Option(help="Fit the other methods, too.")] = True,
+) -> None:
+    """Fit a model to a table, measure it on held-out rows beside other methods, and save it."""
+    options = FitOptions(
+        target, kernel, n_components, task, test_size, seed, out, tuple(drop or ()), compare
+    )
+    with _refusals():
+        fit_table(file, options, Console())
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")],
+    file: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
+    std: Annotated[
+        bool, typer.Option("--std", help="Add standard deviations, noise included.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV to write; standard output without it.")
+    ] = None,
+) -> None:
+    """Predict the target for every row of a table."""
+    with _refusals():
+        predict_table(model, file, with_std=std, out=out)
+
+
+@app.command()
+def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
+    """Show what a model file holds."""
+    with _refusals():
+        inspect_model(model, Console())
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
+    n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
+    seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
+) -> None:
+    """Forecast ten years of carbon dioxide at Mauna Loa, with bands, beside other methods."""
+    with _refusals():
+        run_demo(out, n_components, seed, Console())
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="tables or gaussian.")],
+    data: Annotated[
+        Path | None, typer.Option(envvar="BOCHNER_DATA", help="Folder of .npz data sets.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    quick: Annotated[bool, typer.Option("--quick", help="A small design.")] = False,
+) -> None:
+    """Run a benchmark (it goes on where it stopped) and write its tables and figures."""
+    with _refusals():
+        run_benchmark(name, data, out, quick=quick, console=Console())

@@ -1,0 +1,116 @@
+"""`bochner fit`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from sklearn.model_selection import train_test_split
+
+from bochner import persist
+from bochner.benchmarks.contenders import CONTENDERS, OURS, Split, measure
+from bochner.cli.checking import check_table, check_target, drop_columns, infer_task, split_target
+from bochner.cli.output import check_output, reporting, results_table
+from bochner.cli.reading import InputError, read_table
+from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
+
+_TASKS = ("auto", "regression", "classification")
+_REGRESSION_COLUMNS = {"rmse": "RMSE", "error": "MSE / variance", "fit_seconds": "seconds"}
+_CLASSIFICATION_COLUMNS = {"error": "error rate", "fit_seconds": "seconds"}
+
+_ENCODED = {"standardize": "standardised", "normal_quantile": "mapped by quantiles to a normal"}
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """The options of `bochner fit`."""
+
+    target: str
+    kernel: str
+    n_components: int
+    task: str
+    test_size: float
+    seed: int
+    out: Path
+    drop: tuple[str, ...]
+    compare: bool
+
+
+def fit_table(path: Path, options: FitOptions, console: Console) -> None:
+    """Fit, measure on held-out rows, compare, print and save."""
+    check_output(options.out)
+    with reporting(console) as progress:
+        progress(f"reading {path}")
+        split = _read_split(path, options)
+        model = _model(options, split.task)
+        results = {OURS: measure(model, split, progress=progress)}
+        for name, contender in CONTENDERS.items():
+            if options.compare and name != OURS:
+                progress(f"comparing with: {name}")
+                other = contender(split.task, options.n_components, options.seed)
+                results[name] = measure(other, split)
+    model.record_ |= _record(options, split, results[OURS])
+    persist.save(model, options.out)
+    _print(console, options, split, model, results)
+
+
+def _read_split(path: Path, options: FitOptions) -> Split:
+    if options.task not in _TASKS:
+        raise InputError(f"--task must be one of {', '.join(_TASKS)}, got {options.task!r}.")
+    if not 0.0 < options.test_size < 1.0:
+        raise InputError(f"--test-size must lie between 0 and 1, got {options.test_size}.")
+    features, target = split_target(drop_columns(read_table(path), options.drop), options.target)
+    task = infer_task(target) if options.task == "auto" else options.task
+    check_target(target, task)
+    check_table(features)
+    X, X_test, y, y_test = train_test_split(
+        features,
+        target.to_numpy(),
+        test_size=options.test_size,
+        random_state=options.seed,
+        stratify=target if task == "classification" else None,
+    )
+    return Split(X, y, X_test, y_test, task)
+
+
+def _model(options: FitOptions, task: str) -> TableModel:
+    model = TableRegressor if task == "regression" else TableClassifier
+    return model(options.kernel, options.n_components, random_state=options.seed)
+
+
+def _record(options: FitOptions, split: Split, metrics: dict[str, float]) -> dict[str, Any]:
+    return {
+        "target": options.target,
+        "task": split.task,
+        "n_columns": split.X.shape[1],
+        "n_test_samples": len(split.y_test),
+        **{f"test_{name}": value for name, value in metrics.items() if name != "fit_seconds"},
+    }
+
+
+def _print(
+    console: Console,
+    options: FitOptions,
+    split: Split,
+    model: TableModel,
+    results: dict[str, dict[str, float]],
+) -> None:
+    regression = split.task == "regression"
+    console.print(
+        f"{split.task.capitalize()} of {options.target!r} from {split.X.shape[1]} columns: "
+        f"{len(split.y)} rows to fit, {len(split.y_test)} to test, "
+        f"{options.n_components} features.",
+        markup=False,
+    )
+    console.print(
+        f"Numbers are {_ENCODED[model.encoder_.numeric]}; kernel: "
+        f"{type(model.kernel_).__name__}, scheme {model.head_.scheme!r}.\n",
+        markup=False,
+    )
+    console.print(
+        results_table(results, _REGRESSION_COLUMNS if regression else _CLASSIFICATION_COLUMNS)
+    )
+    if regression:
+        coverage = results[OURS]["coverage"]
+        console.print(f"\nThe 90 % intervals cover {coverage:.1%} of the test rows.")
+    console.print(f"\nSaved {options.out}; next: bochner predict {options.out} FILE", markup=False)

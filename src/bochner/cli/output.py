@@ -1,0 +1,53 @@
+"""What the commands print: tables and progress."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+Results = Mapping[str, Mapping[str, float]]
+
+
+@contextmanager
+def reporting(console: Console) -> Iterator[Callable[[str], None]]:
+    """Show a spinner with the last line of progress reported."""
+    with console.status("reading") as status:
+        yield lambda message: status.update(message)
+
+
+def results_table(results: Results, columns: Mapping[str, str]) -> Table:
+    """Return the table of methods by metrics.
+
+    Parameters
+    ----------
+    results : mapping from method to metrics
+    columns : mapping from metric to heading
+    """
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("method")
+    for heading in columns.values():
+        table.add_column(heading, justify="right")
+    for method, metrics in results.items():
+        cells = [f"{metrics[name]:.4g}" if name in metrics else "" for name in columns]
+        table.add_row(method, *cells)
+    return table
+
+
+def facts_table(facts: Mapping[str, str]) -> Table:
+    """Return a table of names and values."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, value)
+    return table
+
+
+def check_output(path: Path) -> None:
+    """Raise before any work if ``path`` cannot become a file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in.")

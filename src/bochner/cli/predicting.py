@@ -1,0 +1,60 @@
+"""`bochner predict`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bochner import persist
+from bochner.benchmarks.store import replacing
+from bochner.cli.output import check_output
+from bochner.cli.reading import InputError, read_table
+from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
+
+
+def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:
+    """Write predictions as CSV, to ``out`` or to standard output."""
+    if out is not None:
+        check_output(out)
+    model = load_table_model(model_path)
+    frame = read_table(path)
+    target = model.record_.get("target")
+    if target in frame.columns and target not in model.feature_names_in_:
+        frame = frame.drop(columns=[target])
+    predictions = pd.DataFrame(_predictions(model, frame, with_std=with_std))
+    if out is None:
+        predictions.to_csv(sys.stdout, index=False)
+        return
+    with replacing(out) as fresh:
+        predictions.to_csv(fresh, index=False)
+
+
+def load_table_model(path: Path) -> TableModel:
+    """Load a model that `bochner fit` wrote; others are refused."""
+    model = persist.load(path)
+    if not isinstance(model, TableModel):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` wrote. "
+            f"Load it in Python with bochner.load."
+        )
+    return model
+
+
+def _predictions(model: TableModel, frame: pd.DataFrame, *, with_std: bool) -> dict[str, Any]:
+    if isinstance(model, TableRegressor):
+        if not with_std:
+            return {"prediction": model.predict(frame)}
+        mean, std = model.predict(frame, return_std=True)
+        return {"prediction": mean, "std": std}
+    if with_std or not isinstance(model, TableClassifier):
+        raise InputError(
+            "--std is for regression, and this model classifies: leave it out; the column "
+            "'probability' says how sure a prediction is."
+        )
+    probability = model.predict_proba(frame)
+    return {
+        "prediction": model.classes_[np.argmax(probability, axis=1)],
+        "probability": probability.max(axis=1),
+    }

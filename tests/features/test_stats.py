@@ -1,0 +1,80 @@
+"""Sums over rows of features: blocks, dtypes and what they refuse."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from bochner import Frequencies
+from bochner._numerics import arrays
+from bochner.features import FeatureSums, feature_sums
+from bochner.features.length_scales import median_distance
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 3)), RNG.normal(size=(30, 2))
+WEIGHT = RNG.uniform(size=30)
+F = Frequencies(RNG.normal(size=(5, 3)), np.full(5, 0.2))
+
+
+def assert_same(first, second, rtol=1e-10):
+    for field in fields(FeatureSums):
+        assert_allclose(getattr(first, field.name), getattr(second, field.name), rtol=rtol)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_blocks_give_the_whole(weight, monkeypatch):
+    whole = FeatureSums.from_rows(F.features(X), Y, weight)
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 4 * 16 * 5)
+    assert_same(feature_sums(F, X, Y, weight), whole)
+    assert_same(feature_sums(F, sparse.csr_array(X), Y, weight), whole)
+
+
+def test_float32_features_are_summed_in_float64():
+    sums = feature_sums(F, X.astype(np.float32), Y)
+    assert sums.gram.dtype == np.float64
+    assert_same(sums, feature_sums(F, X, Y), rtol=1e-4)
+
+
+def test_rows_of_no_weight_count_for_nothing():
+    weight = np.where(np.arange(30) < 10, WEIGHT, 0.0)
+    assert_same(feature_sums(F, X, Y, weight), feature_sums(F, X[:10], Y[:10], WEIGHT[:10]))
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(ValueError, match="no rows"):
+        feature_sums(F, X[:0], Y[:0])
+
+
+def test_other_shapes_are_refused():
+    with pytest.raises(ValueError, match=r"\(10, 2\).*\(10, 1\)"):
+        feature_sums(F, X, Y) + feature_sums(F, X, Y[:, :1])
+    with pytest.raises(TypeError):
+        feature_sums(F, X, Y) + 1
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_the_median_counts_pairs_of_distinct_rows(container):
+    rows = container(np.array([[0.0], [0.0], [1.0], [3.0]]))
+    # Distances of distinct rows: 1, 1, 3, 3, 2.
+    assert_allclose(median_distance(rows, np.random.default_rng(0)), 2.0)
+
+
+def test_the_median_of_weights_is_that_of_repetitions():
+    rows = np.array([[0.0], [1.0], [3.0], [7.0]])
+    weight = np.array([1.0, 3.0, 0.0, 2.0])
+    repeated = np.repeat(rows, weight.astype(int), axis=0)
+    rng = np.random.default_rng(0)
+    assert median_distance(rows, rng, weight) == median_distance(repeated, rng) == 6.0
+
+
+def test_equal_rows_have_the_median_one():
+    assert median_distance(np.ones((5, 2)), np.random.default_rng(0)) == 1.0
+
+
+def test_a_subsample_estimates_the_median():
+    rows = np.random.default_rng(0).random((20_000, 1))
+    # The distance of two uniforms has the median 1 - 1/sqrt(2).
+    median = median_distance(rows, np.random.default_rng(1))
+    assert abs(median - (1.0 - np.sqrt(0.5))) < 0.03

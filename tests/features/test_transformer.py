@@ -1,0 +1,227 @@
+"""FourierFeatures as a scikit-learn transformer."""
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bochner import FourierFeatures, kernels
+from bochner._numerics import arrays
+
+RNG = np.random.default_rng(0)
+X = RNG.random(size=(300, 10)) / 4.0
+Y = RNG.random(size=(1000, 10)) / 4.0
+THIN = np.where(X > 0.15, X, 0.0)
+SCHEMES = ("iid", "orthogonal", "qmc", "structured")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_mean_error_is_within_its_standard_error(scheme):
+    kernel = kernels.Gaussian(0.22)
+    features = FourierFeatures(kernel, 2000, scheme=scheme, random_state=42).fit(X)
+    approximate = features.transform(X) @ features.transform(Y).T
+    exact = rbf_kernel(X, Y, gamma=0.5 / 0.22**2)
+    variance = (1.0 + exact**4 - 2.0 * exact**2) / 2000.0
+    error = approximate - exact
+    # Pairs share their frequencies: the mean square is about its expectation, not near zero.
+    assert np.mean(error**2) < 2.0 * np.mean(variance)
+    assert np.abs(error).max() < 6.0 * np.sqrt(variance.max())
+    assert_allclose(features.gram(X, Y), approximate, atol=1e-12)
+
+
+def test_inputs_are_not_written_to():
+    before = X.copy()
+    FourierFeatures(random_state=0).fit(X).transform(X)
+    assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("n_components", [2, 10, 64, 501 * 2])
+def test_the_number_of_features(n_components):
+    features = FourierFeatures(n_components=n_components, random_state=0).fit(X)
+    assert features.transform(X).shape == (300, n_components)
+    assert features.signature_.shape == (n_components,)
+    assert features.frequencies_.omega.shape == (n_components // 2, 10)
+    names = features.get_feature_names_out()
+    assert len(names) == n_components
+    assert names[0] == "fourierfeatures0"
+
+
+def test_the_lone_component():
+    features = FourierFeatures(n_components=1, random_state=0).fit(X)
+    assert features.transform(X).shape == (300, 1)
+    assert features.signature_.shape == (1,)
+
+
+@pytest.mark.parametrize("n_components", [3, 101])
+def test_odd_numbers_are_refused_with_the_next_even_one(n_components):
+    with pytest.raises(ValueError, match=rf"odd.*Use {n_components + 1}"):
+        FourierFeatures(n_components=n_components).fit(X)
+
+
+@pytest.mark.parametrize("n_components", [0, -2, -1])
+def test_numbers_must_be_positive(n_components):
+    with pytest.raises(ValueError, match="must be even and positive"):
+        FourierFeatures(n_components=n_components).fit(X)
+
+
+@pytest.mark.parametrize("n_components", [2.0, "64", True, None])
+def test_numbers_must_be_integers(n_components):
+    with pytest.raises(TypeError, match="even positive integer"):
+        FourierFeatures(n_components=n_components).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"kernel": "gausian"}, ValueError, "Did you mean 'gaussian'"),
+        ({"kernel": 3}, TypeError, "kernel must be a Kernel or the name of one"),
+        ({"length_scale": "mean"}, ValueError, "length_scale must be 'median'"),
+        ({"length_scale": -1.0}, ValueError, "length_scale must be positive"),
+        ({"length_scale": (1.0, 2.0)}, ValueError, "2 entries, but the data have 10 inputs"),
+        ({"scheme": "halton"}, ValueError, "scheme must be one of"),
+        ({"scheme": "structured", "kernel": "cauchy"}, ValueError, "independent coordinates"),
+        ({"dtype": "float16"}, ValueError, "dtype must be None"),
+        ({"random_state": "seed"}, ValueError, "seed"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, error, message):
+    with pytest.raises(error, match=message):
+        FourierFeatures(**parameters).fit(X)
+
+
+def test_transform_needs_fit():
+    with pytest.raises(NotFittedError):
+        FourierFeatures().transform(X)
+
+
+@pytest.mark.parametrize("method", ["transform", "transform_right", "gram"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_dtype_is_kept(method, dtype):
+    features = FourierFeatures(n_components=32, random_state=0).fit(X.astype(dtype))
+    assert getattr(features, method)(X.astype(dtype)).dtype == dtype
+    assert features.frequencies_.omega.dtype == np.float64
+
+
+def test_float32_is_float64_to_rounding():
+    wide = FourierFeatures(kernels.Gaussian(0.5), random_state=0).fit_transform(X)
+    narrow = FourierFeatures(kernels.Gaussian(0.5), random_state=0).fit_transform(
+        X.astype(np.float32)
+    )
+    assert_allclose(narrow, wide, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_dtype_can_be_chosen(dtype):
+    features = FourierFeatures(dtype=dtype, random_state=0).fit(X)
+    assert features.transform(X).dtype == dtype
+    assert features.transform(X.astype(np.float32)).dtype == dtype
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
+def test_sparse_is_dense(container):
+    dense = FourierFeatures(random_state=0).fit(THIN)
+    thin = FourierFeatures(random_state=0).fit(container(THIN))
+    assert_allclose(thin.kernel_.length_scale, dense.kernel_.length_scale, rtol=1e-6)
+    same = FourierFeatures(dense.kernel_, random_state=0).fit(container(THIN))
+    assert_allclose(same.transform(container(THIN)), dense.transform(THIN), atol=1e-12)
+
+
+def test_chunked_is_whole(monkeypatch):
+    features = FourierFeatures(random_state=0).fit(X)
+    whole = features.transform(X)
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 7 * 8 * 256)
+    assert_allclose(features.transform(X), whole, atol=1e-14)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_seeds_repeat_bit_for_bit(scheme):
+    first, second, third = (
+        FourierFeatures(scheme=scheme, random_state=seed).fit_transform(X) for seed in (1, 1, 2)
+    )
+    assert_array_equal(first, second)
+    assert not np.allclose(first, third)
+
+
+def test_random_state_objects_and_none_differ_from_fit_to_fit():
+    for state in (np.random.RandomState(0), None):
+        features = FourierFeatures(n_components=8, random_state=state)
+        assert not np.allclose(features.fit_transform(X), features.fit_transform(X))
+
+
+def test_the_median_distance_is_the_length_scale():
+    from scipy.spatial.distance import pdist
+
+    features = FourierFeatures(kernel="matern52", random_state=0).fit(X)
+    assert features.kernel_ == kernels.Matern(features.kernel_.length_scale, nu=2.5)
+    assert_allclose(features.kernel_.length_scale, np.median(pdist(X)), rtol=1e-4)
+
+
+def test_an_object_keeps_its_length_scale():
+    kernel = kernels.Gaussian(3.0) * kernels.Laplacian(2.0)
+    assert FourierFeatures(kernel, length_scale=9.0).fit(X).kernel_ is kernel
+
+
+def test_a_name_takes_the_length_scale_given():
+    scale = tuple(np.linspace(1.0, 2.0, 10).tolist())
+    assert FourierFeatures("rbf", length_scale=scale).fit(X).kernel_ == kernels.Gaussian(scale)
+
+
+def test_parameters_are_never_written_to():
+    features = FourierFeatures(random_state=0)
+    before = features.get_params()
+    assert features.fit(X).get_params() == before
+
+
+def test_gram_is_the_signed_product():
+    features = FourierFeatures(kernels.Matern(0.5), n_components=20, random_state=0).fit(X)
+    Z = features.transform(X)
+    assert_allclose(features.gram(X), Z * features.signature_ @ Z.T, atol=1e-12)
+    assert_array_equal(features.transform_right(X), Z)
+
+
+def test_pandas_output():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=list("abcdefghij"))
+    features = FourierFeatures(n_components=4, random_state=0).set_output(transform="pandas")
+    out = features.fit_transform(table)
+    assert list(out.columns) == [f"fourierfeatures{i}" for i in range(4)]
+    assert_array_equal(features.feature_names_in_, table.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        features.transform(table[list("jihgfedcba")])
+
+
+def test_pipelines_grids_and_clones():
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    pipeline = make_pipeline(
+        StandardScaler(), FourierFeatures(n_components=32, random_state=0), LogisticRegression()
+    )
+    search = GridSearchCV(
+        pipeline,
+        {
+            "fourierfeatures__kernel": ["gaussian", kernels.Laplacian(3.0)],
+            "fourierfeatures__n_components": [2, 64],
+        },
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > 0.8
+    assert search.best_params_["fourierfeatures__n_components"] == 64
+    twin = clone(search.best_estimator_).fit(X, y)
+    assert_array_equal(twin.predict(X), search.best_estimator_.predict(X))
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_workers_give_what_one_process_gives(backend):
+    model = make_pipeline(FourierFeatures(n_components=32, random_state=0), Ridge())
+    serial = cross_val_score(model, X, X[:, 0], cv=3)
+    with Parallel(n_jobs=2, backend=backend) as parallel:
+        scores = parallel(delayed(cross_val_score)(model, X, X[:, 0], cv=3) for _ in range(2))
+    for score in scores:
+        assert_allclose(score, serial, rtol=1e-10)

@@ -1,0 +1,104 @@
+"""Frequencies: dtypes, sparse input, chunks and what they refuse."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from bochner import Frequencies
+from bochner._numerics import arrays
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(11, 3))
+OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)
+F = Frequencies(OMEGA, WEIGHT)
+GENERAL = Frequencies(OMEGA, WEIGHT, RNG.uniform(size=6), RNG.normal(size=(6, 3)))
+
+
+def test_sizes_and_signature():
+    assert (F.n_frequencies, F.dim) == (6, 3)
+    assert_array_equal(F.signature, np.tile(np.sign(WEIGHT), 2))
+    assert F.is_symmetric
+    assert not GENERAL.is_symmetric
+
+
+def test_the_gram_matrix_of_phases_is_asymmetric():
+    K = GENERAL.gram(X)
+    assert np.abs(K - K.T).max() > 0.1
+    assert_allclose(F.gram(X), F.gram(X).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_dtype_is_kept(dtype):
+    typed = X.astype(dtype)
+    assert F.features(typed).dtype == dtype
+    assert F.features_right(typed).dtype == dtype
+    assert F.gram(typed).dtype == dtype
+    assert_allclose(F.features(typed), F.features(X), atol=1e-5 if dtype == np.float32 else 1e-15)
+
+
+def test_other_numbers_become_float64():
+    assert F.features(np.ones((2, 3), dtype=int)).dtype == np.float64
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_sparse_is_dense(container):
+    thin = np.where(np.abs(X) > 0.7, X, 0.0)
+    assert_allclose(F.features(container(thin)), F.features(thin), atol=1e-12)
+    assert_allclose(GENERAL.gram(container(thin)), GENERAL.gram(thin), atol=1e-12)
+
+
+def test_chunked_is_whole(monkeypatch):
+    whole = GENERAL.features(X)
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 2 * 8 * 6)
+    assert_allclose(GENERAL.features(X), whole, atol=1e-14)
+
+
+def test_sums_add_kernels():
+    assert_allclose((F + GENERAL).gram(X), F.gram(X) + GENERAL.gram(X), atol=1e-12)
+    assert (F + F).is_symmetric
+
+
+def test_copies_are_equal_and_arrays_read_only():
+    for twin in (pickle.loads(pickle.dumps(GENERAL)), copy.deepcopy(GENERAL)):
+        assert_array_equal(twin.gram(X), GENERAL.gram(X))
+    with pytest.raises(ValueError, match="read-only"):
+        F.omega[0, 0] = 1.0
+
+
+def test_inputs_are_copied():
+    omega = OMEGA.copy()
+    f = Frequencies(omega, WEIGHT)
+    omega[:] = 0.0
+    assert_array_equal(f.omega, OMEGA)
+    assert omega.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((OMEGA[0], WEIGHT), "omega must have shape"),
+        ((np.empty((0, 3)), []), "omega must have shape"),
+        ((OMEGA, WEIGHT[:-1]), r"weight must have shape \(6,\)"),
+        ((OMEGA, WEIGHT, np.zeros(5)), r"phase must have shape \(6,\)"),
+        ((OMEGA, WEIGHT, None, OMEGA[:, :2]), r"nu must have shape \(6, 3\)"),
+        ((np.full((1, 1), np.inf), [1.0]), "omega must be finite"),
+        ((OMEGA, np.full(6, np.nan)), "weight must be finite"),
+    ],
+)
+def test_bad_arrays_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Frequencies(*arguments)
+
+
+def test_other_widths_are_refused():
+    with pytest.raises(ValueError, match="X has 2 columns, the frequencies have 3 inputs"):
+        F.features(X[:, :2])
+
+
+def test_only_frequencies_can_be_added():
+    with pytest.raises(TypeError):
+        F + 1.0

@@ -1,0 +1,207 @@
+"""Kernels at their edges: limits, other people's code, and what they refuse."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.gaussian_process import kernels as theirs
+from sklearn.metrics.pairwise import laplacian_kernel
+
+from bochner import kernels
+from bochner.kernels import (
+    NAMED_KERNELS,
+    Anova,
+    Cauchy,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Matern,
+    Product,
+    RationalQuadratic,
+    SpectralMixture,
+    Sum,
+    named_kernel,
+)
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))
+SCALES = (0.5, 1.0, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("ours", "other"),
+    [
+        (Gaussian(0.7), theirs.RBF(0.7)),
+        (Gaussian(SCALES), theirs.RBF(SCALES)),
+        (Exponential(SCALES), theirs.Matern(SCALES, nu=0.5)),
+        (Matern(SCALES, nu=1.5), theirs.Matern(SCALES, nu=1.5)),
+        (Matern(SCALES, nu=2.5), theirs.Matern(SCALES, nu=2.5)),
+        (Matern(0.7, nu=0.9), theirs.Matern(0.7, nu=0.9)),
+        (RationalQuadratic(0.7, alpha=0.4), theirs.RationalQuadratic(0.7, alpha=0.4)),
+        (Gaussian(0.7) * Matern(2.0), theirs.RBF(0.7) * theirs.Matern(2.0)),
+        (Gaussian(0.7) + 3.0 * Matern(2.0), theirs.RBF(0.7) + 3.0 * theirs.Matern(2.0)),
+    ],
+    ids=str,
+)
+def test_scikit_learn_agrees(ours, other):
+    assert_allclose(ours(X, Y), other(X, Y), rtol=1e-9)
+
+
+def test_scikit_learn_agrees_on_the_laplacian():
+    assert_allclose(Laplacian(2.0)(X, Y), laplacian_kernel(X, Y, gamma=0.5))
+
+
+@pytest.mark.parametrize("nu", [1e2, 1e4, 1e6])
+def test_matern_tends_to_gaussian(nu):
+    # The first correction is of order 1 / nu.
+    gap = np.abs(Matern(SCALES, nu=nu)(X) - Gaussian(SCALES)(X)).max()
+    assert 1e-3 / nu < gap < 1.0 / nu
+
+
+@pytest.mark.parametrize("alpha", [1e2, 1e4])
+def test_rational_quadratic_tends_to_gaussian(alpha):
+    gap = np.abs(RationalQuadratic(SCALES, alpha=alpha)(X) - Gaussian(SCALES)(X)).max()
+    assert 1e-3 / alpha < gap < 1.0 / alpha
+
+
+@pytest.mark.parametrize("nu", [29.0, 30.0, 31.0, 50.0])
+@pytest.mark.parametrize("distance", [1e-12, 1e-3, 0.1, 1.0, 3.0])
+def test_matern_is_smooth_across_its_expansions(nu, distance):
+    from laws.references import reference
+
+    kernel = Matern(1.0, nu=nu)
+    lag = np.array([[distance]])
+    assert_allclose(kernel([[0.0]], lag), reference(kernel, lag)[None], rtol=1e-7)
+
+
+@pytest.mark.parametrize("nu", [0.01, 0.3, 1.5, 7.0, 200.0])
+def test_matern_is_one_at_the_smallest_lags_and_zero_at_the_largest(nu):
+    values = Matern(1.0, nu=nu)([[0.0]], [[0.0], [1e-300], [1e-30], [1e5]])[0]
+    assert np.isfinite(values).all()
+    assert values[0] == 1.0
+    assert (np.diff(values) <= 1e-11).all()
+    assert values[3] < 1e-12
+
+
+def test_a_single_mixture_component_is_a_gaussian():
+    mixture = SpectralMixture([1.0], np.zeros((1, 3)), [np.asarray(SCALES) ** -2.0])
+    assert_allclose(mixture(X, Y), Gaussian(SCALES)(X, Y), rtol=1e-10)
+
+
+def test_covariances_may_be_scalar_diagonal_or_full():
+    means = RNG.normal(size=(2, 3))
+    scalar = SpectralMixture([1.0, 2.0], means, [0.5, 0.7])
+    diagonal = SpectralMixture([1.0, 2.0], means, [[0.5] * 3, [0.7] * 3])
+    full = SpectralMixture([1.0, 2.0], means, [0.5 * np.eye(3), 0.7 * np.eye(3)])
+    assert_allclose(diagonal(X, Y), scalar(X, Y), rtol=1e-12)
+    assert_allclose(full(X, Y), scalar(X, Y), rtol=1e-12)
+
+
+def test_anova_with_every_input_is_the_product_and_with_none_the_constant():
+    assert_allclose(Anova(Gaussian(SCALES), 1.0)(X), Gaussian(SCALES)(X), rtol=1e-12)
+    assert_allclose(Anova(Exponential(SCALES), 1.0)(X), Laplacian(SCALES)(X), rtol=1e-12)
+    assert_allclose(Anova(Matern(SCALES), 0.0)(X), 1.0)
+
+
+def test_differences_have_negative_eigenvalues():
+    difference = Gaussian(1.0) - Gaussian(0.1)
+    assert np.linalg.eigvalsh(difference(X))[0] < -0.1
+
+
+def test_sums_and_products_flatten():
+    a, b, c = Gaussian(), Cauchy(), Matern()
+    assert a + b + c == Sum((a, b, c))
+    assert a * b * c == Product((a, b, c))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (Gaussian() - Cauchy(2.0), "Gaussian(length_scale=1.0) + -1.0 * Cauchy(length_scale=2.0)"),
+        (
+            2.0 * (Gaussian() * Cauchy()),
+            "2.0 * (Gaussian(length_scale=1.0) * Cauchy(length_scale=1.0))",
+        ),
+        (
+            Gaussian() * (Cauchy() + Cauchy()),
+            "Gaussian(length_scale=1.0) * (Cauchy(length_scale=1.0) + Cauchy(length_scale=1.0))",
+        ),
+    ],
+)
+def test_repr_is_the_expression(kernel, text):
+    assert repr(kernel) == text
+
+
+def test_length_scales_become_floats():
+    assert Gaussian(np.float32(2.0)) == Gaussian(2)
+    assert Gaussian(np.array([1.0, 2.0])) == Gaussian([1, 2]) == Gaussian((1.0, 2.0))
+
+
+def test_kernels_are_immutable():
+    with pytest.raises(AttributeError):
+        Gaussian().length_scale = 2.0
+
+
+@pytest.mark.parametrize("name", NAMED_KERNELS)
+def test_every_name_makes_a_kernel_of_that_length_scale(name):
+    kernel = named_kernel(name)(SCALES)
+    assert kernel.length_scale == SCALES
+    assert_allclose(kernel.diag(X), 1.0)
+
+
+def test_names_of_matern_orders():
+    assert [named_kernel(f"matern{n}2")(1.0).nu for n in (1, 3, 5)] == [0.5, 1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gaussian(0.0), "length_scale must be positive"),
+        (lambda: Laplacian((1.0, -1.0)), "length_scale must be positive"),
+        (lambda: Cauchy(np.nan), "length_scale must be finite"),
+        (lambda: Gaussian(np.ones((2, 2))), "one number per input"),
+        (lambda: Matern(nu=0.0), "nu must be positive"),
+        (lambda: Matern(nu=np.inf), "nu must be positive and finite"),
+        (lambda: RationalQuadratic(alpha=-1.0), "alpha must be positive"),
+        (lambda: Anova(Gaussian(), 1.5), "inclusion must lie between 0 and 1"),
+        (lambda: np.inf * Gaussian(), "finite number"),
+        (lambda: SpectralMixture([1.0], [[0.0]], [-1.0]), "positive semi-definite"),
+        (lambda: SpectralMixture([0.0], [[0.0]], [1.0]), "weights must be positive"),
+        (lambda: SpectralMixture([1.0], [0.0], [1.0]), "weights must have shape"),
+        (lambda: SpectralMixture([1.0], [[0.0, 0.0]], [[1.0]]), "covariances must have shape"),
+        (
+            lambda: SpectralMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.0, 1.0]]]),
+            "symmetric",
+        ),
+        (lambda: Gaussian((1.0, 2.0))(X), "2 entries, but the data have 3 inputs"),
+        (lambda: Anova(Gaussian(), (0.5, 0.5))(X), "inclusion has 2 entries"),
+        (lambda: SpectralMixture([1.0], [[0.0]], [1.0])(X), "defined on 1 inputs"),
+        (lambda: (Gaussian((1.0, 2.0)) + Cauchy())(X), "2 entries"),
+        (lambda: (Cauchy() * Gaussian((1.0, 2.0)))(X), "2 entries"),
+        (lambda: (2.0 * Gaussian((1.0, 2.0)))(X), "2 entries"),
+        (lambda: Gaussian()(X, Y[:, :2]), "3 columns and Y has 2"),
+        (lambda: Gaussian()([[np.nan]]), "NaN"),
+        (lambda: named_kernel("gausian"), "Did you mean 'gaussian'"),
+        (lambda: named_kernel("?"), "Names: gaussian"),
+    ],
+)
+def test_bad_values_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Matern(nu="2"),
+        lambda: RationalQuadratic(alpha=True),
+        lambda: Anova(Gaussian() + Cauchy(), 0.5),
+        lambda: Gaussian() + 1.0,
+        lambda: Gaussian() - "k",
+        lambda: Gaussian() * "k",
+        lambda: kernels.Kernel(),
+        lambda: kernels.Stationary(1.0),
+    ],
+)
+def test_bad_types_are_refused(make):
+    with pytest.raises(TypeError):
+        make()

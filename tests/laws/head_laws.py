@@ -1,0 +1,202 @@
+"""What features, sums and linear heads obey, against dense algebra."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.testing import assert_allclose
+from scipy.linalg import null_space
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal, norm, t
+
+from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner.features import FeatureSums, feature_sums
+from bochner.learning.ridge import best_alpha, fit_ridge
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A small regression: features, targets and new features."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    new: np.ndarray
+    frequencies: Frequencies
+
+    @property
+    def Z(self):
+        return self.frequencies.features(self.X)
+
+    @property
+    def sums(self):
+        return feature_sums(self.frequencies, self.X, self.Y)
+
+
+def problem(n=40, m=10, targets=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(n, 3)), rng.normal(size=(7, 3))
+    Y = np.sin(X[:, [0]] + np.arange(targets)) + 3.0 + 0.3 * rng.normal(size=(n, targets))
+    weight = rng.uniform(0.5, 1.5, size=m) / m
+    return Problem(X, Y, new, Frequencies(rng.normal(size=(m, 3)), weight))
+
+
+def check_features(kind="symmetric"):
+    """The signed product of left and right features is the finite sum of cosines."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
+    omega, weight = rng.normal(size=(9, 3)), rng.normal(size=9)
+    phase, nu = np.zeros(9), omega
+    if kind == "general":
+        phase, nu = rng.uniform(0.0, 6.0, size=9), rng.normal(size=(9, 3))
+    f = Frequencies(omega, weight, phase, nu)
+    angles = (X @ omega.T)[:, None, :] - (Y @ nu.T)[None, :, :] + phase
+    expected = np.cos(angles) @ weight
+    product = (f.features(X) * f.signature) @ f.features_right(Y).T
+    assert_allclose(product, expected, atol=1e-12)
+    assert_allclose(f.gram(X, Y), expected, atol=1e-12)
+
+
+def dense_posterior(problem, alpha, fit_intercept):
+    """Mean, deviation and log evidence of the Gaussian process with covariance ZZ'/alpha + I."""
+    Z, Zs = problem.Z, problem.frequencies.features(problem.new)
+    n = len(Z)
+    C = Z @ Z.T / alpha + np.eye(n)
+    inverse = np.linalg.inv(C)
+    cross = Zs @ Z.T / alpha
+    spread = np.sum(Zs**2, axis=1) / alpha - np.sum(cross @ inverse * cross, axis=1)
+    if fit_intercept:
+        # A constant with a flat prior: universal kriging, and the likelihood of contrasts.
+        basis = null_space(np.ones((1, n)))
+        precision = inverse.sum()
+        constant = inverse.sum(axis=0) @ problem.Y / precision
+        spread = spread + (1.0 - cross @ inverse.sum(axis=0)) ** 2 / precision
+    else:
+        basis, constant = np.eye(n), np.zeros(problem.Y.shape[1])
+    residual = problem.Y - constant
+    noise = np.sum(residual * (inverse @ residual), axis=0) / basis.shape[1]
+    log_evidence = sum(
+        multivariate_normal(cov=variance * basis.T @ C @ basis).logpdf(basis.T @ y)
+        for variance, y in zip(noise, problem.Y.T, strict=True)
+    )
+    mean = constant + cross @ inverse @ residual
+    return mean, np.sqrt(np.outer(1.0 + spread, noise)), log_evidence, noise
+
+
+def check_posterior(fit_intercept=False, m=10, alpha=0.3):
+    """Means, deviations, noise and evidence are those of the dense Gaussian process."""
+    data = problem(m=m)
+    mean, std, log_evidence, noise = dense_posterior(data, alpha, fit_intercept)
+    posterior = fit_ridge(data.sums, alpha, fit_intercept=fit_intercept)
+    new = data.frequencies.features(data.new)
+    assert_allclose(posterior.mean(new), mean, rtol=1e-8, atol=1e-9)
+    assert_allclose(posterior.noise_variance, noise, rtol=1e-8)
+    assert_allclose(posterior.std(new), std, rtol=1e-8)
+    assert_allclose(posterior.log_evidence, log_evidence, rtol=1e-9)
+
+
+def check_best_alpha(fit_intercept=False, m=10):
+    """No alpha has more evidence, and the evidence is that of the dense Gaussian process."""
+    data = problem(m=m)
+    alpha, log_evidence = best_alpha(data.sums, fit_intercept=fit_intercept)
+    assert_allclose(log_evidence, dense_posterior(data, alpha, fit_intercept)[2], rtol=1e-9)
+    others = alpha * np.geomspace(1e-3, 1e3, 61)
+    brute = [dense_posterior(data, other, fit_intercept)[2] for other in others]
+    assert max(brute) <= log_evidence + 1e-9 * abs(log_evidence)
+    close = [dense_posterior(data, alpha * c, fit_intercept)[2] for c in (1 - 1e-3, 1 + 1e-3)]
+    assert max(close) < log_evidence, "the maximum is not here"
+
+
+def check_sums(weighted=True):
+    """The sums are the formulas, add in any order, and weights are repetitions."""
+    rng = np.random.default_rng(2)
+    Z, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 2)) + 1.0
+    weight = rng.integers(0, 4, size=30).astype(float) if weighted else np.ones(30)
+    whole = FeatureSums.from_rows(Z, Y, weight if weighted else None)
+    repeat = weight.astype(int)
+    Zr, Yr = np.repeat(Z, repeat, axis=0), np.repeat(Y, repeat, axis=0)
+    repeated = FeatureSums.from_rows(Zr, Yr)
+    parts = [FeatureSums.from_rows(Z[r], Y[r], weight[r]) for r in np.split(np.arange(30), 3)]
+    a, b, c = parts
+    for sums in (whole, a + b + c, c + a + b, a + (b + c)):
+        assert_allclose(sums.gram, Zr.T @ Zr, atol=1e-10)
+        assert_allclose(sums.cross, Zr.T @ Yr, atol=1e-10)
+        assert_allclose(sums.square, np.sum(Yr**2, axis=0), atol=1e-10)
+        assert_allclose(sums.features, Zr.sum(axis=0), atol=1e-10)
+        assert_allclose(sums.targets, Yr.sum(axis=0), atol=1e-10)
+        assert sums.weight == len(Zr)
+        assert sums.n_samples == np.count_nonzero(weight)
+        _check_centred(sums.centred(), Zr, Yr)
+    _check_centred(repeated.centred(), Zr, Yr)
+
+
+def _check_centred(sums, Z, Y):
+    Z, Y = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
+    assert_allclose(sums.gram, Z.T @ Z, atol=1e-10)
+    assert_allclose(sums.cross, Z.T @ Y, atol=1e-10)
+    assert_allclose(sums.square, np.sum(Y**2, axis=0), atol=1e-10)
+    assert not sums.features.any()
+    assert not sums.targets.any()
+
+
+def check_ridge(fit_intercept=False, n_components=20):
+    """The regressor is kernel ridge regression with the approximate Gram matrix."""
+    data = problem()
+    model = KreinRidge(
+        kernels.Matern(1.2),
+        n_components=n_components,
+        alpha=0.4,
+        fit_intercept=fit_intercept,
+        random_state=0,
+    ).fit(data.X, data.Y)
+    gram, cross = model.frequencies_.gram(data.X), model.frequencies_.gram(data.new, data.X)
+    centre = np.eye(len(gram)) - (1.0 / len(gram) if fit_intercept else 0.0)
+    constant = data.Y.mean(axis=0) if fit_intercept else 0.0
+    dual = np.linalg.solve(centre @ gram @ centre + 0.4 * np.eye(len(gram)), data.Y - constant)
+    average = gram.mean(axis=0) if fit_intercept else 0.0
+    expected = (cross - average) @ centre @ dual + constant
+    assert_allclose(model.predict(data.new), expected, rtol=1e-8, atol=1e-8)
+
+
+def check_coverage(repetitions=60, n=150, p=64, level=0.9, slack=0.02):
+    """Intervals of 90 % cover 90 % +- 2 % of new targets drawn from the model.
+
+    Weights, inputs and noise are drawn anew each time; a one-sample t-interval over
+    repetitions must meet the claim's.
+    """
+    rng = np.random.default_rng(4)
+    rates = []
+    for repetition in range(repetitions):
+        X = rng.uniform(-2.0, 2.0, size=(2 * n, 2))
+        model = KreinRidge(kernels.Gaussian(1.0), p, alpha=0.05, random_state=repetition)
+        frequencies = model.fit(X[:n], np.zeros(n)).frequencies_
+        Z = frequencies.features(X)
+        noise = rng.uniform(0.5, 2.0)
+        y = noise * (Z @ rng.normal(size=p) / np.sqrt(0.05) + rng.normal(size=2 * n))
+        mean, std = model.fit(X[:n], y[:n]).predict(X[n:], return_std=True)
+        rates.append(np.mean(np.abs(y[n:] - mean) < norm.isf((1.0 - level) / 2.0) * std))
+    error = np.std(rates, ddof=1) / np.sqrt(repetitions)
+    gap = abs(np.mean(rates) - level)
+    assert error < slack / 2.0, f"too few repetitions to tell: {error:.3f}"
+    assert gap < slack + t.isf(5e-4, repetitions - 1) * error, f"coverage {np.mean(rates):.3f}"
+
+
+def check_probabilities():
+    """Probabilities are the nearest points of the simplex to the least-squares estimates."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
+    model = KreinRidgeClassifier(n_components=40, alpha=1e-3, random_state=0).fit(X, y)
+    estimates = (1.0 + model.decision_function(X)) / 2.0
+    probabilities = model.predict_proba(X)
+    assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+    assert estimates.min() < 0.0, "nothing to project"
+    outside = np.argsort(estimates.min(axis=1))[:6]
+    for estimate, probability in zip(estimates[outside], probabilities[outside], strict=True):
+        nearest = minimize(
+            lambda p, target=estimate: np.sum((p - target) ** 2),
+            np.full(3, 1.0 / 3.0),
+            jac=lambda p, target=estimate: 2.0 * (p - target),
+            bounds=[(0.0, 1.0)] * 3,
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0},
+            method="SLSQP",
+            options={"ftol": 1e-14},
+        ).x
+        assert_allclose(probability, nearest, atol=1e-6)

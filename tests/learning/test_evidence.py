@@ -1,0 +1,74 @@
+"""The exact evidence, its gradients, and the families it is maximised over."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime, minimize_scalar
+from scipy.stats import multivariate_normal
+
+from bochner.learning.exact_evidence import ExactEvidence
+from bochner.learning.families import FAMILIES
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(15, 3)), RNG.normal(size=(15, 2)) + 1.0
+EVIDENCE = ExactEvidence.of(X, Y)
+PAIRS = np.triu_indices(15, k=1)
+
+each_family = pytest.mark.parametrize("family", FAMILIES, ids=str)
+
+
+def somewhere(family):
+    start = family.start(3)
+    return start + 0.5 * np.random.default_rng(1).normal(size=len(start))
+
+
+@each_family
+def test_correlations_are_those_of_the_kernel(family):
+    theta = somewhere(family)
+    correlation, _ = family.correlation(EVIDENCE.lags, theta)
+    assert_allclose(correlation, family.kernel(theta)(X)[PAIRS], rtol=1e-10)
+
+
+@each_family
+def test_parameters_priors_and_starts_have_one_shape(family):
+    assert family.precision(3).shape == family.start(3).shape
+    assert (family.precision(3) > 0.0).all()
+
+
+@pytest.mark.parametrize("log_alpha", [-4.0, 0.0, 2.0])
+@each_family
+def test_the_loss_is_the_dense_evidence(family, log_alpha):
+    theta = somewhere(family)
+    C = family.kernel(theta)(X) + np.exp(log_alpha) * np.eye(15)
+    centred = Y - Y.mean(axis=0)
+    # At the best scale of each target, found numerically.
+    dense = sum(
+        minimize_scalar(
+            lambda s, y=y: -multivariate_normal(cov=np.exp(s) * C).logpdf(y), bracket=(-2.0, 2.0)
+        ).fun
+        for y in centred.T
+    )
+    loss, _, _ = EVIDENCE.loss(family.correlation(EVIDENCE.lags, theta)[0], log_alpha)
+    constant = centred.size / 2.0 * (np.log(2.0 * np.pi) + 1.0)
+    assert_allclose(loss + constant, dense, rtol=1e-8)
+
+
+@each_family
+def test_the_gradients_are_those_of_finite_differences(family):
+    theta = np.append(somewhere(family), -1.0)
+
+    def loss(theta):
+        return EVIDENCE.loss(family.correlation(EVIDENCE.lags, theta[:-1])[0], theta[-1])[0]
+
+    correlation, pullback = family.correlation(EVIDENCE.lags, theta[:-1])
+    _, gradient, slope = EVIDENCE.loss(correlation, theta[-1])
+    expected = approx_fprime(theta, loss, 1e-6)
+    scale = np.abs(expected).max()
+    assert_allclose(np.append(pullback(gradient), slope), expected, atol=1e-4 * scale)
+
+
+def test_what_is_not_positive_definite_has_infinite_loss():
+    loss, gradient, slope = EVIDENCE.loss(np.full(len(PAIRS[0]), -1.0), -9.0)
+    assert loss == np.inf
+    assert not gradient.any()
+    assert slope == 0.0

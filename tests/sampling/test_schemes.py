@@ -1,0 +1,98 @@
+"""Schemes: geometry, reproducibility and what they refuse."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import hadamard
+
+from bochner.sampling import (
+    SCHEMES,
+    Coordinates,
+    Directions,
+    Iid,
+    Orthogonal,
+    QuasiMonteCarlo,
+    Uniforms,
+    resolve_scheme,
+)
+from bochner.sampling.hadamard import hadamard_transform
+
+LAYOUT = (Directions(5), Uniforms(2))
+
+
+@pytest.mark.parametrize("order", [1, 2, 16])
+def test_hadamard_is_sylvesters_matrix(order):
+    rows = np.random.default_rng(0).normal(size=(2, 3, order))
+    expected = rows @ hadamard(order) / np.sqrt(order)
+    assert_allclose(hadamard_transform(rows), expected, atol=1e-14)
+    assert_allclose(hadamard_transform(hadamard_transform(rows)), rows, atol=1e-14)
+
+
+@pytest.mark.parametrize("order", [0, 3, 12])
+def test_hadamard_refuses_other_orders(order):
+    with pytest.raises(ValueError, match="power of two"):
+        hadamard_transform(np.zeros((2, order)))
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("m", [1, 3, 17])
+def test_blocks_have_the_shapes_of_the_layout_and_seeds_repeat(name, m):
+    blocks = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(0))
+    again = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(0))
+    other = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(1))
+    assert [block.shape for block in blocks] == [(m, 5), (m, 2)]
+    for first, second, third in zip(blocks, again, other, strict=True):
+        assert_array_equal(first, second)
+        assert not np.array_equal(first, third)
+
+
+def test_orthogonal_blocks_are_orthogonal_and_strata_hold_one_row_each():
+    directions, uniforms = Orthogonal().fill(LAYOUT, 13, np.random.default_rng(0))
+    for block in (directions[:5], directions[5:10], directions[10:]):
+        assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)
+    strata = np.sort(np.floor(13 * uniforms).astype(int), axis=0)
+    assert_array_equal(strata, np.tile(np.arange(13)[:, None], 2))
+
+
+def test_sobol_points_fill_every_dyadic_interval():
+    (points,) = QuasiMonteCarlo().fill((Coordinates(3),), 64, np.random.default_rng(0))
+    strata = np.sort(np.floor(64 * points).astype(int), axis=0)
+    assert_array_equal(strata, np.tile(np.arange(64)[:, None], 3))
+
+
+def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
+    # Without scrambling the sequence begins at 0 and 1/2, which scrambling meets by chance.
+    from bochner.sampling import schemes
+
+    class Plain(schemes.qmc.Sobol):
+        def __init__(self, d, *, scramble, rng):
+            super().__init__(d, scramble=False, rng=rng)
+
+    monkeypatch.setattr(schemes.qmc, "Sobol", Plain)
+    directions, uniforms = QuasiMonteCarlo().fill(
+        (Directions(1), Uniforms(1)), 4, np.random.default_rng(0)
+    )
+    assert_allclose(np.abs(directions), 1.0)
+    assert uniforms.min() > 0.0
+
+
+def test_names_resolve_and_schemes_pass_through():
+    assert isinstance(resolve_scheme("iid"), Iid)
+    scheme = Orthogonal()
+    assert resolve_scheme(scheme) is scheme
+
+
+@pytest.mark.parametrize("bad", ["sobol", 3, None, Iid])
+def test_unknown_schemes_are_refused(bad):
+    with pytest.raises(ValueError, match="'iid', 'orthogonal', 'qmc', 'structured'"):
+        resolve_scheme(bad)
+
+
+def test_structured_refuses_coordinates():
+    with pytest.raises(ValueError, match="independent coordinates"):
+        resolve_scheme("structured").fill((Coordinates(3),), 4, np.random.default_rng(0))
+
+
+def test_qmc_refuses_too_many_dimensions():
+    with pytest.raises(ValueError, match="at most 21201"):
+        QuasiMonteCarlo().fill((Coordinates(21202),), 4, np.random.default_rng(0))

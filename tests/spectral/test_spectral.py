@@ -1,0 +1,153 @@
+"""Measures: allocation, limits and what they refuse."""
+
+import numpy as np
+import pytest
+from laws.sampling_laws import allocation
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner import kernels, spectral_measure
+from bochner.spectral import SpectralMeasure, closed_form
+from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, Student
+
+MASSES = (0.2, 5.0, 1.0)
+MIXED = spectral_measure(
+    sum((mass * kernels.Gaussian() for mass in MASSES[1:]), MASSES[0] * kernels.Gaussian()), 2
+)
+UNIFORMS = np.stack([np.linspace(0.01, 0.99, 50), np.full(50, 0.4)], axis=1)
+
+
+@pytest.mark.parametrize("m", [6, 7, 10, 64, 1001])
+def test_every_part_has_its_share(m):
+    weight = MIXED.sample(m, 0).weight
+    counts = allocation(MASSES, m)
+    assert counts.sum() == m
+    assert_allclose(weight, np.repeat(np.asarray(MASSES) / counts, counts))
+
+
+@pytest.mark.parametrize("m", [6, 20, 100])
+def test_the_share_of_a_part_at_most_doubles_its_variance(m):
+    shares = m * np.asarray(MASSES) / np.sum(MASSES)
+    assert (allocation(MASSES, m) >= np.floor(shares / 2.0)).all()
+    assert (allocation(MASSES, m) >= 1).all()
+
+
+def test_few_frequencies_choose_parts_in_proportion_to_mass():
+    measure = spectral_measure(kernels.Gaussian(1e-6) + 3.0 * kernels.Gaussian(1e6), 1)
+    streams = np.random.default_rng(0).spawn(2000)
+    draws = np.array([measure.sample(3, stream).omega[:, 0] for stream in streams])
+    weights = measure.sample(3, 0).weight
+    assert_allclose(weights, 4.0 / 3.0)
+    # Binomial with 6000 trials of chance 3/4: five standard deviations are 0.028.
+    assert abs(np.mean(np.abs(draws) < 1.0) - 0.75) < 0.028
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])
+def test_seeds_repeat_and_differ(scheme):
+    mu = spectral_measure(kernels.Gaussian() * kernels.Matern(), 3)
+    first, second, third = (mu.sample(10, seed, scheme).omega for seed in (1, 1, 2))
+    assert_array_equal(first, second)
+    assert not np.array_equal(first, third)
+
+
+def test_a_generator_moves_on():
+    rng = np.random.default_rng(0)
+    mu = spectral_measure(kernels.Gaussian(), 3)
+    assert not np.array_equal(mu.sample(4, rng).omega, mu.sample(4, rng).omega)
+
+
+@pytest.mark.parametrize("law", [Chi(), Student(3.0), GammaMixture(0.7)])
+@pytest.mark.parametrize("dim", [1, 4])
+def test_radii_increase_in_the_first_uniform(law, dim):
+    assert (np.diff(law.radius(UNIFORMS[:, : law.n_uniforms], dim)) > 0.0).all()
+
+
+def test_student_tends_to_chi():
+    gap = np.abs(Student(1e6).radius(UNIFORMS, 3) - Chi().radius(UNIFORMS, 3)).max()
+    assert gap < 1e-4
+
+
+def test_large_smoothness_is_served():
+    omega = spectral_measure(kernels.Matern(nu=1e5), 3).sample(64, 0).omega
+    expected = spectral_measure(kernels.Gaussian(), 3).sample(64, 0).omega
+    assert_allclose(omega, expected, rtol=1e-3)
+
+
+def test_rough_kernels_have_finite_frequencies():
+    assert np.isfinite(spectral_measure(kernels.Matern(nu=0.05), 3).sample(4096, 0).omega).all()
+
+
+def test_the_laplace_law_is_one_dimensional():
+    with pytest.raises(ValueError, match="one dimension, not 2"):
+        ExponentialMagnitude().radius(UNIFORMS, 2)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Gaussian() - kernels.Matern(),
+        0.0 * kernels.Gaussian(),
+        kernels.Gaussian() * (-2.0 * kernels.Matern()),
+    ],
+    ids=str,
+)
+def test_signed_measures_are_refused_with_a_reason(kernel):
+    with pytest.raises(NotImplementedError, match=r"signed.*Keep the coefficients"):
+        spectral_measure(kernel, 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dim", "message"),
+    [
+        (kernels.Gaussian(), 0, "dim must be at least 1"),
+        (kernels.Gaussian((1.0, 2.0)), 3, "2 entries, but the data have 3 inputs"),
+        (kernels.SpectralMixture([1.0], [[0.0]], [1.0]), 2, "defined on 1 inputs"),
+        (kernels.Anova(kernels.Gaussian(), (0.1, 0.2)), 3, "inclusion has 2 entries"),
+    ],
+)
+def test_dimensions_that_do_not_fit_are_refused(kernel, dim, message):
+    with pytest.raises(ValueError, match=message):
+        spectral_measure(kernel, dim)
+
+
+def test_unknown_kernels_are_refused_and_can_be_registered():
+    class Constant(kernels.Kernel):
+        def evaluate(self, X, Y):
+            return np.ones((len(X), len(Y)))
+
+        def diag(self, X):
+            return np.ones(len(X))
+
+        def check_dim(self, dim):
+            """Any will do."""
+
+    with pytest.raises(TypeError, match=r"closed_form\.register"):
+        spectral_measure(Constant(), 2)
+    with pytest.raises(TypeError, match="No spectral measure"):
+        spectral_measure("gaussian", 2)
+    gaussian = closed_form(kernels.Gaussian(1e9), 2)
+    closed_form.register(Constant, lambda kernel, dim: gaussian)
+    assert isinstance(spectral_measure(2.0 * Constant(), 2), SpectralMeasure)
+
+
+@pytest.mark.parametrize("bad", [0, -3])
+def test_counts_must_be_positive(bad):
+    with pytest.raises(ValueError, match="at least 1"):
+        MIXED.sample(bad)
+
+
+@pytest.mark.parametrize("bad", [2.5, True, "8"])
+def test_counts_must_be_integers(bad):
+    with pytest.raises(TypeError, match="positive integer"):
+        MIXED.sample(bad)
+
+
+def test_structured_refuses_independent_coordinates():
+    with pytest.raises(ValueError, match="scheme='orthogonal'"):
+        spectral_measure(kernels.Laplacian(), 3).sample(8, 0, "structured")
+
+
+def test_measures_multiply_by_measures_and_numbers_only():
+    with pytest.raises(TypeError):
+        MIXED * "mu"
+    with pytest.raises(TypeError):
+        MIXED + 1.0
