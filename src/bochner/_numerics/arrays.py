@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.floating[Any]]
+Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
 
 _BLOCK_BYTES = 2**23
@@ -32,6 +32,11 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
+def as_array(value: LengthScale | tuple[tuple[float, ...], ...]) -> Array:
+    """Return the array that a field stands for."""
+    return np.asarray(value, dtype=np.float64)
+
+
 def as_positive(name: str, value: ArrayLike) -> LengthScale:
     """Return ``value`` as a strictly positive float or tuple of floats."""
     checked = as_scalar_or_tuple(name, value)
@@ -44,9 +49,10 @@ def as_positive_scalar(name: str, value: Any) -> float:
     """Return ``value`` as a strictly positive, finite float."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a positive number, got {value!r}.")
-    if not (np.isfinite(value) and value > 0):
+    number = float(value)
+    if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_dim(name: str, value: LengthScale, dim: int) -> None:

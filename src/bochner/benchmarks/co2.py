@@ -32,9 +32,9 @@ def co2_kernel(trend_years: float, trend_variance: float) -> Kernel:
     """
     trend = trend_variance * Gaussian(trend_years)
     yearly = SpectralMixture(
-        weights=[1.0 / harmonic**2 for harmonic in _HARMONICS],
-        means=[[2.0 * np.pi * harmonic] for harmonic in _HARMONICS],
-        covariances=[0.0] * len(_HARMONICS),
+        weights=tuple(1.0 / harmonic**2 for harmonic in _HARMONICS),
+        means=tuple((2.0 * np.pi * harmonic,) for harmonic in _HARMONICS),
+        covariances=(0.0,) * len(_HARMONICS),
     )
     seasons = 0.02 * yearly * Gaussian(100.0)
     weather = 0.003 * Matern(1.5, nu=1.5)

@@ -65,8 +65,8 @@ def _gram(method: str, X: Array, length_scale: float, n_components: int, seed: i
 def _summarise(rows: Sequence[Row]) -> str:
     parts = [
         "Relative error of the Gram matrix of a Gaussian kernel, ‖K̂ − K‖_F / ‖K‖_F, on 800 "
-        "standardised rows with ℓ the median distance, at p features for d inputs: median over "
-        f"seeds, and its ratio to {RBF_SAMPLER}'s.",
+        "standardised rows, the length scale their median distance, at p features for d inputs: "
+        f"median over seeds, and its ratio to {RBF_SAMPLER}'s.",
     ]
     for multiple in dict.fromkeys(row["features_per_input"] for row in rows):
         chosen = [row for row in rows if row["features_per_input"] == multiple]

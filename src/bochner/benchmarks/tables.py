@@ -1,6 +1,7 @@
 """Test errors on tables, beside what a user would otherwise pick."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -51,14 +52,14 @@ def _split(name: str, seed: int, options: Options) -> Split:
 
 
 def _summarise(rows: Sequence[Row]) -> str:
-    shared = {"rows": rows, "index": "dataset", "columns": "method"}
+    table = partial(median_table, rows, index="dataset", columns="method")
     return "\n\n".join(
         [
             "Test error, median over seeds of five splits 80/20: mean square error over the "
             "variance of the target, or share of wrong classes.",
-            median_table(**shared, metric="error"),
+            table(metric="error"),
             "Seconds to fit, on one core.",
-            median_table(**shared, metric="fit_seconds"),
+            table(metric="fit_seconds"),
             f"{OURS} beside {RBF_SAMPLER} at the same number of features: ratios of the errors "
             "of each split, median (least to greatest), and coverage of the 90 % intervals.",
             _against_rbf_sampler(rows),

@@ -2,19 +2,34 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from sklearn.model_selection import train_test_split
 
 from bochner import persist
 from bochner.benchmarks.contenders import CONTENDERS, OURS, Split, measure
-from bochner.cli.checking import check_table, check_target, drop_columns, infer_task, split_target
+from bochner.cli._text_files import InputError
+from bochner.cli.checking import (
+    Task,
+    check_table,
+    check_target,
+    drop_columns,
+    infer_task,
+    split_target,
+)
 from bochner.cli.output import check_output, reporting, results_table
-from bochner.cli.reading import InputError, read_table
+from bochner.cli.reading import read_table
 from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
 
-_TASKS = ("auto", "regression", "classification")
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TASKS: dict[str, Task | None] = {
+    "auto": None,
+    "regression": "regression",
+    "classification": "classification",
+}
 _REGRESSION_COLUMNS = {"rmse": "RMSE", "error": "MSE / variance", "fit_seconds": "seconds"}
 _CLASSIFICATION_COLUMNS = {"error": "error rate", "fit_seconds": "seconds"}
 
@@ -55,12 +70,10 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
 
 
 def _read_split(path: Path, options: FitOptions) -> Split:
-    if options.task not in _TASKS:
-        raise InputError(f"--task must be one of {', '.join(_TASKS)}, got {options.task!r}.")
     if not 0.0 < options.test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {options.test_size}.")
     features, target = split_target(drop_columns(read_table(path), options.drop), options.target)
-    task = infer_task(target) if options.task == "auto" else options.task
+    task = _task(options.task, target)
     check_target(target, task)
     check_table(features)
     X, X_test, y, y_test = train_test_split(
@@ -71,6 +84,12 @@ def _read_split(path: Path, options: FitOptions) -> Split:
         stratify=target if task == "classification" else None,
     )
     return Split(X, y, X_test, y_test, task)
+
+
+def _task(name: str, target: "pd.Series") -> Task:
+    if name not in _TASKS:
+        raise InputError(f"--task must be one of {', '.join(_TASKS)}, got {name!r}.")
+    return _TASKS[name] or infer_task(target)
 
 
 def _model(options: FitOptions, task: str) -> TableModel:

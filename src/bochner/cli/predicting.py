@@ -9,8 +9,9 @@ import pandas as pd
 
 from bochner import persist
 from bochner.benchmarks.store import replacing
+from bochner.cli._text_files import InputError
 from bochner.cli.output import check_output
-from bochner.cli.reading import InputError, read_table
+from bochner.cli.reading import read_table
 from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
 
 

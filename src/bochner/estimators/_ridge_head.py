@@ -11,10 +11,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.features.length_scales import resolve_kernel
-from bochner.features.stats import feature_sums
+from bochner.features.stats import FeatureSums, feature_sums
 from bochner.features.transformer import count_frequencies, generators
+from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
-from bochner.learning.ridge import best_alpha, fit_ridge
+from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
 from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
@@ -24,6 +25,12 @@ _FLOATS = (np.float64, np.float32)
 
 class RidgeHead(BaseEstimator, ABC):
     """Ridge regression on random features, from sums that can be added to."""
+
+    kernel_: Kernel
+    frequencies_: Frequencies
+    signature_: Array
+    sums_: FeatureSums
+    posterior_: RidgePosterior
 
     def __init__(
         self,

@@ -58,6 +58,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     True
     """
 
+    classes_: NDArray[Any]
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
@@ -117,7 +119,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """Return the class of greatest value for each row, of shape (n,)."""
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[winner]
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes).
@@ -163,4 +166,5 @@ def _project_to_simplex(points: Array) -> Array:
     rank = np.arange(1, points.shape[1] + 1)
     support = np.count_nonzero(descending > excess / rank, axis=1)
     threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
-    return np.maximum(points - threshold, 0.0)
+    nearest: Array = np.maximum(points - threshold, 0.0)
+    return nearest

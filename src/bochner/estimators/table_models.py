@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,10 @@ from bochner.learning.families import (
 from bochner.learning.kernel_search import Progress, search_kernel, silent
 from bochner.persist import persistable
 
-_ENCODINGS = ("standardize", "normal_quantile")
+_ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
+    "standardize",
+    "normal_quantile",
+)
 _MOST_QMC_INPUTS = 256
 _SEARCH_ROWS, _CHOICE_ROWS = 800, 5000
 _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
@@ -306,12 +309,14 @@ class TableClassifier(ClassifierMixin, TableModel):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
         check_is_fitted(self, "head_")
-        return self.head_.predict(self.encoder_.transform(X))
+        labels: NDArray[Any] = self.head_.predict(self.encoder_.transform(X))
+        return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
         check_is_fitted(self, "head_")
-        return self.head_.predict_proba(self.encoder_.transform(X))
+        probability: Array = self.head_.predict_proba(self.encoder_.transform(X))
+        return probability
 
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:

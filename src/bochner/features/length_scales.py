@@ -73,6 +73,7 @@ def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | Non
 
 
 def _pairwise_distances(X: Any) -> Array:
-    if issparse(X):
-        return euclidean_distances(X)[np.triu_indices(X.shape[0], k=1)]
-    return pdist(X)
+    if not issparse(X):
+        return pdist(X)
+    square: Array = euclidean_distances(X)
+    return square[np.triu_indices(len(square), k=1)]

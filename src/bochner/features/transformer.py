@@ -22,7 +22,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     A map :math:`z` with :math:`z(x)^\top J z(y)` an unbiased estimate of :math:`k(x, y)`,
     where ``J`` is the diagonal ``signature_``, all ones for a positive definite kernel.
-    Frequencies follow :math:`\mu` in :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`.
+    Frequencies follow the :math:`\mu` of
+    :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`.
 
     Parameters
     ----------
@@ -160,13 +161,14 @@ def count_frequencies(n_components: Any) -> int:
     """
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
         raise TypeError(f"n_components must be an even positive integer, got {n_components!r}.")
-    if n_components < 1 or (n_components % 2 and n_components != 1):
+    count = int(n_components)
+    if count < 1 or (count % 2 and count != 1):
         raise ValueError(
             f"n_components must be even and positive, because every frequency makes two "
-            f"features, a cosine and a sine; got {n_components}, which is odd or not positive. "
-            f"Use {max(2, int(n_components) + n_components % 2)}."
+            f"features, a cosine and a sine; got {count}, which is odd or not positive. "
+            f"Use {max(2, count + count % 2)}."
         )
-    return (int(n_components) + 1) // 2
+    return (count + 1) // 2
 
 
 def generators(random_state: Any, n: int) -> list[np.random.Generator]:

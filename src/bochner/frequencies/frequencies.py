@@ -83,7 +83,7 @@ class Frequencies:
     @property
     def dim(self) -> int:
         """Number of inputs, ``d``."""
-        return self.omega.shape[1]
+        return int(self.omega.shape[1])
 
     @property
     def signature(self) -> Array:
@@ -126,7 +126,8 @@ class Frequencies:
         right = (
             left if Y is None and self.is_symmetric else self.features_right(X if Y is None else Y)
         )
-        return (left * self.signature.astype(left.dtype)) @ right.T
+        gram: NDArray[Any] = (left * self.signature.astype(left.dtype)) @ right.T
+        return gram
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
         """Return the frequencies of the sum of the two kernels."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
-from operator import mul
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from bochner._numerics.arrays import (
     Array,
     LengthScale,
+    as_array,
     as_positive,
     check_dim,
     row_blocks,
@@ -49,16 +50,17 @@ class Kernel(ABC):
         ValueError
             If an input is not a finite two-dimensional array, or the numbers of columns differ.
         """
-        X = check_array(X, dtype=np.float64, input_name="X")
-        Y = X if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
-        if X.shape[1] != Y.shape[1]:
+        left: Array = check_array(X, dtype=np.float64, input_name="X")
+        right: Array = left if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
+        if left.shape[1] != right.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} columns and Y has {Y.shape[1]}; they must have the same number."
+                f"X has {left.shape[1]} columns and Y has {right.shape[1]}: expected the same "
+                f"number."
             )
-        self.check_dim(X.shape[1])
-        K = np.empty((len(X), len(Y)))
-        for rows in row_blocks(len(X), K.itemsize * len(Y)):
-            K[rows] = self.evaluate(X[rows], Y)
+        self.check_dim(left.shape[1])
+        K = np.empty((len(left), len(right)))
+        for rows in row_blocks(len(left), K.itemsize * len(right)):
+            K[rows] = self.evaluate(left[rows], right)
         return K
 
     @abstractmethod
@@ -109,7 +111,7 @@ class Sum(Kernel):
         return K
 
     def diag(self, X: ArrayLike) -> Array:
-        return np.sum([term.diag(X) for term in self.terms], axis=0)
+        return reduce(add, (term.diag(X) for term in self.terms))
 
     def check_dim(self, dim: int) -> None:
         for term in self.terms:
@@ -191,9 +193,7 @@ class Stationary(Kernel):
         """Return a new array of kernel values for rows already divided by the length scale."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.correlation(
-            X / np.asarray(self.length_scale), Y / np.asarray(self.length_scale)
-        )
+        return self.correlation(X / as_array(self.length_scale), Y / as_array(self.length_scale))
 
     def diag(self, X: ArrayLike) -> Array:
         return np.ones(len(check_array(X, dtype=np.float64, input_name="X")))

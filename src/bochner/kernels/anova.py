@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, LengthScale, as_scalar_or_tuple, check_dim
+from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
 from bochner.kernels._base import Kernel, Stationary
 
 
@@ -47,7 +47,7 @@ class Anova(Kernel):
             raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}.")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        scale = np.asarray(self.kernel.length_scale)
+        scale = as_array(self.kernel.length_scale)
         inclusion = np.broadcast_to(self.inclusion, X.shape[1:])
         K = np.ones((len(X), len(Y)))
         for x, y, pi in zip((X / scale).T, (Y / scale).T, inclusion, strict=True):

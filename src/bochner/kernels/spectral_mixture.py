@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.kernels._base import Kernel
 
 _MISMATCH = (
@@ -67,13 +67,13 @@ class SpectralMixture(Kernel):
 
     def factors(self) -> Array:
         r"""Return ``L`` of shape (Q, d, d) with :math:`\Sigma_q = L_q L_q^\top`."""
-        covariances = np.asarray(self.covariances)
-        if covariances.ndim == 1:
-            return np.sqrt(covariances)[:, None, None] * np.eye(self.dim)
-        if covariances.ndim == 2:
-            return np.sqrt(covariances)[:, :, None] * np.eye(self.dim)
+        covariances = as_array(self.covariances)
+        if covariances.ndim < 3:
+            scale = np.sqrt(covariances).reshape(len(covariances), -1, 1)
+            return scale * np.eye(self.dim)
         eigenvalues, vectors = np.linalg.eigh(covariances)
-        return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))[:, None, :]
+        root: Array = np.sqrt(np.maximum(eigenvalues, 0.0))
+        return vectors * root[:, None, :]
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.zeros((len(X), len(Y)))
@@ -117,7 +117,7 @@ def _check_mixture(weights: Array, means: Array, covariances: Array) -> None:
     else:
         if not np.allclose(covariances, covariances.swapaxes(1, 2), rtol=1e-10, atol=0):
             raise ValueError("Full covariances must be symmetric matrices.")
-        least = np.linalg.eigvalsh(covariances)
+        least = np.asarray(np.linalg.eigvalsh(covariances), dtype=np.float64)
     if (least < -1e-10 * np.abs(covariances).max(initial=0.0)).any():
         raise ValueError("covariances must be positive semi-definite.")
 

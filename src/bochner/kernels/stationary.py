@@ -34,10 +34,10 @@ class Gaussian(Stationary):
 
 @dataclass(frozen=True, slots=True)
 class Laplacian(Stationary):
-    r"""The Laplacian kernel of the city-block distance, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_1)`.
+    r"""The Laplacian kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_1)`.
 
-    It is a product over inputs, not a function of the Euclidean distance; that one is
-    :class:`Exponential`.
+    A function of the city-block distance, it is a product over inputs; the function of the
+    Euclidean distance is :class:`Exponential`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Laplacian(Stationary):
 
 @dataclass(frozen=True, slots=True)
 class Exponential(Stationary):
-    r"""The exponential kernel of the Euclidean distance, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_2)`.
+    r"""The exponential kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_2)`.
 
     The same as :class:`Matern` with ``nu=0.5``.
 
@@ -145,7 +145,9 @@ class Cauchy(Stationary):
 
 @dataclass(frozen=True, slots=True)
 class RationalQuadratic(Stationary):
-    r"""The rational quadratic kernel, :math:`k(\Delta) = (1 + \|\Delta/\ell\|_2^2/(2\alpha))^{-\alpha}`.
+    r"""The rational quadratic kernel, a Gaussian of many length scales.
+
+    .. math:: k(\Delta) = \left(1 + \frac{\|\Delta/\ell\|_2^2}{2\alpha}\right)^{-\alpha}
 
     Parameters
     ----------

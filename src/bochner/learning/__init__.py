@@ -1,0 +1,1 @@
+"""Learning from data: posteriors, evidence and the choice of kernels."""

@@ -54,8 +54,8 @@ class RidgePosterior:
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
         spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
-        variance = 1.0 + self.intercept_variance + spread
-        return np.sqrt(variance[:, None] * self.noise_variance)
+        variance: Array = 1.0 + self.intercept_variance + spread
+        return np.sqrt(variance)[:, None] * np.sqrt(self.noise_variance)
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:

@@ -40,4 +40,5 @@ def hadamard_transform(array: Array) -> Array:
             [pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], -2
         )
         half *= 2
-    return result.reshape(array.shape) / np.sqrt(order)
+    result /= np.sqrt(order)
+    return result.reshape(array.shape)

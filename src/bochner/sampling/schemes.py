@@ -205,7 +205,8 @@ def resolve_scheme(scheme: "str | Scheme") -> Scheme:
 
 
 def _normalised(vectors: Array) -> Array:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / norms
 
 
 def _open_interval(u: Array) -> Array:

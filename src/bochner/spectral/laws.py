@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
-from typing import Any
+from operator import add
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, LengthScale
+from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.sampling import Coordinates, Directions, Layout, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -56,7 +57,7 @@ class Isotropic(Law):
     def assemble(self, blocks: list[Array]) -> Array:
         directions, uniforms = blocks
         radius = self.radial.radius(uniforms, self.dim)
-        return directions * radius[:, None] / np.asarray(self.length_scale)
+        return directions * radius[:, None] / as_array(self.length_scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Elliptical(Law):
 
     def assemble(self, blocks: list[Array]) -> Array:
         standard = Isotropic(self.radial, self.dim).assemble(blocks)
-        return standard @ np.asarray(self.factor).T + np.asarray(self.mean)
+        return standard @ as_array(self.factor).T + as_array(self.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class Independent(Law):
         uniforms += np.split(extra[0], self.radial.n_uniforms - 1, axis=1) if extra else []
         flat = np.stack([np.clip(u, 0.0, 1.0 - 2.0**-53).ravel() for u in uniforms], axis=1)
         magnitude = self.radial.radius(flat, 1).reshape(coordinates.shape)
-        return np.where(active, np.sign(signed) * magnitude, 0.0) / np.asarray(self.length_scale)
+        return np.where(active, np.sign(signed) * magnitude, 0.0) / as_array(self.length_scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +146,8 @@ class Convolution(Law):
 
     def assemble(self, blocks: list[Array]) -> Array:
         ends = np.cumsum([0, *(len(law.layout) for law in self.laws)])
-        omegas: list[Any] = [
+        omegas = (
             law.assemble(blocks[start:stop])
             for law, (start, stop) in zip(self.laws, pairwise(ends), strict=True)
-        ]
-        return np.sum(omegas, axis=0)
+        )
+        return reduce(add, omegas)

@@ -32,7 +32,7 @@ class Chi(RadialLaw):
     n_uniforms = 1
 
     def radius(self, uniforms: Array, dim: int) -> Array:
-        return np.sqrt(2.0 * gammaincinv(dim / 2.0, uniforms[:, 0]))
+        return np.sqrt(2.0 * _gamma_quantile(dim / 2.0, uniforms[:, 0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class GammaMixture(RadialLaw):
     n_uniforms = 2
 
     def radius(self, uniforms: Array, dim: int) -> Array:
-        variance = gammaincinv(self.alpha, uniforms[:, 1]) / self.alpha
+        variance = _gamma_quantile(self.alpha, uniforms[:, 1]) / self.alpha
         return np.sqrt(variance) * Chi().radius(uniforms, dim)
 
 
@@ -77,3 +77,7 @@ class ExponentialMagnitude(RadialLaw):
         if dim != 1:
             raise ValueError(f"The Laplace law is defined in one dimension, not {dim}.")
         return -np.log1p(-uniforms[:, 0])
+
+
+def _gamma_quantile(shape: float, uniforms: Array) -> Array:
+    return np.asarray(gammaincinv(shape, uniforms), dtype=np.float64)
