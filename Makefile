@@ -30,7 +30,7 @@ coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
-	$(BIN)/python -m pytest -q --doctest-modules src/bochner
+	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner
 
 lint: $(VENV)/.lint  ## Check style and formatting
 	$(BIN)/ruff check .

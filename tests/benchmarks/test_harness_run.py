@@ -359,12 +359,11 @@ def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
         return {"error": figure}
 
     path = run(toy.benchmark(), out=tmp_path)
-    benchmark = toy.benchmark(plot=plot)
-    table, picture = render(benchmark, path)
+    table, picture = render(toy.benchmark(), path, plot)
     assert (table.name, picture.name) == ("toy.md", "toy-error.svg")
     first = picture.read_bytes()
     assert b"<svg" in first
-    render(benchmark, path)
+    render(toy.benchmark(), path, plot)
     assert picture.read_bytes() == first
 
 

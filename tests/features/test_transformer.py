@@ -5,6 +5,7 @@ import pytest
 from joblib import Parallel, delayed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -157,8 +158,6 @@ def test_random_state_objects_and_none_differ_from_fit_to_fit():
 
 
 def test_the_median_distance_is_the_length_scale():
-    from scipy.spatial.distance import pdist
-
     features = FourierFeatures(kernel="matern52", random_state=0).fit(X)
     assert features.kernel_ == kernels.Matern(features.kernel_.length_scale, nu=2.5)
     assert_allclose(features.kernel_.length_scale, np.median(pdist(X)), rtol=1e-4)

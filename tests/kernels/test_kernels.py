@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.references import reference
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process import kernels as theirs
 from sklearn.metrics.pairwise import laplacian_kernel
@@ -66,8 +67,6 @@ def test_rational_quadratic_tends_to_gaussian(alpha):
 @pytest.mark.parametrize("nu", [29.0, 30.0, 31.0, 50.0])
 @pytest.mark.parametrize("distance", [1e-12, 1e-3, 0.1, 1.0, 3.0])
 def test_matern_is_smooth_across_its_expansions(nu, distance):
-    from laws.references import reference
-
     kernel = Matern(1.0, nu=nu)
     lag = np.array([[distance]])
     assert_allclose(kernel([[0.0]], lag), reference(kernel, lag)[None], rtol=1e-7)

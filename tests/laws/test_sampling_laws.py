@@ -41,13 +41,13 @@ def test_at_zero(case, scheme):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_independent_draws_at_length(case):
-    laws.check_iid(case, seeds=1000, m=200)
+    laws.check_iid(case, seeds=300, m=200)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
 def test_dependent_draws_at_length(case, scheme):
-    laws.check_unbiased(case, scheme, seeds=1000, m=200)
+    laws.check_unbiased(case, scheme, seeds=300, m=200)
 
 
 @pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])

@@ -59,11 +59,13 @@ def test_subsamples_are_rows_of_positive_weight():
 
 @pytest.mark.parametrize(("dim", "scale"), [(1, 0.1), (2, 0.3)])
 def test_the_truth_is_recovered_within_root_two(dim, scale):
-    ratios = []
-    for seed in range(10):
-        data = make_gp_draw(400, dim, length_scale=scale, noise=0.05, random_state=seed).dataset
+    steps = []
+    for seed in range(8):
+        data = make_gp_draw(400, dim, length_scale=scale, noise=0.3, random_state=seed).dataset
         model = KreinRidge(
             n_components=256, alpha="evidence", length_scale="evidence", random_state=seed
         ).fit(data.X, data.y)
-        ratios.append(model.kernel_.length_scale / scale)
-    assert np.abs(np.log2(ratios)).max() <= 0.5, np.round(ratios, 2)
+        steps.append(abs(np.log2(model.kernel_.length_scale / scale)))
+    # The grid's step is a root of two: a draw may favour the truth's neighbour but one.
+    assert np.mean(np.array(steps) <= 0.5) >= 0.75, np.round(steps, 2)
+    assert max(steps) <= 1.0, np.round(steps, 2)

@@ -14,6 +14,7 @@ from bochner.sampling import (
     QuasiMonteCarlo,
     Uniforms,
     resolve_scheme,
+    schemes,
 )
 from bochner.sampling.hadamard import hadamard_transform
 
@@ -62,8 +63,6 @@ def test_sobol_points_fill_every_dyadic_interval():
 
 def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
     # Without scrambling the sequence begins at 0 and 1/2, which scrambling meets by chance.
-    from bochner.sampling import schemes
-
     class Plain(schemes.qmc.Sobol):
         def __init__(self, d, *, scramble, rng):
             super().__init__(d, scramble=False, rng=rng)

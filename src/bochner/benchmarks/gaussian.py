@@ -1,7 +1,6 @@
 """Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
@@ -10,13 +9,10 @@ from sklearn.preprocessing import StandardScaler
 from bochner import datasets, kernels
 from bochner._numerics.arrays import Array
 from bochner.benchmarks.harness import Benchmark, Cell, Options
-from bochner.benchmarks.results import Row, median_table, medians
+from bochner.benchmarks.results import Row, median_table
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.sampling import SCHEMES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RBF_SAMPLER = "RBFSampler"
 _FOLDER_SETS = ("letter", "ijcnn1", "cod_rna")
@@ -81,17 +77,6 @@ def _summarise(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _plot(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
-    from bochner.report.curves import curves_figure
-
-    middle = medians(rows, by=("dataset", "method", "features_per_input"), metric="relative_error")
-    return {
-        "error": curves_figure(
-            middle, xlabel="features per input, p / d", ylabel="relative error of the Gram matrix"
-        )
-    }
-
-
 GAUSSIAN = Benchmark(
     name="gaussian",
     description="Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme.",
@@ -99,5 +84,4 @@ GAUSSIAN = Benchmark(
     cells=_cells,
     run=_run,
     summarise=_summarise,
-    plot=_plot,
 )

@@ -58,8 +58,6 @@ class Benchmark:
         metrics have it.
     summarise : callable
         From the rows of the CSV to Markdown.
-    plot : callable, default=None
-        From the rows to matplotlib figures by name.
     """
 
     name: str
@@ -68,10 +66,10 @@ class Benchmark:
     cells: Callable[[Options], Iterable[Cell]]
     run: Callable[[Cell, Options], Mapping[str, float]]
     summarise: Callable[[Sequence[Row]], str]
-    plot: Callable[[Sequence[Row]], Mapping[str, "Figure"]] | None = None
 
 
 Progress = Callable[[int, int, Cell | None], None]
+Plot = Callable[[Sequence[Row]], Mapping[str, "Figure"]]
 
 
 def run(
@@ -134,7 +132,7 @@ def run(
     return store.path
 
 
-def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
+def render(benchmark: Benchmark, path: str | Path, plot: Plot | None = None) -> list[Path]:
     """Write a benchmark's tables and figures, from its CSV alone.
 
     Parameters
@@ -142,6 +140,8 @@ def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     benchmark : Benchmark
     path : path
         The CSV.
+    plot : callable, default=None
+        From the rows to matplotlib figures by name; see :mod:`bochner.report.benchmarks`.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     with replacing(table) as fresh:
         text = f"{benchmark.summarise(rows).rstrip()}\n\n{_provenance(path, rows)}\n"
         fresh.write_text(text, encoding="utf-8")
-    figures = {} if benchmark.plot is None else benchmark.plot(rows)
+    figures = {} if plot is None else plot(rows)
     return [table, *(_save(figure, path, name) for name, figure in figures.items())]
 
 

@@ -8,6 +8,7 @@ from rich.progress import Progress
 
 from bochner import benchmarks
 from bochner.benchmarks import Cell
+from bochner.report.benchmarks import FIGURES
 
 
 def run_benchmark(
@@ -23,6 +24,6 @@ def run_benchmark(
             bar.update(task, completed=done, total=total, description=what)
 
         csv = benchmarks.run(benchmark, data, out, quick=quick, progress=report)
-    written = benchmarks.render(benchmark, csv)
+    written = benchmarks.render(benchmark, csv, FIGURES.get(name))
     console.print(Markdown(written[0].read_text(encoding="utf-8")))
     console.print("Wrote " + ", ".join(map(str, (csv, *written))), markup=False)

@@ -16,7 +16,7 @@ from bochner.report.forecast import Forecast, forecast_figure
 
 
 def run_demo(out: Path, n_components: int, seed: int, console: Console) -> None:
-    """Fit, compare, print, and write ``co2.png``, ``co2.svg`` and ``co2.bochner``."""
+    """Fit, compare, print, and write ``co2.png`` and ``co2.bochner``."""
     out.mkdir(parents=True, exist_ok=True)
     split = co2_split()
     with reporting(console) as progress:
@@ -28,7 +28,7 @@ def run_demo(out: Path, n_components: int, seed: int, console: Console) -> None:
         results = compare_co2(split, model, n_components, seed)
         results[OURS]["fit_seconds"] = seconds
         progress("drawing")
-        pictures = _draw(split, model, out)
+        _draw(split, model, out / "co2.png")
     persist.save(model, out / "co2.bochner")
     console.print(
         f"Carbon dioxide at Mauna Loa, weekly: {len(split.y)} weeks to fit, the last ten years "
@@ -38,11 +38,10 @@ def run_demo(out: Path, n_components: int, seed: int, console: Console) -> None:
     )
     console.print(results_table(results, {"rmse": "RMSE (ppm)", "fit_seconds": "seconds"}))
     console.print(f"\nThe 90 % intervals cover {results[OURS]['coverage']:.1%} of those weeks.")
-    written = ", ".join(map(str, (*pictures, out / "co2.bochner")))
-    console.print(f"Wrote {written}", markup=False)
+    console.print(f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}.", markup=False)
 
 
-def _draw(split: Split, model: KreinRidge, out: Path) -> list[Path]:
+def _draw(split: Split, model: KreinRidge, path: Path) -> None:
     X = np.concatenate([split.X, split.X_test])
     mean, std = model.predict(X, return_std=True)
     observed = np.concatenate([split.y, split.y_test])
@@ -50,8 +49,5 @@ def _draw(split: Split, model: KreinRidge, out: Path) -> list[Path]:
     figure = forecast_figure(
         forecast, ylabel="CO₂ (ppm)", title="Weekly CO₂ at Mauna Loa, the last ten years held out"
     )
-    paths = [out / "co2.png", out / "co2.svg"]
-    for path in paths:
-        with replacing(path) as fresh:
-            figure.savefig(fresh, format=path.suffix[1:], dpi=150)
-    return paths
+    with replacing(path) as fresh:
+        figure.savefig(fresh, format="png", dpi=150)

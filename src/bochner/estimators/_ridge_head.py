@@ -1,7 +1,9 @@
 """What the ridge regressor and classifier share: features, sums and the posterior."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,17 @@ from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
 
 _FLOATS = (np.float64, np.float32)
+
+HEAD_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
+    {
+        "kernel_": Kernel,
+        "frequencies_": Frequencies,
+        "signature_": Array,
+        "sums_": FeatureSums,
+        "posterior_": RidgePosterior,
+    }
+)
+"""What every head learns, for model files."""
 
 
 class RidgeHead(BaseEstimator, ABC):

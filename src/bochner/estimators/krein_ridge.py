@@ -7,22 +7,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._ridge_head import _FLOATS, RidgeHead, checked_weight
-from bochner.features import FeatureSums
-from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel
-from bochner.learning.ridge import RidgePosterior
+from bochner.estimators._ridge_head import _FLOATS, HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.persist import persistable
 
 
-@persistable(
-    kernel_=Kernel,
-    frequencies_=Frequencies,
-    signature_=Array,
-    sums_=FeatureSums,
-    posterior_=RidgePosterior,
-    _single_target=bool,
-)
+@persistable(**HEAD_ATTRIBUTES, _single_target=bool)
 class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     r"""Ridge regression on random features, with its Gaussian posterior.
 

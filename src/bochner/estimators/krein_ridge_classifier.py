@@ -9,22 +9,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._ridge_head import _FLOATS, RidgeHead, checked_weight
-from bochner.features import FeatureSums
-from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel
-from bochner.learning.ridge import RidgePosterior
+from bochner.estimators._ridge_head import _FLOATS, HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.persist import persistable
 
 
-@persistable(
-    kernel_=Kernel,
-    frequencies_=Frequencies,
-    signature_=Array,
-    sums_=FeatureSums,
-    posterior_=RidgePosterior,
-    classes_=NDArray[Any],
-)
+@persistable(**HEAD_ATTRIBUTES, classes_=NDArray[Any])
 class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner.estimators._ridge_head import RidgeHead
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
 from bochner.estimators.table_encoder import TableEncoder
@@ -50,6 +52,13 @@ Choice = tuple[TableEncoder, Kernel | str]
 class TableModel(BaseEstimator, ABC):
     """A ridge head on random features of an encoded table, all chosen by evidence."""
 
+    _head_class: ClassVar[type[RidgeHead]]
+    _criterion: ClassVar[type[PairCriterion]]
+
+    encoder_: TableEncoder
+    head_: Any
+    record_: dict[str, Any]
+
     def __init__(
         self,
         kernel: Kernel | str = "auto",
@@ -64,15 +73,6 @@ class TableModel(BaseEstimator, ABC):
     @abstractmethod
     def _targets(self, y: NDArray[Any]) -> Array:
         """Return targets (n, t) of order one for the search."""
-
-    @abstractmethod
-    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> Any:
-        """Return the unfitted head."""
-
-    @property
-    @abstractmethod
-    def _criterion(self) -> type[PairCriterion]:
-        """What the search minimises."""
 
     def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
         """Choose encoding, kernel and noise, and fit to all rows.
@@ -100,11 +100,13 @@ class TableModel(BaseEstimator, ABC):
         self._check_kernel()
         search_rng, choice_rng, head_rng = generators(self.random_state, 3)
         targets = self._targets(y)
-        choices = self._choices(X, targets, search_rng, progress)
         seed = int(head_rng.integers(2**31))
-        progress("choosing among the fitted kernels")
-        rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
-        encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
+        # On matrices this small, threads of BLAS cost more than they gain.
+        with threadpool_limits(1, user_api="blas"):
+            choices = self._choices(X, targets, search_rng, progress)
+            progress("choosing among the fitted kernels")
+            rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
+            encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
         progress("fitting all rows")
         self.encoder_ = encoder
         self.head_ = head.fit(encoder.transform(X), self._head_target(y))
@@ -153,6 +155,17 @@ class TableModel(BaseEstimator, ABC):
             head = self._head(kernel, scheme, seed)
             fitted.append((encoder, head.fit(encoded, self._head_target(y))))
         return max(fitted, key=lambda pair: pair[1].log_evidence_)
+
+    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> RidgeHead:
+        return self._head_class(
+            kernel,
+            self.n_components,
+            "evidence",
+            length_scale="evidence",
+            scheme=scheme,
+            fit_intercept=True,
+            random_state=seed,
+        )
 
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
         return y
@@ -217,9 +230,8 @@ class TableRegressor(RegressorMixin, TableModel):
     True
     """
 
-    @property
-    def _criterion(self) -> type[PairCriterion]:
-        return ExactEvidence
+    _head_class = KreinRidge
+    _criterion = ExactEvidence
 
     def _targets(self, y: NDArray[Any]) -> Array:
         if y.dtype.kind not in "fiub":
@@ -231,17 +243,6 @@ class TableRegressor(RegressorMixin, TableModel):
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
         standardised: Array = (y - self.target_mean_) / self.target_scale_
         return standardised
-
-    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> KreinRidge:
-        return KreinRidge(
-            kernel,
-            self.n_components,
-            "evidence",
-            length_scale="evidence",
-            scheme=scheme,
-            fit_intercept=True,
-            random_state=seed,
-        )
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means (n,) and, if asked for, standard deviations with noise."""
@@ -280,24 +281,12 @@ class TableClassifier(ClassifierMixin, TableModel):
     True
     """
 
-    @property
-    def _criterion(self) -> type[PairCriterion]:
-        return LeaveOneOut
+    _head_class = KreinRidgeClassifier
+    _criterion = LeaveOneOut
 
     def _targets(self, y: NDArray[Any]) -> Array:
         check_classification_targets(y)
         return class_indicators(y, np.unique(y))
-
-    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> KreinRidgeClassifier:
-        return KreinRidgeClassifier(
-            kernel,
-            self.n_components,
-            "evidence",
-            length_scale="evidence",
-            scheme=scheme,
-            fit_intercept=True,
-            random_state=seed,
-        )
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -1,0 +1,238 @@
+"""KreinRidge against ridge regression, kernel ridge and Gaussian processes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.stats import norm, t
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+
+from bochner import KreinRidge, kernels
+from bochner._numerics import arrays
+from bochner.datasets import make_gp_draw
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
+Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2 + 5.0], axis=1) + 0.1 * RNG.normal(size=(80, 2))
+WEIGHT = RNG.integers(0, 3, size=80).astype(float)
+KERNEL = kernels.Gaussian(1.0)
+
+
+def ridge(**parameters):
+    defaults = {"kernel": KERNEL, "n_components": 40, "alpha": 0.5, "random_state": 0}
+    return KreinRidge(**(defaults | parameters))
+
+
+def assert_same_model(first, second, rtol=1e-8):
+    assert_allclose(first.coef_, second.coef_, rtol=rtol, atol=1e-8)
+    assert_allclose(first.intercept_, second.intercept_, rtol=rtol, atol=1e-8)
+    assert_allclose(first.noise_variance_, second.noise_variance_, rtol=rtol)
+    assert_allclose(first.log_evidence_, second.log_evidence_, rtol=rtol)
+    assert_allclose(first.alpha_, second.alpha_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_it_is_ridge_regression_on_its_features(fit_intercept, weight):
+    model = ridge(fit_intercept=fit_intercept).fit(X, Y, sample_weight=weight)
+    Z = model.frequencies_.features(X)
+    theirs = Ridge(0.5, fit_intercept=fit_intercept).fit(Z, Y, sample_weight=weight)
+    assert_allclose(model.coef_, theirs.coef_, atol=1e-9)
+    assert_allclose(model.intercept_, theirs.intercept_, atol=1e-9)
+    assert_allclose(model.predict(NEW), theirs.predict(model.frequencies_.features(NEW)))
+
+
+def test_it_tends_to_kernel_ridge_regression():
+    # (K + a)^-1 - (L + a)^-1 = (K + a)^-1 (L - K) (L + a)^-1, so that fitted values differ by at
+    # most the norm of L - K times that of the dual coefficients.
+    exact = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.5).fit(X, Y).predict(X)
+    bounds = []
+    for n_components in (32, 128, 1024):
+        model = ridge(n_components=n_components, scheme="qmc").fit(X, Y)
+        approximate = model.frequencies_.gram(X)
+        dual = np.linalg.solve(approximate + 0.5 * np.eye(80), Y)
+        bound = np.linalg.norm(approximate - KERNEL(X), 2) * np.linalg.norm(dual, axis=0)
+        assert (np.linalg.norm(model.predict(X) - exact, axis=0) <= bound).all()
+        bounds.append(bound.max())
+    assert bounds[0] > bounds[1] > bounds[2]
+    assert bounds[2] < 0.1 * np.linalg.norm(Y)
+
+
+def test_it_tends_to_a_gaussian_process():
+    model = ridge(n_components=1024, scheme="qmc").fit(X, Y[:, 0])
+    noise = float(model.noise_variance_)
+    process = GaussianProcessRegressor(
+        ConstantKernel(noise / 0.5, "fixed") * RBF(1.0, "fixed"), alpha=noise, optimizer=None
+    ).fit(X, Y[:, 0])
+    mean, std = model.predict(NEW, return_std=True)
+    exact_mean, exact_std = process.predict(NEW, return_std=True)
+    K, cross = KERNEL(X), KERNEL(NEW, X)
+    approximate, cross_hat = model.frequencies_.gram(X), model.frequencies_.gram(NEW, X)
+    h = np.linalg.solve(K + 0.5 * np.eye(80), cross.T).T
+    h_hat = np.linalg.solve(approximate + 0.5 * np.eye(80), cross_hat.T).T
+    dual = np.linalg.solve(approximate + 0.5 * np.eye(80), Y[:, 0])
+    gram_error, cross_error = approximate - K, cross_hat - cross
+    assert_allclose(mean - exact_mean, (cross_error - h @ gram_error) @ dual, atol=1e-8)
+    # The posterior variance is the least of 1 - 2 h.k + h.(K + a)h over h, so that two variances
+    # differ by no more than these two functions do, at the one minimum or at the other.
+    bound = np.max(
+        [np.abs(np.sum(v * (v @ gram_error - 2.0 * cross_error), axis=1)) for v in (h, h_hat)],
+        axis=0,
+    )
+    gap = np.abs(std**2 - noise - exact_std**2) * 0.5 / noise
+    assert (gap <= bound + 1e-10).all()
+    assert bound.max() < 0.1
+    assert np.abs(mean - exact_mean).max() < 0.1
+
+
+@pytest.mark.parametrize("alpha", [0.5, "evidence"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_batches_in_any_order_give_the_whole(alpha, fit_intercept):
+    whole = ridge(alpha=alpha, fit_intercept=fit_intercept).fit(X, Y, sample_weight=WEIGHT)
+    batches = np.array_split(np.arange(80), 5)
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4, 2, 1]):
+        model = ridge(alpha=alpha, fit_intercept=fit_intercept)
+        for index in order:
+            rows = batches[index]
+            model.partial_fit(X[rows], Y[rows], sample_weight=WEIGHT[rows])
+        assert_same_model(model, whole)
+        assert_allclose(model.predict(NEW), whole.predict(NEW), atol=1e-7)
+
+
+def test_fit_forgets_what_partial_fit_added():
+    model = ridge().partial_fit(X[:40], Y[:40])
+    assert_same_model(model.fit(X[40:], Y[40:]), ridge().fit(X[40:], Y[40:]))
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("length_scale", ["median", "evidence"])
+def test_weights_are_repetitions(fit_intercept, length_scale):
+    parameters = {
+        "kernel": "gaussian",
+        "alpha": "evidence",
+        "fit_intercept": fit_intercept,
+        "length_scale": length_scale,
+    }
+    repeat = WEIGHT.astype(int)
+    weighted = ridge(**parameters).fit(X, Y, sample_weight=WEIGHT)
+    repeated = ridge(**parameters).fit(np.repeat(X, repeat, axis=0), np.repeat(Y, repeat, axis=0))
+    assert_allclose(weighted.kernel_.length_scale, repeated.kernel_.length_scale)
+    assert_same_model(weighted, repeated, rtol=1e-5)
+
+
+def test_several_targets_are_each_their_own():
+    joint = ridge().fit(X, Y)
+    for index, target in enumerate(Y.T):
+        single = ridge().fit(X, target)
+        assert single.coef_.shape == (40,)
+        assert np.ndim(single.noise_variance_) == np.ndim(single.intercept_) == 0
+        assert_allclose(joint.coef_[index], single.coef_)
+        mean, std = single.predict(NEW, return_std=True)
+        joint_mean, joint_std = joint.predict(NEW, return_std=True)
+        assert mean.shape == std.shape == (20,)
+        assert_allclose(joint_mean[:, index], mean)
+        assert_allclose(joint_std[:, index], std)
+    singles = [ridge().fit(X, target).log_evidence_ for target in Y.T]
+    assert_allclose(joint.log_evidence_, sum(singles))
+
+
+def test_a_column_of_targets_stays_a_column():
+    mean, std = ridge().fit(X, Y[:, :1]).predict(NEW, return_std=True)
+    assert mean.shape == std.shape == (20, 1)
+
+
+def test_the_evidence_chooses_no_worse_than_any_number():
+    best = ridge(alpha="evidence").fit(X, Y)
+    for alpha in best.alpha_ * np.geomspace(1e-2, 1e2, 21):
+        assert ridge(alpha=alpha).fit(X, Y).log_evidence_ <= best.log_evidence_ + 1e-8
+
+
+def test_sparse_is_dense_and_chunked_is_whole(monkeypatch):
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    model = ridge().fit(thin, Y)
+    assert_same_model(ridge().fit(sparse.csr_array(thin), Y), model)
+    whole = model.predict(thin, return_std=True)
+    assert_allclose(model.predict(sparse.csr_array(thin)), whole[0])
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * 20 * 7)
+    assert_same_model(ridge().fit(thin, Y), model)
+    for chunked, entire in zip(model.predict(thin, return_std=True), whole, strict=True):
+        assert_allclose(chunked, entire)
+
+
+def test_float32_inputs_are_close_to_float64_ones():
+    narrow = ridge().fit(X.astype(np.float32), Y).predict(NEW.astype(np.float32))
+    assert_allclose(narrow, ridge().fit(X, Y).predict(NEW), rtol=1e-3, atol=1e-3)
+
+
+def test_clones_and_searches():
+    model = clone(ridge(alpha="evidence")).fit(X, Y[:, 0])
+    assert_same_model(model, ridge(alpha="evidence").fit(X, Y[:, 0]))
+    grid = {"kernel": [kernels.Gaussian(1e-3), KERNEL], "alpha": [0.1, "evidence"]}
+    search = GridSearchCV(ridge(), grid, cv=3).fit(X, Y[:, 0])
+    assert search.best_params_["kernel"] == KERNEL
+    assert search.best_score_ > 0.8
+
+
+def test_a_named_kernel_and_its_object_are_one_model():
+    named = ridge(kernel="matern52", length_scale=0.8).fit(X, Y)
+    assert_same_model(named, ridge(kernel=kernels.Matern(0.8, nu=2.5)).fit(X, Y))
+
+
+def test_intervals_cover_on_draws_of_another_making():
+    # Draws with frequencies of their own, kernel and noise unknown to the model. Coverage on one
+    # draw is itself random: the t-interval over draws must meet 90 % +- 2 %.
+    model = ridge(kernel="gaussian", n_components=256, alpha="evidence", length_scale="evidence")
+    rates = []
+    for seed in range(20):
+        data = make_gp_draw(800, 2, length_scale=0.3, noise=0.3, random_state=seed).dataset
+        model.set_params(random_state=seed).fit(data.X[:300], data.y[:300])
+        mean, std = model.predict(data.X[300:], return_std=True)
+        rates.append(np.mean(np.abs(data.y[300:] - mean) < norm.ppf(0.95) * std))
+    error = np.std(rates, ddof=1) / np.sqrt(len(rates))
+    assert error < 0.01
+    assert abs(np.mean(rates) - 0.9) < 0.02 + t.isf(5e-4, len(rates) - 1) * error
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a positive number or 'evidence'"),
+        ({"alpha": -1.0}, "alpha must be a positive number"),
+        ({"alpha": np.nan}, "alpha must be a positive number"),
+        ({"alpha": "best"}, "alpha must be a positive number"),
+        ({"n_components": 41}, "odd.*Use 42"),
+        ({"kernel": "gauss"}, "Did you mean 'gaussian'"),
+        ({"kernel": "gaussian", "length_scale": "mean"}, "length_scale must be 'median'"),
+        ({"scheme": "none"}, "scheme must be one of"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ridge(**parameters).fit(X, Y)
+
+
+def test_wrong_data_are_refused():
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        ridge().fit(X, Y, sample_weight=-np.ones(80))
+    with pytest.raises(ValueError, match="zero"):
+        ridge().fit(X, Y, sample_weight=np.zeros(80))
+    with pytest.raises(ValueError, match="y has 1 targets; earlier batches had 2"):
+        ridge().partial_fit(X, Y).partial_fit(X, Y[:, 0])
+    with pytest.raises(NotFittedError):
+        ridge().predict(X)
+    with pytest.raises(ValueError, match="3 features"):
+        ridge().fit(X, Y).predict(np.ones((2, 3)))
+
+
+def test_a_failed_batch_leaves_the_sums_alone():
+    model = ridge().partial_fit(X[:40], Y[:40])
+    before = model.sums_.gram.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(X[40:], np.where(np.arange(40)[:, None] == 3, np.nan, Y[40:]))
+    assert_array_equal(model.sums_.gram, before)

@@ -1,0 +1,90 @@
+"""KreinRidgeClassifier: labels, batches, probabilities."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeClassifier
+
+from bochner import KreinRidge, KreinRidgeClassifier, kernels
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(90, 2)), RNG.normal(size=(30, 2))
+LABELS = {
+    2: np.where(X[:, 0] > 0.2, "yes", "no"),
+    3: np.array(["low", "mid", "top"])[np.digitize(X[:, 0], [-0.5, 0.5])],
+}
+each_count = pytest.mark.parametrize("n_classes", [2, 3])
+
+
+def classifier(**parameters):
+    defaults = {"kernel": kernels.Gaussian(1.0), "n_components": 40, "random_state": 0}
+    return KreinRidgeClassifier(**(defaults | parameters))
+
+
+@each_count
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_it_is_scikit_learns_ridge_classifier_on_its_features(n_classes, fit_intercept):
+    y = LABELS[n_classes]
+    model = classifier(alpha=0.5, fit_intercept=fit_intercept).fit(X, y)
+    features = model.frequencies_.features
+    theirs = RidgeClassifier(0.5, fit_intercept=fit_intercept).fit(features(X), y)
+    assert_allclose(model.decision_function(NEW), theirs.decision_function(features(NEW)))
+    assert_array_equal(model.predict(NEW), theirs.predict(features(NEW)))
+    assert_allclose(model.coef_, theirs.coef_.reshape(model.coef_.shape), atol=1e-9)
+
+
+@each_count
+def test_it_is_the_regressor_of_indicators(n_classes):
+    y = LABELS[n_classes]
+    classes = np.unique(y)[1:] if n_classes == 2 else np.unique(y)
+    targets = np.where(y[:, None] == classes, 1.0, -1.0)
+    model = classifier(alpha="evidence").fit(X, y)
+    regressor = KreinRidge(kernels.Gaussian(1.0), 40, "evidence", random_state=0).fit(X, targets)
+    assert_allclose(model.decision_function(NEW).reshape(30, -1), regressor.predict(NEW))
+    assert_allclose(model.log_evidence_, regressor.log_evidence_)
+
+
+@each_count
+def test_probabilities_are_probabilities_and_agree_with_the_class(n_classes):
+    model = classifier(alpha=1e-3).fit(X, LABELS[n_classes])
+    probability = model.predict_proba(NEW)
+    assert probability.shape == (30, n_classes)
+    assert probability.min() >= 0.0
+    assert_allclose(probability.sum(axis=1), 1.0)
+    chosen = probability[np.arange(30), np.searchsorted(model.classes_, model.predict(NEW))]
+    assert_allclose(chosen, probability.max(axis=1))
+
+
+@each_count
+def test_batches_in_any_order_give_the_whole(n_classes):
+    y = LABELS[n_classes]
+    whole = classifier().fit(X, y)
+    by_label = np.argsort(y)
+    model = classifier()
+    for rows in np.array_split(by_label[::-1], 4):
+        model.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    assert_allclose(model.coef_, whole.coef_, rtol=1e-7, atol=1e-9)
+
+
+def test_weights_are_repetitions():
+    weight = RNG.integers(0, 3, size=90)
+    weighted = classifier().fit(X, LABELS[3], sample_weight=weight)
+    repeated = classifier().fit(np.repeat(X, weight, axis=0), np.repeat(LABELS[3], weight))
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7, atol=1e-9)
+
+
+def test_unannounced_labels_are_refused():
+    model = classifier().partial_fit(X, LABELS[2])
+    with pytest.raises(ValueError, match=r"not announced: \['maybe'\].*Known: \['no', 'yes'\]"):
+        model.partial_fit(X[:1], ["maybe"])
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="at least two classes"):
+        classifier().fit(X, np.zeros(90))
+
+
+def test_it_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        classifier().predict(X)
