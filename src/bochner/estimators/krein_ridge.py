@@ -4,14 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._ridge_head import _FLOATS, HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.persist import persistable
 
 
-@persistable(**HEAD_ATTRIBUTES, _single_target=bool)
+@persistable(**HEAD_ATTRIBUTES, _single_target=bool, _target_origin=Array)
 class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     r"""Ridge regression on random features, with its Gaussian posterior.
 
@@ -51,7 +51,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     log_evidence_ : float
         Log marginal likelihood, summed over targets.
     sums_ : FeatureSums
-        What :meth:`partial_fit` adds to.
+        What :meth:`partial_fit` adds to; with an intercept, targets count from the mean of the
+        first batch.
 
     Examples
     --------
@@ -111,9 +112,12 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
                 f"y has {Y.shape[1]} targets; earlier batches had {self.sums_.cross.shape[1]}."
             )
         weight = checked_weight(sample_weight, X)
-        self._add_rows(X, Y, weight, start=start)
         if start:
             self._single_target = y.ndim == 1
+            # Sums of squares about an origin far away would cancel; an intercept may move it.
+            origin = np.average(Y, axis=0, weights=weight) if self.fit_intercept else 0.0
+            self._target_origin = np.broadcast_to(origin, Y.shape[1:]).copy()
+        self._add_rows(X, Y - self._target_origin, weight, start=start)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
@@ -133,18 +137,20 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             Only if ``return_std``.
         """
         mean, std = self._predict(X, with_std=return_std)
+        mean += self._target_origin
         return self._squeeze(mean) if std is None else (self._squeeze(mean), self._squeeze(std))
 
     @property
     def coef_(self) -> Array:
         """Weights of the features."""
+        check_is_fitted(self, "posterior_")
         coef = self.posterior_.coef
         return coef[:, 0] if self._single_target else coef.T
 
     @property
     def intercept_(self) -> Any:
         """The constant, zero unless ``fit_intercept``."""
-        return self._squeeze(self.posterior_.intercept[None])[0]
+        return self._squeeze((self.posterior_.intercept + self._target_origin)[None])[0]
 
     @property
     def noise_variance_(self) -> Any:

@@ -125,21 +125,27 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         """
-        X = self._checked(X)
-        return self.frequencies_.features(X)[:, : self.n_components]
+        return self._left(self._checked(X))
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the kernel's right argument, of shape (n, n_components).
 
         They are those of :meth:`transform` for a symmetric kernel.
         """
-        Y = self._checked(Y)
-        return self.frequencies_.features_right(Y)[:, : self.n_components]
+        return self._right(self._checked(Y))
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         X = self._checked(X)
-        return self.frequencies_.gram(X, None if Y is None else self._checked(Y))
+        left, right = self._left(X), self._right(X if Y is None else self._checked(Y))
+        gram: NDArray[Any] = (left * self.signature_.astype(left.dtype)) @ right.T
+        return gram
+
+    def _left(self, X: Any) -> NDArray[Any]:
+        return self.frequencies_.features(X)[:, : self.n_components]
+
+    def _right(self, Y: Any) -> NDArray[Any]:
+        return self.frequencies_.features_right(Y)[:, : self.n_components]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -75,6 +75,11 @@ class Frequencies:
         nu = omega if nu is None else _frozen("nu", nu, omega.shape)
         object.__setattr__(self, "nu", nu)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that copies are checked and read-only, too.
+        nu = None if self.nu is self.omega else self.nu
+        return Frequencies, (self.omega, self.weight, self.phase, nu)
+
     @property
     def n_frequencies(self) -> int:
         """Number of frequencies, ``m``."""

@@ -101,7 +101,8 @@ def search_kernel(
     """Return fitted kernels for the best families and encodings, best first.
 
     Every family is fitted to every encoding on a few hundred rows; the three best are fitted
-    again, from where they ended, on up to 800. All are compared on the same rows.
+    again, from where they ended, on up to 800. Rows are the
+    first of one random order, fewer where an encoding is wide.
 
     Parameters
     ----------

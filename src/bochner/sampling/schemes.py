@@ -1,9 +1,10 @@
 """Sampling schemes: how the points behind random frequencies depend on one another.
 
 A scheme knows geometry only: unit vectors and points of the cube. A law
-(:mod:`bochner.spectral.laws`) says which blocks it needs and turns them into frequencies, so
-every scheme serves every law. Each row of each block is marginally uniform, whatever the
-scheme, hence every estimate is unbiased; the schemes differ in how rows depend on one another.
+(:mod:`bochner.spectral.laws`) says which blocks it needs and turns them into frequencies, so a
+scheme serves laws it has never heard of. Each row of each block is marginally uniform, hence every
+estimate is unbiased (but for :class:`Structured` in 64 inputs and more); the schemes differ in how
+rows depend on one another.
 """
 
 from abc import ABC, abstractmethod

@@ -3,8 +3,6 @@
 from functools import reduce, singledispatch
 from operator import add, mul
 
-import numpy as np
-
 from bochner import kernels
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law
 from bochner.spectral.measure import Part, SpectralMeasure
@@ -143,4 +141,4 @@ def _(kernel: kernels.Scaled, dim: int) -> SpectralMeasure:
             f"zero); splitting a signed measure into its Jordan parts is not available in this "
             f"version. Keep the coefficients of sums positive."
         )
-    return np.float64(kernel.factor) * closed_form(kernel.kernel, dim)
+    return kernel.factor * closed_form(kernel.kernel, dim)

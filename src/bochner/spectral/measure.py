@@ -68,8 +68,9 @@ class SpectralMeasure:
 
         Each part receives a fixed number of frequencies, half of them by equal shares and half
         in proportion to its mass, with equal weights that sum to its mass: no part starves,
-        and the variance is at most twice that of shares in proportion to mass. With fewer than
-        two frequencies a part, parts are drawn at random in proportion to their mass instead.
+        and, up to the rounding of counts, the variance is at most twice that of shares in
+        proportion to mass. With fewer than two frequencies a part, parts are drawn at random
+        in proportion to their mass instead.
 
         Parameters
         ----------
@@ -140,10 +141,11 @@ def _as_count(n_frequencies: Any) -> int:
 
 def _allocate(mass: Array, m: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:
     """Return the number of frequencies of each part, and the weight each of them carries."""
-    share = mass / mass.sum()
+    variation = np.abs(mass)
+    share = variation / variation.sum()
     if m < 2 * len(mass):
         counts = rng.multinomial(m, share) if len(mass) > 1 else np.array([m])
-        return counts, np.full(len(mass), mass.sum() / m)
+        return counts, np.sign(mass) * variation.sum() / m
     expected = m * (0.5 / len(mass) + 0.5 * share)
     counts = np.floor(expected).astype(np.intp)
     largest = np.argsort(counts - expected, kind="stable")
