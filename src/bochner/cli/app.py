@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bochner.cli.benching import run_benchmark
 from bochner.cli.demo import run_demo
-from bochner.cli.fitting import FitOptions, fit_table
+from bochner.cli.fitting import FitOptions, fit_table, single_target
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.predicting import predict_table
 
@@ -25,7 +25,8 @@ app = typer.Typer(
     add_completion=False,
 )
 
-_REFUSED = (ValueError, TypeError, OSError, NotImplementedError)
+_REFUSED = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
+_LARGEST_SEED = 2**32 - 1
 
 
 @contextmanager
@@ -46,23 +47,33 @@ def _refusals() -> Iterator[None]:
 @app.command()
 def fit(
     file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
-    target: Annotated[str, typer.Option(help="Column to predict.")],
+    target: Annotated[list[str], typer.Option(help="Column to predict.")],
     kernel: Annotated[
         str, typer.Option(help="auto, gaussian, matern, anova, or another kernel's name.")
     ] = "auto",
     n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
     test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Of the split and of all draws.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=_LARGEST_SEED, help="Of the split and of all draws.")
+    ] = 0,
     out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
     compare: Annotated[bool, typer.Option(help="Fit the other methods, too.")] = True,
 ) -> None:
     """Fit a model to a table, measure it on held-out rows beside other methods, and save it."""
-    options = FitOptions(
-        target, kernel, n_components, task, test_size, seed, out, tuple(drop or ()), compare
-    )
     with _refusals():
+        options = FitOptions(
+            single_target(target),
+            kernel,
+            n_components,
+            task,
+            test_size,
+            seed,
+            out,
+            tuple(drop or ()),
+            compare,
+        )
         fit_table(file, options, Console())
 
 
@@ -93,7 +104,7 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
     n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
-    seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Of all draws.")] = 0,
 ) -> None:
     """Forecast ten years of carbon dioxide at Mauna Loa, with bands, beside other methods."""
     with _refusals():

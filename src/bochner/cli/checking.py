@@ -58,7 +58,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     ------
     InputError
         If the column is not there (the nearest name is suggested), is the only one, or has
-        missing or infinite entries.
+        missing or infinite entries; or if there is one row.
     """
     _check_name(frame, target)
     if frame.shape[1] == 1:
@@ -66,6 +66,8 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
             f"The table has no column but the target {target!r}: expected at least one to "
             "predict it from."
         )
+    if len(frame) == 1:
+        raise InputError("The table has one row: expected at least two to fit and one to test.")
     column = read_column(target, frame[target])
     _refuse_rows(column, np.flatnonzero(~column.present), "missing")
     _refuse_rows(column, column.beyond(), "infinite")

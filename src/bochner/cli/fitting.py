@@ -1,6 +1,8 @@
 """`bochner fit`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +53,19 @@ class FitOptions:
     compare: bool
 
 
+def single_target(names: Sequence[str]) -> str:
+    """Return the one name that --target was given."""
+    if len(names) != 1:
+        raise InputError(
+            f"--target was given {len(names)} times ({', '.join(names)}): expected one column. "
+            "Fit a model for each."
+        )
+    return names[0]
+
+
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit, measure on held-out rows, compare, print and save."""
-    check_output(options.out)
+    check_output(options.out, path)
     with reporting(console) as progress:
         progress(f"reading {path}")
         split = _read_split(path, options)
@@ -76,6 +88,7 @@ def _read_split(path: Path, options: FitOptions) -> Split:
     task = _task(options.task, target)
     check_target(target, task)
     check_table(features)
+    _check_shares(len(target), target.nunique() if task == "classification" else 1, options)
     X, X_test, y, y_test = train_test_split(
         features,
         target.to_numpy(),
@@ -83,7 +96,25 @@ def _read_split(path: Path, options: FitOptions) -> Split:
         random_state=options.seed,
         stratify=target if task == "classification" else None,
     )
+    if len(set(y)) == 1:
+        raise InputError(
+            f"The rows to fit all have the target {y[0]}: choose another --seed or --test-size, "
+            "or add rows."
+        )
     return Split(X, y, X_test, y_test, task)
+
+
+def _check_shares(n_rows: int, n_classes: int, options: FitOptions) -> None:
+    """Refuse a share of test rows that leaves too few, or a class without rows, on a side."""
+    n_test = ceil(options.test_size * n_rows)
+    n_fit, fewest = n_rows - n_test, max(2, n_classes)
+    if n_fit < fewest or n_test < n_classes:
+        classes = f", for {n_classes} classes" if n_classes > 1 else ""
+        raise InputError(
+            f"--test-size {options.test_size:g} of {n_rows} rows leaves {n_fit} to fit and "
+            f"{n_test} to test: expected at least {fewest} and {n_classes}{classes}. "
+            "Choose another --test-size, or add rows."
+        )
 
 
 def _task(name: str, target: "pd.Series") -> Task:
@@ -100,6 +131,7 @@ def _model(options: FitOptions, task: str) -> TableModel:
 def _record(options: FitOptions, split: Split, metrics: dict[str, float]) -> dict[str, Any]:
     return {
         "target": options.target,
+        "dropped": list(options.drop),
         "task": split.task,
         "n_columns": split.X.shape[1],
         "n_test_samples": len(split.y_test),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner.cli.output import facts_table
@@ -13,6 +14,8 @@ from bochner.estimators.table_models import TableModel
 def inspect_model(path: Path, console: Console) -> None:
     """Print what a model file holds."""
     model = persist.load(path)
+    if isinstance(model, TableModel):
+        check_is_fitted(model)
     facts = {"model": type(model).__name__, **_facts(model)}
     console.print(facts_table(facts))
     if isinstance(model, TableModel):

@@ -45,9 +45,13 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     return table
 
 
-def check_output(path: Path) -> None:
-    """Raise before any work if ``path`` cannot become a file."""
+def check_output(path: Path, *inputs: Path) -> None:
+    """Raise before any work if ``path`` cannot become a file, or is one of the inputs."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
+    if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
+        raise OSError(f"{path} is read from, and would be replaced: name another file to write.")

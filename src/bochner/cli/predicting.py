@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner.benchmarks.store import replacing
@@ -18,18 +19,25 @@ from bochner.estimators.table_models import TableClassifier, TableModel, TableRe
 def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:
     """Write predictions as CSV, to ``out`` or to standard output."""
     if out is not None:
-        check_output(out)
+        check_output(out, model_path, path)
     model = load_table_model(model_path)
-    frame = read_table(path)
-    target = model.record_.get("target")
-    if target in frame.columns and target not in model.feature_names_in_:
-        frame = frame.drop(columns=[target])
+    frame = _without_unused(model, read_table(path, text=_text_names(model)))
     predictions = pd.DataFrame(_predictions(model, frame, with_std=with_std))
     if out is None:
         predictions.to_csv(sys.stdout, index=False)
         return
     with replacing(out) as fresh:
         predictions.to_csv(fresh, index=False)
+
+
+def _text_names(model: TableModel) -> list[str]:
+    return [state["name"] for state in model.encoder_.columns_ if state["kind"] == "text"]
+
+
+def _without_unused(model: TableModel, frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the columns that the fit left out: the target, and those it dropped."""
+    unused = {model.record_.get("target"), *model.record_.get("dropped", [])}
+    return frame.drop(columns=[name for name in frame.columns if name in unused])
 
 
 def load_table_model(path: Path) -> TableModel:
@@ -40,6 +48,7 @@ def load_table_model(path: Path) -> TableModel:
             f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` wrote. "
             f"Load it in Python with bochner.load."
         )
+    check_is_fitted(model)
     return model
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,7 @@ _ISO_DATE = re.compile(
 )
 
 
-def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.DataFrame:
     """Read a CSV (.csv, .csv.gz), tab-separated (.tsv, .tsv.gz) or Parquet (.parquet) file.
 
     Text columns whose every entry is an ISO 8601 date or time become datetime64, in UTC where
@@ -31,6 +31,8 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     ----------
     path : path-like
         The file, text in UTF-8 with a line of column names.
+    text : collection of str, default=()
+        Columns whose entries stay the text they are, whatever they look like: 007 is not 7.
 
     Returns
     -------
@@ -47,10 +49,10 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     path = Path(path)
     _check_file(path)
-    frame = _reader(path)(path)
+    frame = _reader(path)(path, text)
     if frame.empty:
         raise InputError(f"{path} has no rows or no columns: expected at least one of each.")
-    for name in text_columns(frame):
+    for name in set(text_columns(frame)).difference(text):
         frame[name] = _as_dates(frame[name])
     return frame
 
@@ -80,7 +82,7 @@ def _ending(path: Path) -> str:
     return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else [path.suffix]).lower()
 
 
-def _reader(path: Path) -> Callable[[Path], pd.DataFrame]:
+def _reader(path: Path) -> Callable[[Path, Collection[str]], pd.DataFrame]:
     if _ending(path) not in _READERS:
         raise InputError(
             f"{path} has the ending {_ending(path)!r}: expected one of {', '.join(_READERS)}. "
@@ -89,12 +91,18 @@ def _reader(path: Path) -> Callable[[Path], pd.DataFrame]:
     return _READERS[_ending(path)]
 
 
-def _read_text(path: Path, delimiter: str | None) -> pd.DataFrame:
+def _read_text(path: Path, text: Collection[str], *, delimiter: str | None) -> pd.DataFrame:
     import pandas as pd
 
     layout = text_layout(path, delimiter)
     try:
-        return pd.read_csv(path, sep=layout.delimiter, index_col=False, low_memory=False)
+        return pd.read_csv(
+            path,
+            sep=layout.delimiter,
+            index_col=False,
+            low_memory=False,
+            dtype={name: str for name in text if name in layout.names},
+        )
     except (pd.errors.ParserError, OverflowError) as error:
         raise InputError(
             f"{path} cannot be parsed as a table ({_one_line(error)}): is a quotation mark left "
@@ -102,7 +110,7 @@ def _read_text(path: Path, delimiter: str | None) -> pd.DataFrame:
         ) from error
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -140,7 +148,7 @@ def _check_parquet_marks(path: Path) -> None:
         )
 
 
-_READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = MappingProxyType(
+_READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = MappingProxyType(
     {
         ".csv": partial(_read_text, delimiter=None),
         ".csv.gz": partial(_read_text, delimiter=None),

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,7 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
@@ -46,7 +52,7 @@ _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
     }
 )
 
-Choice = tuple[TableEncoder, Kernel | str]
+Choice = tuple[TableEncoder, Sequence[Kernel | str]]
 
 
 class TableModel(BaseEstimator, ABC):
@@ -94,7 +100,7 @@ class TableModel(BaseEstimator, ABC):
         ValueError
             If the table or the target cannot be learned from.
         """
-        y = np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y")).ravel()
+        y = self._read_target(y)
         check_consistent_length(X, y)
         count_frequencies(self.n_components)
         self._check_kernel()
@@ -116,10 +122,20 @@ class TableModel(BaseEstimator, ABC):
         self.record_ = {"n_samples": len(y)}
         return self
 
+    def _read_target(self, y: Any) -> NDArray[Any]:
+        """Return the target as an array (n,) without missing or infinite entries."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        checked = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        return np.asarray(column_or_1d(checked, warn=True))
+
     def _check_kernel(self) -> None:
         if isinstance(self.kernel, str):
             if self.kernel not in _SEARCHED:
-                named_kernel(self.kernel)
+                named_kernel(self.kernel, also=_SEARCHED)
         elif not isinstance(self.kernel, Kernel):
             raise TypeError(
                 f"kernel must be one of {', '.join(map(repr, _SEARCHED))}, the name of another "
@@ -132,7 +148,7 @@ class TableModel(BaseEstimator, ABC):
         """Return encoders and kernels to choose from."""
         encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
         if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
-            return [(encoder, self.kernel) for encoder in encoders]
+            return [(encoder, [self.kernel]) for encoder in encoders]
         rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
         found = search_kernel(
             [encoder.transform(_rows(X, rows)) for encoder in encoders],
@@ -142,19 +158,32 @@ class TableModel(BaseEstimator, ABC):
             criterion=self._criterion,
             progress=progress,
         )
-        return [(encoders[candidate.encoding], candidate.kernel) for candidate in found]
+        return [(encoders[candidate.encoding], candidate.kernels) for candidate in found]
 
     def _best(
         self, choices: list[Choice], X: Any, y: NDArray[Any], seed: int
     ) -> tuple[TableEncoder, Any]:
-        """Return the encoder and the head of greatest evidence with the features in use."""
-        fitted = []
-        for encoder, kernel in choices:
+        """Return the encoder and the head of greatest evidence with the features in use.
+
+        The first kernel of every choice is compared; of the best choice, richer kernels follow
+        while the evidence grows.
+        """
+        y = self._head_target(y)
+
+        def fitted(encoder: TableEncoder, kernel: Kernel | str) -> Any:
             encoded = encoder.transform(X)
             scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
-            head = self._head(kernel, scheme, seed)
-            fitted.append((encoder, head.fit(encoded, self._head_target(y))))
-        return max(fitted, key=lambda pair: pair[1].log_evidence_)
+            return self._head(kernel, scheme, seed).fit(encoded, y)
+
+        heads = [fitted(encoder, kernels[0]) for encoder, kernels in choices]
+        best = max(range(len(heads)), key=lambda index: heads[index].log_evidence_)
+        head, (encoder, kernels) = heads[best], choices[best]
+        for kernel in kernels[1:]:
+            richer = fitted(encoder, kernel)
+            if richer.log_evidence_ <= head.log_evidence_:
+                break
+            head = richer
+        return encoder, head
 
     def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> RidgeHead:
         return self._head_class(
@@ -233,9 +262,14 @@ class TableRegressor(RegressorMixin, TableModel):
     _head_class = KreinRidge
     _criterion = ExactEvidence
 
-    def _targets(self, y: NDArray[Any]) -> Array:
-        if y.dtype.kind not in "fiub":
+    def _read_target(self, y: Any) -> NDArray[Any]:
+        y = super()._read_target(y)
+        if y.dtype.kind not in "fiub" and not all(isinstance(entry, Real) for entry in y):
             raise ValueError(f"y must be numbers for a regression, got {y.dtype} entries.")
+        target: Array = y.astype(np.float64)
+        return target
+
+    def _targets(self, y: NDArray[Any]) -> Array:
         self.target_mean_ = float(y.mean())
         self.target_scale_ = float(y.std()) or 1.0
         return self._head_target(y)[:, None]
@@ -286,7 +320,12 @@ class TableClassifier(ClassifierMixin, TableModel):
 
     def _targets(self, y: NDArray[Any]) -> Array:
         check_classification_targets(y)
-        return class_indicators(y, np.unique(y))
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"TableClassifier needs at least two classes, got 1 class: {classes[0]!r}."
+            )
+        return class_indicators(y, classes)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """The one table that resolves a kernel's name."""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 
@@ -32,8 +32,14 @@ NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Stationary]] = MappingProxyT
 )
 
 
-def named_kernel(name: str) -> Callable[[LengthScale], Stationary]:
+def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Stationary]:
     """Return the function from a length scale to the kernel called ``name``.
+
+    Parameters
+    ----------
+    name : str
+    also : iterable of str
+        Names that mean something to the caller, to be suggested too.
 
     Raises
     ------
@@ -48,9 +54,9 @@ def named_kernel(name: str) -> Callable[[LengthScale], Stationary]:
     """
     if name in NAMED_KERNELS:
         return NAMED_KERNELS[name]
-    near = difflib.get_close_matches(name, NAMED_KERNELS, n=1, cutoff=0.5)
+    names = list(dict.fromkeys([*also, *NAMED_KERNELS]))
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(NAMED_KERNELS)}; "
-        f"or give a Kernel object."
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(names)}; or give a Kernel object."
     )

@@ -12,6 +12,8 @@ from bochner.kernels import Anova, Gaussian, Kernel, Matern
 
 Pullback = Callable[[Array], Array]
 
+_ODDS_STEP = 0.7
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -71,6 +73,10 @@ class Family(ABC):
     @abstractmethod
     def kernel(self, theta: Array) -> Kernel:
         """Return the kernel at ``theta``."""
+
+    def richer(self, theta: Array) -> list[Array]:
+        """Return parameters of ever more interaction, to be tried with a finite sum; or none."""
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,10 @@ class Interactions(Family):
         dim = len(theta) // 2
         base = self.profile.kernel(tuple(np.exp(theta[:dim]).tolist()))
         return Anova(base, tuple(expit(theta[dim:]).tolist()))
+
+    def richer(self, theta: Array) -> list[Array]:
+        dim = len(theta) // 2
+        return [theta + np.repeat([0.0, step * _ODDS_STEP], dim) for step in (1, 2, 3)]
 
     def __str__(self) -> str:
         return f"Anova of {self.profile.name}, order {self.order}"

@@ -47,9 +47,10 @@ class Candidate:
     loss: float
 
     @property
-    def kernel(self) -> Kernel:
-        """The kernel at the fitted parameters."""
-        return self.family.kernel(self.theta[:-1])
+    def kernels(self) -> list[Kernel]:
+        """The kernel at the fitted parameters, then ever richer ones to try with features."""
+        fitted = self.theta[:-1]
+        return [self.family.kernel(theta) for theta in (fitted, *self.family.richer(fitted))]
 
 
 def minimise(

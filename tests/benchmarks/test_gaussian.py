@@ -1,0 +1,62 @@
+"""The benchmark of the Gaussian Gram matrix."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import scale
+
+from bochner.benchmarks import Cell, Options, read_rows, render, run
+from bochner.benchmarks.gaussian import GAUSSIAN, RBF_SAMPLER
+from bochner.report.benchmarks import FIGURES
+from bochner.sampling import SCHEMES
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return run(GAUSSIAN, out=tmp_path_factory.mktemp("gaussian"), quick=True)
+
+
+def test_the_quick_design_is_measured_whole(quick):
+    rows = [row for row in read_rows(quick) if row["metric"] == "relative_error"]
+    keys = {(row["dataset"], row["method"], row["seed"], row["features_per_input"]) for row in rows}
+    assert len(rows) == len(keys) == 2 * 2 * 3 * (1 + len(SCHEMES))
+    assert all(0.0 < row["value"] < 2.0 for row in rows)
+
+
+def test_a_finished_run_measures_nothing_again(quick):
+    before = quick.read_bytes()
+    run(GAUSSIAN, out=quick.parent, quick=True)
+    assert quick.read_bytes() == before
+
+
+def test_tables_and_figures(quick):
+    page, figure = render(GAUSSIAN, quick, FIGURES["gaussian"])
+    text = page.read_text(encoding="utf-8")
+    assert "p = 2 d" in text
+    assert "p = 8 d" in text
+    assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+def test_the_error_of_rbf_sampler_by_hand():
+    """All 178 rows of wine are used, so the subsample is a mere order of rows."""
+    X = scale(load_wine().data)
+    distance = pairwise_distances(X)
+    gamma = 0.5 / np.median(distance[np.triu_indices(len(X), k=1)]) ** 2
+    exact = rbf_kernel(X, gamma=gamma)
+    Z = RBFSampler(gamma=gamma, n_components=8 * 13, random_state=4).fit_transform(X)
+    expected = np.linalg.norm(Z @ Z.T - exact) / np.linalg.norm(exact)
+    cell = Cell("wine", RBF_SAMPLER, 4, {"features_per_input": 8})
+    assert GAUSSIAN.run(cell, Options())["relative_error"] == pytest.approx(expected, rel=1e-9)
+
+
+def error(method, multiple):
+    cells = (Cell("wine", method, seed, {"features_per_input": multiple}) for seed in range(9))
+    return np.median([GAUSSIAN.run(cell, Options())["relative_error"] for cell in cells])
+
+
+def test_errors_fall_and_orthogonal_is_ahead():
+    assert error("iid", 32) < 0.4 * error("iid", 2)
+    assert error("orthogonal", 8) < 0.6 * error(RBF_SAMPLER, 8)

@@ -1,0 +1,93 @@
+"""The benchmark of test errors on tables."""
+
+import numpy as np
+import pytest
+
+from bochner import datasets
+from bochner.benchmarks import Cell, Options, read_rows, render, run
+from bochner.benchmarks.contenders import CONTENDERS, LINEAR, OURS, RBF_SAMPLER
+from bochner.benchmarks.tables import TABLES
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return run(TABLES, out=tmp_path_factory.mktemp("tables"), quick=True)
+
+
+def test_the_quick_design_is_measured_whole(quick):
+    rows = read_rows(quick)
+    keys = {(row["dataset"], row["method"], row["seed"], row["n_components"]) for row in rows}
+    assert keys == {(name, method, 0, 128) for name in ("diabetes", "breast_cancer")
+                    for method in CONTENDERS}  # fmt: skip
+    errors = {(row["dataset"], row["method"]): row["value"] for row in rows
+              if row["metric"] == "error"}  # fmt: skip
+    assert all(0.0 < errors["diabetes", method] < 1.0 for method in CONTENDERS)
+    assert all(0.0 <= errors["breast_cancer", method] < 0.15 for method in CONTENDERS)
+    (coverage,) = (row["value"] for row in rows if row["metric"] == "coverage")
+    assert 0.75 < coverage <= 1.0
+
+
+def test_a_finished_run_measures_nothing_again(quick):
+    before = quick.read_bytes()
+    assert run(TABLES, out=quick.parent, quick=True) == quick
+    assert quick.read_bytes() == before
+
+
+def test_a_cell_measured_alone_gives_the_same_error(quick):
+    cells = [cell for cell in TABLES.cells(Options(quick=True)) if cell.method == LINEAR]
+    for cell in cells:
+        assert TABLES.run(cell, Options(quick=True))["error"] == next(
+            row["value"]
+            for row in read_rows(quick)
+            if (row["dataset"], row["method"], row["metric"]) == (cell.dataset, LINEAR, "error")
+        )
+
+
+def test_the_tables_say_what_the_rows_say(quick):
+    (page,) = render(TABLES, quick)
+    text = page.read_text(encoding="utf-8")
+    error = {
+        row["method"]: row["value"]
+        for row in read_rows(quick)
+        if row["dataset"] == "diabetes" and row["metric"] == "error"
+    }
+    ratio = error[OURS] / error[RBF_SAMPLER]
+    assert f"{ratio:.2f} ({ratio:.2f} to {ratio:.2f})" in text
+    line = next(line for line in text.splitlines() if "diabetes" in line)
+    shown = [float(cell) for cell in line.strip("| ").split("|")[1:]]
+    np.testing.assert_allclose(shown, [error[method] for method in CONTENDERS], rtol=0.02)
+
+
+def row(method, seed, metric, value):
+    return {"dataset": "toy", "method": method, "seed": seed, "metric": metric, "value": value}
+
+
+def test_ratios_are_taken_split_by_split():
+    rows = [
+        row(method, seed, metric, value)
+        for metric in ("error", "fit_seconds")
+        for method, values in ((OURS, (1.0, 2.0, 9.0)), (RBF_SAMPLER, (4.0, 2.0, 10.0)))
+        for seed, value in enumerate(values)
+    ]
+    text = TABLES.summarise(rows)
+    assert "0.90 (0.25 to 1.00)" in text
+
+
+def test_the_full_design():
+    cells = list(TABLES.cells(Options()))
+    assert {cell.seed for cell in cells} == set(range(5))
+    assert {cell.settings["n_components"] for cell in cells} == {1024}
+
+
+def test_the_folder_has_the_data_sets_of_the_full_design(tmp_path):
+    names = {cell.dataset for cell in TABLES.cells(Options(data=tmp_path))}
+    assert {"concrete", "airfoil", "california_housing", "bike_hourly"} < names
+
+
+def test_a_folder_of_data_is_read(tmp_path):
+    source = datasets.load("diabetes")
+    np.savez(tmp_path / "concrete.npz", X=source.X[:, :2], y=source.y)
+    cell = Cell("concrete", LINEAR, 0, {"n_components": 8})
+    few = TABLES.run(cell, Options(data=tmp_path))["error"]
+    every = TABLES.run(Cell("diabetes", LINEAR, 0, {"n_components": 8}), Options())["error"]
+    assert every < few < 1.5

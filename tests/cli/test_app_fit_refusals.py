@@ -1,0 +1,192 @@
+"""What `bochner fit` refuses: one message, exit code 2, and no file touched."""
+
+import os
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import SMALL, bochner, labelled, refusal, table, usage_error, write
+
+
+def fit_refusal(folder, file, *options, target="y"):
+    (folder / "model.bochner").write_text("what was here before")
+    out = folder / "model.bochner"
+    return refusal(folder, "fit", file, "--target", target, "--out", out, *SMALL, *options)
+
+
+def spoilt(column, value):
+    frame = table()
+    frame[column] = frame[column].astype(object).where(frame.index != 4, value)
+    return frame
+
+
+TEXTS = {
+    "empty": ("", "is empty"),
+    "header only": ("a,y\n", "has a header but no rows"),
+    "one row": ("a,y\n1,2\n", "The table has one row"),
+    "two rows": ("a,y\n1,2\n2,3\n", "leaves 1 to fit and 1 to test: expected at least 2"),
+    "duplicate names": ("a,a,y\n1,2,3\n2,3,4\n", "Duplicate column 'a' (2 times)"),
+    "ragged": ("a,y\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
+    "target only": ("y\n1\n2\n3\n", "no column but the target 'y'"),
+    "no header": ("1,2\n3,4\n5,6\n", "is the line of column names missing?"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), TEXTS.values(), ids=TEXTS)
+def test_texts(tmp_path, text, message):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert message in fit_refusal(tmp_path, path)
+
+
+FRAMES = {
+    "constant": (table().assign(k=3), "one value in column 'k' (always 3)"),
+    "all missing": (table().assign(k=np.nan), "All entries are missing in column 'k'"),
+    "target missing": (spoilt("y", np.nan), "'y' is missing in 1 of 150 rows (row 5,"),
+    "target infinite": (spoilt("y", np.inf), "'y' is infinite in 1 of 150 rows (row 5,"),
+    "infinite": (spoilt("a", -np.inf), "Infinite numbers (or beyond 1e+150) in column 'a'"),
+    "mixed": (spoilt("a", "n/k"), "row 5: 'n/k'"),
+    "constant target": (table().assign(y=1.5), "'y' has one value throughout"),
+    "one class": (table().assign(y="x"), "'y' has a single class"),
+    "many levels": (
+        pd.DataFrame({"a": [f"i{i}" for i in range(10**5)], "y": np.arange(10**5) % 997}),
+        "column 'a' (100000 distinct texts)",
+    ),
+    "a class in no test row": (
+        pd.DataFrame({"a": np.arange(80.0), "y": [f"k{i % 40}" for i in range(80)]}),
+        "leaves 64 to fit and 16 to test: expected at least 40 and 40, for 40 classes",
+    ),
+    "a class with one row": (labelled().assign(y=["rare"] + ["x", "y"] * 74 + ["y"]), "'rare'"),
+}
+
+
+@pytest.mark.parametrize(("frame", "message"), FRAMES.values(), ids=FRAMES)
+def test_tables(tmp_path, frame, message):
+    assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
+
+
+@pytest.mark.slow
+def test_a_million_levels(tmp_path):
+    frame = pd.DataFrame({"a": [f"i{i}" for i in range(10**6)], "y": np.arange(10**6) % 997})
+    message = fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
+    assert "column 'a' (1000000 distinct texts)" in message
+
+
+@pytest.fixture
+def good(tmp_path):
+    return write(table(), tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--n-components", "33"), "got 33, which is odd or not positive. Use 34."),
+        (("--n-components", "0"), "Use 2."),
+        (("--kernel", "guassian"), "Did you mean 'gaussian'?"),
+        (("--kernel", "anov"), "Did you mean 'anova'?"),
+        (("--task", "regresion"), "must be one of auto, regression, classification"),
+        (("--task", "classification"), "classes with only one row"),
+        (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
+        (("--test-size", "2"), "--test-size must lie between 0 and 1, got 2.0."),
+        (("--test-size", "nan"), "--test-size must lie between 0 and 1, got nan."),
+        (("--test-size", "0.9999"), "leaves 0 to fit and 150 to test"),
+        (("--target", "a"), "--target was given 2 times (y, a): expected one column."),
+        (("--drop", "colou"), "Did you mean 'colour'?"),
+        (("--drop", "y"), "No column 'y' in the table."),
+        (("--drop", "a", "--drop", "b", "--drop", "colour"), "no column but the target"),
+    ],
+)
+def test_options(tmp_path, good, options, message):
+    assert message in fit_refusal(tmp_path, good, *options)
+
+
+def test_the_nearest_target_is_suggested(tmp_path, good):
+    message = fit_refusal(tmp_path, good, target="color")
+    assert "No column 'color' in the table. Did you mean 'colour'?" in message
+
+
+def test_text_is_no_quantity(tmp_path, good):
+    message = fit_refusal(tmp_path, good, "--task", "regression", target="colour")
+    assert "'colour' is text" in message
+
+
+def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
+    y = np.ones(12)
+    y[3] = 2.5
+    path = write(pd.DataFrame({"a": np.sqrt(np.arange(12.0)), "y": y}), tmp_path / "t.csv")
+    assert "rows to fit all have the target 1.0" in fit_refusal(tmp_path, path, "--seed", "1")
+
+
+def test_not_utf8(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("a,y\né,3\n".encode("latin-1"))
+    assert "is not UTF-8: byte 0xe9 at offset 4" in fit_refusal(tmp_path, path)
+
+
+def test_files_that_are_no_tables(tmp_path, good):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert "is a directory" in fit_refusal(tmp_path, folder)
+    assert "did you mean" in fit_refusal(tmp_path, tmp_path / "tt.csv")
+    with zipfile.ZipFile(tmp_path / "zip.csv", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x", b"\0" * 10**6)
+    assert "a zip archive" in fit_refusal(tmp_path, tmp_path / "zip.csv")
+    assert "has the ending '.xlsx'" in fit_refusal(tmp_path, good.rename(good.with_suffix(".xlsx")))
+
+
+def test_a_truncated_parquet_file(tmp_path):
+    path = tmp_path / "t.parquet"
+    table().to_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    assert "is a truncated Parquet file" in fit_refusal(tmp_path, path)
+    path.write_bytes(content[: len(content) // 2] + content[-8:])
+    assert "is a damaged Parquet file" in fit_refusal(tmp_path, path)
+
+
+def out_refusal(folder, good, out):
+    return refusal(folder, "fit", good, "--target", "y", "--out", out, *SMALL)
+
+
+def test_output_that_cannot_be_written(tmp_path, good):
+    assert "There is no folder" in out_refusal(tmp_path, good, tmp_path / "no" / "m.bochner")
+    assert not (tmp_path / "no").exists()
+    assert "is a folder" in out_refusal(tmp_path, good, tmp_path)
+    assert "is read from, and would be replaced" in out_refusal(tmp_path, good, good)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_devices_are_not_replaced(tmp_path, good):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert "is not an ordinary file" in out_refusal(tmp_path, good, pipe)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("fit", "t.csv"), "Missing option '--target'"),
+        (("fit", "t.csv", "--target", "y", "--seed", "-1"), "'--seed'"),
+        (("fit", "t.csv", "--target", "y", "--n-components", "many"), "'--n-components'"),
+        (("fit", "t.csv", "--target", "y", "--kernle", "x"), "--kernel"),
+        (("fitt",), "No such command 'fitt'"),
+        (("predict", "m.bochner"), "Missing argument"),
+    ],
+)
+def test_wrong_usage(arguments, message):
+    assert message in usage_error(*arguments)
+
+
+def test_a_benchmark_that_does_not_exist(tmp_path):
+    out = tmp_path / "results"
+    message = refusal(tmp_path, "bench", "tabels", "--out", out)
+    assert message == "There is no benchmark 'tabels'; there are tables, gaussian."
+    assert not out.exists()
+
+
+def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
+    monkeypatch.setenv("BOCHNER_DEBUG", "1")
+    result = bochner("inspect", tmp_path / "none.bochner")
+    assert isinstance(result.exception, ValueError)

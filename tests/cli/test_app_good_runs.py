@@ -1,0 +1,315 @@
+"""What a user does with `bochner fit`, `predict` and `inspect`."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import SMALL, bochner, fit, labelled, table, write
+
+import bochner as library
+
+
+def predict(model, frame, *options):
+    """Predict through files, and return what was written."""
+    path = write(frame, model.parent / "new.csv")
+    result = bochner("predict", model, path, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return pd.read_csv(io.StringIO(result.stdout))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return fit(tmp_path_factory.mktemp("regressor"), table())
+
+
+@pytest.mark.parametrize("name", [None, "fit", "predict", "inspect", "demo", "bench"])
+def test_help(name):
+    result = bochner(*([name] if name else []), "--help")
+    assert result.exit_code == 0
+    assert "Usage: bochner" in result.stdout
+    if name is None:
+        assert {"fit", "predict", "inspect", "demo", "bench"} <= set(result.stdout.split())
+
+
+def row(output, method):
+    line = next(line for line in output.splitlines() if line.startswith(method))
+    return [float(cell) for cell in line.removeprefix(method).split()]
+
+
+def test_fit_compares_four_methods_and_states_the_coverage(tmp_path):
+    path, out = write(table(), tmp_path / "t.csv"), tmp_path / "m.bochner"
+    result = bochner("fit", path, "--target", "y", "--n-components", "64", "--out", out)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "Regression of 'y' from 3 columns: 120 rows to fit, 30 to test" in result.stdout
+    for method in ("bochner", "linear model", "RBFSampler + RidgeCV", "gradient-boosted trees"):
+        rmse, error, _ = row(result.stdout, method)
+        assert 0.0 < rmse < 3.0
+        assert error == pytest.approx(row(result.stdout, "bochner")[1] * (
+            rmse / row(result.stdout, "bochner")[0]) ** 2, rel=5e-3)  # fmt: skip
+    assert row(result.stdout, "bochner")[0] < row(result.stdout, "linear model")[0]
+    covered = float(re.search(r"intervals cover ([\d.]+)% of", result.stdout).group(1))
+    record = library.load(out).record_
+    assert covered == pytest.approx(100 * record["test_coverage"], abs=0.05)
+    assert record["test_rmse"] == pytest.approx(row(result.stdout, "bochner")[0], rel=1e-3)
+
+
+def test_classes_are_compared_by_their_error_rate(tmp_path):
+    path, out = write(labelled(), tmp_path / "t.csv"), tmp_path / "m.bochner"
+    result = bochner("fit", path, "--target", "y", "--n-components", "64", "--out", out)
+    assert result.exit_code == 0
+    assert "Classification of 'y'" in result.stdout
+    assert "intervals" not in result.stdout
+    error, _ = row(result.stdout, "bochner")
+    assert error == pytest.approx(library.load(out).record_["test_error"], rel=1e-3)
+    assert error < 0.3
+    assert len(row(result.stdout, "gradient-boosted trees")) == 2
+
+
+def test_a_seed_makes_the_same_file(tmp_path):
+    one, two, other = (
+        fit(tmp_path, table(), "--seed", seed, out=f"{i}.bochner") for i, seed in enumerate("778")
+    )
+
+    def content(path):
+        return path.read_bytes()
+
+    assert content(one) == content(two)
+    assert content(one) != content(other)
+
+
+def test_predictions_are_those_of_the_loaded_model(model, tmp_path):
+    features = table(20).drop(columns="y")
+    loaded = library.load(model)
+    mean, std = loaded.predict(features, return_std=True)
+    found = predict(model, features, "--std")
+    assert list(found.columns) == ["prediction", "std"]
+    np.testing.assert_array_equal(found["prediction"], mean)
+    np.testing.assert_array_equal(found["std"], std)
+    out = tmp_path / "out.csv"
+    result = bochner("predict", model, write(features, tmp_path / "x.csv"), "--out", out)
+    assert (result.exit_code, result.output) == (0, "")
+    np.testing.assert_array_equal(pd.read_csv(out)["prediction"], mean)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "x.csv"]
+    again = tmp_path / "again.bochner"
+    library.save(loaded, again)
+    np.testing.assert_array_equal(library.load(again).predict(features), mean)
+
+
+def test_inspect(model):
+    result = bochner("inspect", model)
+    assert result.exit_code == 0
+    flat = " ".join(result.stdout.split())
+    record = library.load(model).record_
+    for part in (
+        "model TableRegressor",
+        "n samples 120",
+        "n columns 3",
+        "n test samples 30",
+        f"test rmse {record['test_rmse']:.4g}",
+        "length_scale=",
+        "features 64, scheme 'qmc'",
+        "a numeric b numeric colour text",
+    ):
+        assert part in flat
+
+
+def test_inspect_other_models(tmp_path):
+    path = tmp_path / "m.bochner"
+    X = table()[["a", "b"]].to_numpy()
+    library.save(library.KreinRidge(library.kernels.Gaussian(0.5), 16).fit(X, X[:, 0]), path)
+    flat = " ".join(bochner("inspect", path).stdout.split())
+    assert "model KreinRidge kernel Gaussian(length_scale=0.5) features 16" in flat
+
+
+def test_one_row_is_predicted_as_among_others(model):
+    features = table(5).drop(columns="y")
+    together = predict(model, features)["prediction"]
+    alone = [predict(model, features.iloc[[i]])["prediction"][0] for i in range(5)]
+    np.testing.assert_allclose(alone, together, rtol=1e-12)
+
+
+def test_a_target_in_the_file_is_passed_over(model):
+    full = table(5)
+    expected = predict(model, full.drop(columns="y"))
+    for frame in (full, full[["y", "a", "b", "colour"]], full.assign(y="unknown")):
+        pd.testing.assert_frame_equal(predict(model, frame), expected)
+
+
+def test_dropped_columns_are_passed_over(tmp_path):
+    frame = table().assign(id=[f"i{i}" for i in range(150)], note="x")
+    dropping = fit(tmp_path, frame, "--drop", "id", "--drop", "note")
+    expected = predict(dropping, frame[["a", "b", "colour"]])
+    pd.testing.assert_frame_equal(predict(dropping, frame), expected)
+    assert "['id', 'note']" in bochner("inspect", dropping).stdout
+
+
+def test_missing_values_where_the_fit_saw_none(model):
+    features = table(6).drop(columns="y")
+    gaps = features.assign(a=[None, 1.0, None, 1.0, 1.0, 1.0], colour=["red", None] * 3)
+    found = predict(model, gaps)["prediction"]
+    median = pd.read_csv(model.parent / "train.csv")  # close to the training rows' median
+    assert np.isfinite(found).all()
+    typical = predict(model, gaps.assign(a=gaps["a"].fillna(median["a"].median())))["prediction"]
+    assert found[0] == pytest.approx(typical[0], abs=0.3)
+
+
+def test_text_is_read_as_at_the_fit(tmp_path):
+    codes = table().assign(colour=np.tile(["007", "2020-01-01", "True", "B2", "C3"], 30))
+    coded = fit(tmp_path, codes)
+    together = predict(coded, codes.head(5))["prediction"]
+    assert together.nunique() == 5
+    alone = [predict(coded, codes.iloc[[i]])["prediction"][0] for i in range(5)]
+    np.testing.assert_allclose(alone, together, rtol=1e-12)
+
+
+def test_unicode_names_and_quoted_fields(tmp_path):
+    names = {"a": "größe, m²", "colour": "色", "y": "prix\n(€)"}
+    frame = table().rename(columns=names).assign(色=np.tile(["赤", '青 "x"', "緑, y"], 50))
+    unicode = fit(tmp_path, frame, target="prix\n(€)")
+    assert predict(unicode, frame.head(3)).shape == (3, 1)
+    assert "größe, m²" in bochner("inspect", unicode).stdout
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        ((3, 4), "34"),
+        ((True, False), ["True", "False"]),
+        (('say "a", b', "c\nd"), None),
+        (("7a", "x"), None),
+    ],
+)
+def test_labels_keep_their_type(tmp_path, labels, shown):
+    frame = labelled()
+    frame["y"] = [labels[0] if y == "high" else labels[1] for y in frame["y"]]
+    labelling = fit(tmp_path, frame)
+    found = predict(labelling, frame.drop(columns="y"))
+    assert set(found["prediction"]) == set(labels)
+    assert np.mean(found["prediction"] == frame["y"]) > 0.75
+    assert found["probability"].between(0.5, 1.0).all()
+    written = bochner("predict", labelling, labelling.parent / "new.csv").stdout
+    if shown:
+        assert {line.split(",")[0] for line in written.splitlines()[1:]} == set(shown)
+
+
+def test_a_class_of_two(tmp_path):
+    frame = labelled()
+    frame.loc[:1, "y"] = "rare"
+    rare = fit(tmp_path, frame)
+    assert set(library.load(rare).classes_) == {"high", "low", "rare"}
+
+
+def test_five_rows(tmp_path):
+    assert library.load(fit(tmp_path, table(5))).record_["n_samples"] == 4
+    few = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "y": list("ppqqq")})
+    assert library.load(fit(tmp_path, few, "--test-size", "0.4")).record_["n_samples"] == 3
+
+
+def test_fewer_rows_than_columns(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(15, 30))).add_prefix("x").assign(y=rng.normal(size=15))
+    assert predict(fit(tmp_path, frame), frame).shape == (15, 1)
+
+
+def test_a_wide_table(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(60, 500))).add_prefix("x")
+    wide = fit(tmp_path, frame.assign(y=frame["x0"] + frame["x1"]), "--kernel", "gaussian")
+    assert np.isfinite(predict(wide, frame)["prediction"]).all()
+
+
+def test_dates(tmp_path):
+    days = pd.date_range("2001-01-01", periods=150, freq="30D")
+    frame = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "y": np.arange(150.0)})
+    dated = fit(tmp_path, frame)
+    assert "day date" in " ".join(bochner("inspect", dated).stdout.split())
+    new = pd.DataFrame({"day": ["2003-02-01", "2005-06-01", "2008-03-01"]})
+    expected = (pd.to_datetime(new["day"]) - days[0]).dt.days / 30.0
+    np.testing.assert_allclose(predict(dated, new)["prediction"], expected, atol=3.0)
+
+
+def test_parquet_gives_what_csv_gives(tmp_path):
+    frame = table().assign(flag=np.arange(150) % 2 == 0)
+    from_csv = fit(tmp_path, frame, out="csv.bochner")
+    path, out = tmp_path / "t.parquet", tmp_path / "parquet.bochner"
+    frame.to_parquet(path)
+    assert bochner("fit", path, "--target", "y", "--out", out, *SMALL).exit_code == 0
+    assert out.read_bytes() == from_csv.read_bytes()
+    result = bochner("predict", out, path)
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(result.stdout)), predict(from_csv, frame))
+
+
+def test_a_named_kernel(tmp_path):
+    assert "Cauchy" in repr(library.load(fit(tmp_path, table(), "--kernel", "cauchy")).kernel_)
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-c", "from bochner.cli import main; main()"]
+    return subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        **options,
+    )
+
+
+def test_a_reader_that_goes_away(model, tmp_path):
+    many = write(pd.concat([table().drop(columns="y")] * 100), tmp_path / "many.csv")
+    process = run("predict", model, many)
+    assert process.stdout.readline().strip() == b"prediction"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 0
+
+
+def test_a_refusal_in_a_process_of_its_own(tmp_path):
+    process = run("predict", tmp_path / "none.bochner", tmp_path / "none.csv")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, b"")
+    assert err.decode().startswith("bochner: There is no file")
+    assert len(err.splitlines()) == 1
+
+
+def test_the_demo(tmp_path):
+    result = bochner("demo", "--out", tmp_path / "demo", "--n-components", "128")
+    assert result.exit_code == 0
+    rmse = [row(result.stdout, name)[0] for name in ("bochner", "linear model")]
+    assert rmse[0] < 0.5 * rmse[1]
+    assert "intervals cover" in result.stdout
+    assert (tmp_path / "demo" / "co2.png").read_bytes().startswith(b"\x89PNG")
+    assert isinstance(library.load(tmp_path / "demo" / "co2.bochner"), library.KreinRidge)
+
+
+def test_bench_prints_what_it_wrote(tmp_path):
+    result = bochner("bench", "gaussian", "--quick", "--out", tmp_path)
+    assert result.exit_code == 0
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert "gaussian-quick.csv" in written
+    assert any(name.endswith(".svg") for name in written)
+    flat = result.stdout.replace("\n", "")
+    for name in (name for name in written if "environment" not in name):
+        assert str(tmp_path / name) in flat
+    first = (tmp_path / "gaussian-quick.csv").read_bytes()
+    assert bochner("bench", "gaussian", "--quick", "--out", tmp_path).exit_code == 0
+    assert (tmp_path / "gaussian-quick.csv").read_bytes() == first
+
+
+def test_more_features_approach_the_kernel(tmp_path):
+    """Errors of the same kernel fall with the number of features."""
+    errors = []
+    path = write(table(), tmp_path / "t.csv")
+    for n_components in (2, 16, 256):
+        out = tmp_path / f"{n_components}.bochner"
+        options = ("--n-components", n_components, "--no-compare", "--kernel", "gaussian")
+        assert bochner("fit", path, "--target", "y", "--out", out, *options).exit_code == 0
+        errors.append(library.load(out).record_["test_error"])
+    assert all(after < before for before, after in pairwise(errors))

@@ -1,0 +1,216 @@
+"""Models of tables: their manners, and what evidence chooses on data of known make."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import TableClassifier, TableRegressor
+from bochner.kernels import Anova, Gaussian, Kernel, Matern
+
+SEEDS = range(3)
+NOISE = 0.3
+
+
+@parametrize_with_checks(
+    [TableRegressor("gaussian", n_components=16), TableClassifier("gaussian", n_components=16)],
+    xfail_strict=True,
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+def draw(kernel: Kernel, n_rows, dim, seed):
+    """Normal inputs, and a draw of the process with this kernel, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, dim))
+    root = np.linalg.cholesky(kernel(X) + 1e-8 * np.eye(n_rows))
+    return X, root @ rng.normal(size=n_rows) + NOISE * rng.normal(size=n_rows)
+
+
+def shop(n_rows=120, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "area": rng.uniform(20.0, 200.0, n_rows),
+            "kind": rng.choice(["flat", "house"], n_rows),
+            "noise": rng.normal(size=n_rows),
+        }
+    )
+    price = 1e5 + 3e3 * frame["area"] + 5e4 * (frame["kind"] == "house")
+    return frame, price + 1e4 * rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
+def test_parameters_are_stored_and_cloned(model):
+    parameters = {"kernel": Gaussian(2.0), "n_components": 8, "random_state": 3}
+    estimator = model(**parameters)
+    assert estimator.get_params(deep=False) == parameters
+    assert clone(estimator).get_params(deep=False) == parameters
+    X, y = shop()
+    estimator.fit(X, y > y.median())
+    assert estimator.get_params(deep=False) == parameters
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"kernel": "gausian"}, ValueError, "Did you mean 'gaussian'"),
+        ({"kernel": "anov"}, ValueError, "Did you mean 'anova'"),
+        ({"kernel": 3}, TypeError, "kernel must be one of 'auto', 'gaussian'"),
+        ({"n_components": 7}, ValueError, "even"),
+        ({"n_components": 0}, ValueError, "even"),
+    ],
+)
+@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
+def test_parameters_out_of_range(model, parameters, error, message):
+    X, y = shop()
+    with pytest.raises(error, match=message):
+        model(**parameters).fit(X, y > y.median())
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "message"),
+    [
+        (TableRegressor, ["a", "b"] * 60, "must be numbers"),
+        (TableRegressor, [1.0, np.nan] * 60, "y contains NaN"),
+        (TableRegressor, [1.0, np.inf] * 60, "y contains infinity"),
+        (TableRegressor, [1.0, 2.0] * 50, "inconsistent numbers of samples"),
+        (TableRegressor, np.ones((120, 2)), "1d array"),
+        (TableRegressor, None, "requires y to be passed"),
+        (TableClassifier, ["a"] * 120, "at least two classes"),
+        (TableClassifier, np.linspace(0.0, 1.0, 120), "Unknown label type"),
+    ],
+)
+def test_targets_that_do_not_suit(model, y, message):
+    with pytest.raises(ValueError, match=message):
+        model("gaussian", 16).fit(shop()[0], y)
+
+
+def test_predictions_are_in_units_of_the_target():
+    X, y = shop()
+    model = TableRegressor("gaussian", 128, random_state=0).fit(X[:100], y[:100])
+    mean, std = model.predict(X[100:], return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(X[100:]))
+    assert np.sqrt(np.mean((mean - y[100:]) ** 2)) < 2e4
+    assert (std > 0.7e4).all()
+    assert (std < 4e4).all()
+    other = TableRegressor("gaussian", 128, random_state=0).fit(X[:100], y[:100] / 1e3 - 5.0)
+    other_mean, other_std = other.predict(X[100:], return_std=True)
+    np.testing.assert_allclose(1e3 * (other_mean + 5.0), mean, rtol=1e-4)
+    np.testing.assert_allclose(1e3 * other_std, std, rtol=1e-3)
+
+
+def test_numbers_in_an_array_of_objects_are_a_target():
+    X, y = shop()
+    expected = TableRegressor("gaussian", 16, random_state=0).fit(X, y.to_numpy()).predict(X)
+    found = TableRegressor("gaussian", 16, random_state=0).fit(X, y.to_numpy(dtype=object))
+    np.testing.assert_array_equal(found.predict(X), expected)
+
+
+def test_the_kernel_given_is_the_kernel_used():
+    X, y = shop()
+    kernel = Matern(3.0, nu=2.5)
+    assert TableRegressor(kernel, 16, random_state=0).fit(X, y).kernel_ == kernel
+    assert isinstance(TableRegressor("matern", 16, random_state=0).fit(X, y).kernel_, Matern)
+    chosen = TableRegressor("matern52", 16, random_state=0).fit(X, y).kernel_
+    assert (type(chosen), chosen.nu) == (Matern, 2.5)
+
+
+@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
+def test_progress_is_reported_and_changes_nothing(model):
+    X, y = shop()
+    y = np.asarray(y > y.median(), dtype=float)
+    said = []
+    loud = model("gaussian", 16, random_state=0).fit(X, y, progress=said.append)
+    quiet = model("gaussian", 16, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
+    assert any("Gaussian" in message for message in said)
+    assert said[-1] == "fitting all rows"
+
+
+def test_intervals_cover_what_they_promise():
+    """Ninety-per-cent intervals on draws of the model; every draw has one test row of its own."""
+    inside = 0
+    n_draws = 60
+    for seed in range(n_draws):
+        X, y = draw(Gaussian(1.5), 81, 2, seed)
+        model = TableRegressor(Gaussian(1.5), 256, random_state=seed)
+        mean, std = model.fit(X[:80], y[:80]).predict(X[80:], return_std=True)
+        inside += int(abs(y[80] - mean[0]) <= 1.6449 * std[0])
+    assert binomtest(inside, n_draws, 0.9).pvalue > 1e-3
+
+
+def chosen_kernels(kernel, dim):
+    for seed in SEEDS:
+        X, y = draw(kernel, 200, dim, seed)
+        yield TableRegressor("auto", 256, random_state=seed).fit(X, y).kernel_
+
+
+def order(kernel, dim):
+    """Expected number of inputs that act together; a Gaussian is Anova that includes them all."""
+    return sum(kernel.inclusion) if isinstance(kernel, Anova) else dim
+
+
+def test_additive_data_ask_for_anova():
+    kernel = sum(
+        (Anova(Gaussian(0.7), tuple(np.eye(4)[i])) for i in range(1, 4)),
+        start=Anova(Gaussian(0.7), (1.0, 0.0, 0.0, 0.0)),
+    )
+    assert all(order(found, 4) < 1.5 for found in chosen_kernels(kernel, 4))
+
+
+def test_isotropic_data_ask_for_all_inputs_together():
+    assert all(order(found, 4) > 2.5 for found in chosen_kernels(Gaussian(1.5), 4))
+
+
+def drops(kernel, dim):
+    """How much less a row correlates with the origin one step along each input."""
+    return 1.0 - kernel(np.zeros((1, dim)), np.eye(dim))[0]
+
+
+def test_an_irrelevant_input_hardly_matters():
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(250, 3))
+        y = np.sin(2.0 * X[:, 0]) + np.cos(2.0 * X[:, 1]) + NOISE * rng.normal(size=250)
+        kernel = TableRegressor("anova", 256, random_state=seed).fit(X, y).kernel_
+        *relevant, irrelevant = drops(kernel, 3)
+        assert irrelevant < 0.1 * min(relevant)
+        kernel = TableRegressor("gaussian", 256, random_state=seed).fit(X, y).kernel_
+        assert kernel.length_scale[2] > 2.0 * max(kernel.length_scale[:2])
+
+
+def rings(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(240, 2))
+    radius = np.linalg.norm(X, axis=1)
+    return X, np.digitize(radius, [0.8, 1.6])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_classes_are_learned(seed):
+    X, y = rings(seed)
+    labels = np.array(["inner", "middle", "outer"])[y]
+    model = TableClassifier("gaussian", 128, random_state=seed).fit(X[:160], labels[:160])
+    majority = np.bincount(y[160:]).max() / 80
+    assert model.score(X[160:], labels[160:]) > majority + 0.2
+    assert model.classes_.tolist() == ["inner", "middle", "outer"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_class_is_the_most_probable(n_classes):
+    X, y = rings(0)
+    y = np.minimum(y, n_classes - 1)
+    model = TableClassifier("gaussian", 64, random_state=0).fit(X, y)
+    probability = model.predict_proba(X)
+    assert probability.shape == (240, n_classes)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    assert probability.min() >= 0.0
+    second, first = np.sort(probability, axis=1)[:, -2:].T
+    clear = first > second + 1e-9
+    assert clear.mean() > 0.5
+    most = model.classes_[probability.argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X)[clear], most[clear])

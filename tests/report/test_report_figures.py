@@ -1,0 +1,98 @@
+"""Figures: what is given is what is drawn."""
+
+import io
+
+import numpy as np
+import pytest
+
+from bochner.report.benchmarks import FIGURES, gaussian_figures
+from bochner.report.curves import curves_figure
+from bochner.report.forecast import Forecast, forecast_figure
+
+VALUES = {
+    ("wine", "iid", 2): 0.5,
+    ("wine", "iid", 8): 0.25,
+    ("wine", "qmc", 2): 0.3,
+    ("letter", "iid", 2): 0.6,
+    ("letter", "iid", 8): 0.2,
+}
+
+
+def test_curves():
+    figure = curves_figure(VALUES, xlabel="features", ylabel="error")
+    assert [axis.get_title() for axis in figure.axes] == ["wine", "letter"]
+    assert {axis.get_xlabel() for axis in figure.axes} == {"features"}
+    assert figure.axes[0].get_ylabel() == "error"
+    drawn = {
+        (axis.get_title(), line.get_label(), x): y
+        for axis in figure.axes
+        for line in axis.lines
+        for x, y in line.get_xydata()
+    }
+    assert drawn == VALUES
+    assert {axis.get_xscale() for axis in figure.axes} == {"log"}
+    assert {axis.get_yscale() for axis in figure.axes} == {"log"}
+    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == ["iid", "qmc"]
+
+
+def test_one_panel():
+    figure = curves_figure({("wine", "iid", 2): 0.5}, xlabel="p", ylabel="error")
+    assert len(figure.axes) == 1
+
+
+def test_the_figure_of_the_gaussian_benchmark_draws_medians():
+    rows = [
+        {
+            "dataset": "wine",
+            "method": "iid",
+            "features_per_input": multiple,
+            "seed": seed,
+            "metric": metric,
+            "value": value * multiple,
+        }
+        for multiple in (2, 8)
+        for metric, values in (("relative_error", (0.1, 0.2, 0.9)), ("seconds", (5.0, 6.0, 7.0)))
+        for seed, value in enumerate(values)
+    ]
+    assert FIGURES["gaussian"] is gaussian_figures
+    (line,) = gaussian_figures(rows)["error"].axes[0].lines
+    np.testing.assert_allclose(line.get_xydata(), [[2, 0.4], [8, 1.6]])
+
+
+@pytest.fixture
+def forecast():
+    time = np.linspace(1990.0, 2000.0, 21)
+    return Forecast(time, np.sin(time), np.cos(time), 0.1 + 0.01 * (time - 1990.0), 1995.0)
+
+
+def test_forecast(forecast):
+    figure = forecast_figure(forecast, ylabel="ppm", title="A forecast")
+    (axis,) = figure.axes
+    assert (axis.get_title(), axis.get_ylabel(), axis.get_xlabel()) == ("A forecast", "ppm", "year")
+    lines = {line.get_label(): line.get_xydata() for line in axis.lines}
+    held_out = forecast.time >= 1995.0
+    known = np.column_stack([forecast.time, forecast.observed])
+    np.testing.assert_array_equal(lines["observed"], known[~held_out])
+    np.testing.assert_array_equal(lines["held out"], known[held_out])
+    np.testing.assert_array_equal(lines["prediction"][:, 1], forecast.mean)
+    assert any(np.array_equal(line.get_xdata(), [1995.0, 1995.0]) for line in axis.lines)
+
+
+def test_the_band_holds_ninety_per_cent(forecast):
+    figure = forecast_figure(forecast, ylabel="ppm", title="A forecast")
+    (band,) = figure.axes[0].collections
+    assert band.get_label() == "90 % interval"
+    drawn = np.unique(band.get_paths()[0].vertices, axis=0)
+    half = 1.6448536269514722 * forecast.std
+    edges = np.concatenate([forecast.mean - half, forecast.mean + half])
+    expected = np.column_stack([np.tile(forecast.time, 2), edges])
+    for point in expected:
+        assert np.abs(drawn - point).max(axis=1).min() < 1e-9
+    assert len(drawn) == len(expected)
+
+
+def test_figures_can_be_written_without_a_display(forecast):
+    buffer = io.BytesIO()
+    forecast_figure(forecast, ylabel="ppm", title="A forecast").savefig(buffer, format="png")
+    assert buffer.getvalue().startswith(b"\x89PNG")
