@@ -78,8 +78,9 @@ def _(kernel: kernels.Anova, lag):
     for members in product((False, True), repeat=dim):
         probability = np.prod(np.where(members, inclusion, 1.0 - inclusion))
         present = [value for value, member in zip(single, members, strict=True) if member]
-        total = total + probability * np.prod([np.ones(lag.shape[:-1]), *present], axis=0)
-    return total
+        if kernel.constant or any(members):
+            total = total + probability * np.prod([np.ones(lag.shape[:-1]), *present], axis=0)
+    return total / (1.0 if kernel.constant else 1.0 - np.prod(1.0 - inclusion))
 
 
 @reference.register

@@ -73,6 +73,8 @@ def interactions(dim: int) -> Iterator[Kernel]:
         yield Anova(base(0.8), 0.6)
         if dim > 1:
             yield Anova(base(per_input(dim)), inclusion)
+    yield Anova(Gaussian(0.8), tuple(0.5 * pi for pi in inclusion), constant=False)
+    yield Anova(RationalQuadratic(0.8), 0.5, constant=False)
 
 
 def mixtures(dim: int) -> Iterator[Kernel]:

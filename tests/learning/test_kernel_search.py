@@ -60,9 +60,9 @@ def test_an_irrelevant_input_gets_a_long_scale_or_no_inclusion():
 def test_sums_of_single_inputs_choose_interactions_and_ridges_do_not():
     (additive, *_) = search_kernel([X], standardised(ADDITIVE), np.random.default_rng(0))
     (entangled, *_) = search_kernel([X], standardised(ENTANGLED), np.random.default_rng(0))
-    assert isinstance(additive.kernel, Anova)
-    assert np.sum(additive.kernel.inclusion) < 2.0
-    assert not isinstance(entangled.kernel, Anova)
+    assert isinstance(additive.kernels[0], Anova)
+    assert np.sum(additive.kernels[0].inclusion) < 2.0
+    assert not isinstance(entangled.kernels[0], Anova)
 
 
 def test_the_better_encoding_wins_and_losses_are_in_order():

@@ -26,6 +26,7 @@ GAUSSIAN = Case(kernels.Gaussian((0.6, 0.9)), 2)
 MATERN = Case(kernels.Matern(0.8, nu=0.8), 2)
 RATIONAL = Case(kernels.RationalQuadratic(0.8, alpha=0.7), 2)
 ANOVA = Case(kernels.Anova(kernels.Gaussian(0.8), (0.3, 0.8)), 2)
+NO_CONSTANT = Case(kernels.Anova(kernels.Gaussian(0.8), (0.15, 0.4), constant=False), 2)
 SUM = Case(kernels.Gaussian(0.3) + 4.0 * kernels.Exponential(2.0), 2)
 PRODUCT = Case(kernels.Gaussian(0.8) * kernels.Matern(1.5), 2)
 MIXTURE = Case(
@@ -177,6 +178,17 @@ def slab_without_rescaling(patch):
         )
 
     patch.setattr(Independent, "assemble", cut)
+
+
+def zero_avoided_by_scaling(patch):
+    """Inclusions are scaled up to the right margins, which leaves zero frequencies in."""
+
+    def scaled(self, uniforms):
+        inclusion = np.broadcast_to(self.inclusion, self.dim)
+        some = 1.0 if self.allow_zero else 1.0 - np.prod(1.0 - inclusion)
+        return np.broadcast_to(np.minimum(inclusion / some, 1.0), uniforms.shape)
+
+    patch.setattr(Independent, "_inclusion", scaled)
 
 
 def one_seed_for_all_blocks(patch):
@@ -366,6 +378,10 @@ MUTANTS: tuple[Mutant, ...] = tuple(
             check_scheme(ANOVA, "orthogonal"),
         ),
         slab_without_rescaling: (check_transform(ANOVA), check_iid(ANOVA)),
+        zero_avoided_by_scaling: (
+            lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA),
+            check_iid(NO_CONSTANT),
+        ),
         one_seed_for_all_blocks: (
             check_scheme(Case(kernels.Gaussian(0.8) * kernels.Gaussian(0.8), 2), "orthogonal"),
             lambda: sampling_laws.check_streams("iid"),

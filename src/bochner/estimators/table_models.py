@@ -166,7 +166,7 @@ class TableModel(BaseEstimator, ABC):
         """Return the encoder and the head of greatest evidence with the features in use.
 
         The first kernel of every choice is compared; of the best choice, richer kernels follow
-        while the evidence grows.
+        while the evidence grows, where the targets are such that it can be trusted that far.
         """
         y = self._head_target(y)
 
@@ -178,7 +178,7 @@ class TableModel(BaseEstimator, ABC):
         heads = [fitted(encoder, kernels[0]) for encoder, kernels in choices]
         best = max(range(len(heads)), key=lambda index: heads[index].log_evidence_)
         head, (encoder, kernels) = heads[best], choices[best]
-        for kernel in kernels[1:]:
+        for kernel in kernels[1:] if self._criterion is ExactEvidence else ():
             richer = fitted(encoder, kernel)
             if richer.log_evidence_ <= head.log_evidence_:
                 break

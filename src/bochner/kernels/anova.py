@@ -24,6 +24,10 @@ class Anova(Kernel):
         Supplies :math:`k_i` and the length scales, for example ``Gaussian(0.5)``.
     inclusion : float or sequence of d floats
         :math:`\pi`, between 0 and 1.
+    constant : bool, default=True
+        ``False`` takes out the part in which no input takes part, :math:`c = \prod_i
+        (1 - \pi_i)`: the kernel is :math:`(k(\Delta) - c) / (1 - c)`. Models with an intercept
+        have no use for that part, and every frequency of the rest involves some input.
 
     Examples
     --------
@@ -35,6 +39,7 @@ class Anova(Kernel):
 
     kernel: Stationary
     inclusion: LengthScale
+    constant: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Stationary):
@@ -45,6 +50,8 @@ class Anova(Kernel):
         object.__setattr__(self, "inclusion", as_scalar_or_tuple("inclusion", self.inclusion))
         if not 0 <= np.min(self.inclusion) <= np.max(self.inclusion) <= 1:
             raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}.")
+        if not self.constant and np.max(self.inclusion) == 0:
+            raise ValueError("Without the constant, some inclusion must be positive; got none.")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         scale = as_array(self.kernel.length_scale)
@@ -55,6 +62,10 @@ class Anova(Kernel):
             factor *= pi
             factor += 1.0 - pi
             K *= factor
+        if not self.constant:
+            without = np.prod(1.0 - inclusion)
+            K -= without
+            K /= 1.0 - without
         return K
 
     def diag(self, X: ArrayLike) -> Array:

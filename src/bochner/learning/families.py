@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -74,9 +74,9 @@ class Family(ABC):
     def kernel(self, theta: Array) -> Kernel:
         """Return the kernel at ``theta``."""
 
-    def richer(self, theta: Array) -> list[Array]:
-        """Return parameters of ever more interaction, to be tried with a finite sum; or none."""
-        return []
+    def ladder(self, theta: Array) -> list[Kernel]:
+        """Return the kernel at ``theta`` and richer ones, to be tried with a finite sum."""
+        return [self.kernel(theta)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +143,19 @@ class Interactions(Family):
 
         return correlation, pullback
 
-    def kernel(self, theta: Array) -> Kernel:
+    def kernel(self, theta: Array) -> Anova:
         dim = len(theta) // 2
         base = self.profile.kernel(tuple(np.exp(theta[:dim]).tolist()))
         return Anova(base, tuple(expit(theta[dim:]).tolist()))
 
-    def richer(self, theta: Array) -> list[Array]:
+    def ladder(self, theta: Array) -> list[Kernel]:
+        # A frequency of several inputs serves all their interactions at once, so with few
+        # frequencies more inclusion is better than what the exact kernel would have; and the
+        # intercept does the work of the constant.
         dim = len(theta) // 2
-        return [theta + np.repeat([0.0, step * _ODDS_STEP], dim) for step in (1, 2, 3)]
+        shifts = (np.repeat([0.0, step * _ODDS_STEP], dim) for step in range(4))
+        kernels = (self.kernel(theta + shift) for shift in shifts)
+        return [replace(kernel, constant=False) for kernel in kernels]
 
     def __str__(self) -> str:
         return f"Anova of {self.profile.name}, order {self.order}"

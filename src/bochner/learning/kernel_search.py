@@ -49,8 +49,7 @@ class Candidate:
     @property
     def kernels(self) -> list[Kernel]:
         """The kernel at the fitted parameters, then ever richer ones to try with features."""
-        fitted = self.theta[:-1]
-        return [self.family.kernel(theta) for theta in (fitted, *self.family.richer(fitted))]
+        return self.family.ladder(self.theta[:-1])
 
 
 def minimise(

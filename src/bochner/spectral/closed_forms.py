@@ -109,7 +109,10 @@ def _(kernel: kernels.Stationary, dim: int) -> SpectralMeasure:
 @closed_form.register
 def _(kernel: kernels.Anova, dim: int) -> SpectralMeasure:
     slab = kernel.kernel
-    return _probability(Independent(radial_law(slab), dim, slab.length_scale, kernel.inclusion))
+    law = Independent(
+        radial_law(slab), dim, slab.length_scale, kernel.inclusion, allow_zero=kernel.constant
+    )
+    return _probability(law)
 
 
 @closed_form.register

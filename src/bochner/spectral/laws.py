@@ -105,12 +105,15 @@ class Independent(Law):
     dim : int
     length_scale, inclusion : float or tuple of d floats
         :math:`\ell` in the units of the inputs, and :math:`\pi`.
+    allow_zero : bool
+        ``False`` conditions on a frequency that is not zero in every coordinate.
     """
 
     radial: RadialLaw
     dim: int
     length_scale: LengthScale = 1.0
     inclusion: LengthScale = 1.0
+    allow_zero: bool = True
 
     @property
     def layout(self) -> Layout:
@@ -119,8 +122,8 @@ class Independent(Law):
 
     def assemble(self, blocks: list[Array]) -> Array:
         coordinates, *extra = blocks
-        inclusion = np.broadcast_to(self.inclusion, self.dim)
         signed = 2.0 * coordinates - 1.0
+        inclusion = self._inclusion(np.abs(signed))
         slab = np.abs(signed) - (1.0 - inclusion)
         active = slab > 0.0
         uniforms = [np.where(active, slab / np.where(inclusion > 0, inclusion, 1.0), 0.5)]
@@ -128,6 +131,21 @@ class Independent(Law):
         flat = np.stack([np.clip(u, 0.0, 1.0 - 2.0**-53).ravel() for u in uniforms], axis=1)
         magnitude = self.radial.radius(flat, 1).reshape(coordinates.shape)
         return np.where(active, np.sign(signed) * magnitude, 0.0) / as_array(self.length_scale)
+
+    def _inclusion(self, uniforms: Array) -> Array:
+        """Return the probability of every coordinate given those before it, of shape (m, dim)."""
+        inclusion = np.broadcast_to(as_array(self.inclusion), uniforms.shape)
+        if self.allow_zero:
+            return inclusion
+        # While all coordinates so far are zero, some later one must not be.
+        some_later = 1.0 - np.cumprod(1.0 - inclusion[:, ::-1], axis=1)[:, ::-1]
+        conditional = inclusion / np.where(some_later > 0.0, some_later, 1.0)
+        zero_so_far = np.ones(len(uniforms), dtype=bool)
+        chosen = np.empty_like(uniforms)
+        for i in range(self.dim):
+            chosen[:, i] = np.where(zero_so_far, conditional[:, i], inclusion[:, i])
+            zero_so_far &= uniforms[:, i] <= 1.0 - chosen[:, i]
+        return chosen
 
 
 @dataclass(frozen=True, slots=True)
