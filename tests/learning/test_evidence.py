@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
-from bochner.learning.exact_evidence import ExactEvidence, LeaveOneOut
+from bochner.learning.criteria import ExactEvidence, LeaveOneOut
 from bochner.learning.families import FAMILIES
 
 RNG = np.random.default_rng(0)

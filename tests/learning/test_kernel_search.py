@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from bochner.datasets import make_gp_draw
 from bochner.kernels import Anova
-from bochner.learning.exact_evidence import ExactEvidence, LeaveOneOut
+from bochner.learning.criteria import ExactEvidence, LeaveOneOut
 from bochner.learning.families import FAMILIES, GAUSSIAN, Interactions, ScaledInputs
 from bochner.learning.kernel_search import minimise, search_kernel
 

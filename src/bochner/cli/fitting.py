@@ -148,7 +148,7 @@ def _print(
 ) -> None:
     regression = split.task == "regression"
     console.print(
-        f"{split.task.capitalize()} of {options.target!r} from {split.X.shape[1]} columns: "
+        f"{split.task.capitalize()} of {options.target!r} from {_columns(split.X.shape[1])}: "
         f"{len(split.y)} rows to fit, {len(split.y_test)} to test, "
         f"{options.n_components} features.",
         markup=False,
@@ -165,3 +165,7 @@ def _print(
         coverage = results[OURS]["coverage"]
         console.print(f"\nThe 90 % intervals cover {coverage:.1%} of the test rows.")
     console.print(f"\nSaved {options.out}; next: bochner predict {options.out} FILE", markup=False)
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"

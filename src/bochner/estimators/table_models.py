@@ -26,7 +26,7 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, clas
 from bochner.estimators.table_encoder import TableEncoder
 from bochner.features.transformer import count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
-from bochner.learning.exact_evidence import ExactEvidence, LeaveOneOut, PairCriterion
+from bochner.learning.criteria import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.learning.families import (
     ANOVA_FAMILIES,
     FAMILIES,

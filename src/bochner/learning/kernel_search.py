@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel
-from bochner.learning.exact_evidence import ExactEvidence, PairCriterion
+from bochner.learning.criteria import ExactEvidence, PairCriterion
 from bochner.learning.families import FAMILIES, Family
 
 Progress = Callable[[str], None]
