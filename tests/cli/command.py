@@ -1,10 +1,10 @@
 """Tables, and the command run on them as a user would."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from click.testing import Result
 from typer.testing import CliRunner
 
 from bochner.cli.app import app
@@ -27,7 +27,7 @@ def labelled(n_rows=150):
     return frame.assign(y=np.where(frame["y"] > 1.0, "high", "low"))
 
 
-def bochner(*arguments) -> Result:
+def bochner(*arguments) -> Any:
     """Run the command; a warning is as bad as a traceback."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
