@@ -1,33 +1,60 @@
 """Every instance that the batteries of laws run over."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bochner.kernels import (
+    NTK,
+    TL1,
     Anova,
+    ArcCosine,
     Cauchy,
+    DeltaGaussian,
+    DotProduct,
     Exponential,
     Gaussian,
+    Hellinger,
     Kernel,
     Laplacian,
     Matern,
+    Polynomial,
+    Radial,
     RationalQuadratic,
     SpectralMixture,
+    SphericalPolynomial,
+    Tanh,
 )
 
 DIMS = (1, 2, 5)
 LEVELS = (0.95, 0.8, 0.5, 0.2, 0.05)
 
 
+def anywhere(X: np.ndarray) -> np.ndarray:
+    return X
+
+
+def on_the_sphere(X: np.ndarray) -> np.ndarray:
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def of_no_sign(X: np.ndarray) -> np.ndarray:
+    return np.abs(X)
+
+
 @dataclass(frozen=True)
 class Case:
-    """A kernel on inputs with ``dim`` columns."""
+    """A kernel on inputs with ``dim`` columns, where it is positive definite or not.
+
+    ``place`` moves any inputs to where the kernel is defined.
+    """
 
     kernel: Kernel
     dim: int
+    place: Callable[[np.ndarray], np.ndarray] = anywhere
+    definite: bool = True
 
     def __str__(self) -> str:
         return f"{self.dim}d-{self.kernel!r}"
@@ -36,8 +63,8 @@ class Case:
         """A stream that belongs to this case and purpose alone."""
         return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
 
-    def points(self, n: int = 12) -> np.ndarray:
-        return self.rng("points").normal(size=(n, self.dim))
+    def points(self, n: int = 12, spread: float = 1.0) -> np.ndarray:
+        return self.place(self.rng("points").normal(scale=spread, size=(n, self.dim)))
 
     def lags(self) -> np.ndarray:
         """Off-axis lags at which the kernel falls to each of the levels that it reaches."""
@@ -103,4 +130,62 @@ CASES: tuple[Case, ...] = tuple(
     for dim in DIMS
     for family in (elementary, interactions, mixtures, combinations)
     for kernel in family(dim)
+)
+
+
+def bump(z: np.ndarray) -> np.ndarray:
+    """The spherical polynomial of degree two, zero beyond the sphere's diameter."""
+    return np.where(z < 2.0, (1.0 - z**2 / 4.0) ** 2, 0.0)
+
+
+def wave(z: np.ndarray) -> np.ndarray:
+    """Positive definite on the line, and nowhere else."""
+    return np.cos(1.5 * z)
+
+
+def odd(u: np.ndarray) -> np.ndarray:
+    return np.sin(u) + 0.25
+
+
+FUNCTIONS = {f.__name__: f for f in (bump, wave, odd)}
+
+
+def profiled(dim: int) -> Iterator[Case]:
+    """Functions of one number: those that are indefinite, and those that may look it."""
+    indefinite = [
+        DeltaGaussian(),
+        DeltaGaussian(1.9, 0.7),
+        Polynomial(1, -0.5),
+        Polynomial(2, -1.0),
+        Tanh(),
+        Tanh(0.4, -0.5),
+        Tanh(-0.3, 0.0),
+        Radial(bump),
+        DotProduct(odd),
+    ]
+    yield from (Case(kernel, dim, definite=False) for kernel in indefinite)
+    yield from (Case(TL1(tau * dim), dim, definite=dim == 1) for tau in (0.8, 1.6))
+    yield Case(Radial(wave), dim, definite=dim == 1)
+    yield Case(Hellinger(), dim, of_no_sign, definite=dim == 1)
+    yield from (Case(Polynomial(*parameters), dim) for parameters in ((1, 0.0), (2, 1.0), (3, 0.5)))
+    spherical = [
+        SphericalPolynomial(1),
+        SphericalPolynomial(2),
+        SphericalPolynomial(3, 2.5),
+        ArcCosine(0),
+        ArcCosine(1),
+        NTK(),
+    ]
+    yield from (Case(kernel, dim, on_the_sphere) for kernel in spherical)
+
+
+def profiled_combinations(dim: int) -> Iterator[Case]:
+    yield Case(0.5 * NTK() + ArcCosine(1) * SphericalPolynomial(2), dim, on_the_sphere)
+    yield Case(ArcCosine(0) - 1.1 * ArcCosine(1), dim, on_the_sphere, definite=False)
+    yield Case(2.0 * Hellinger() * Tanh() + DeltaGaussian(), dim, of_no_sign, definite=False)
+    yield Case(Radial(bump) * Gaussian(0.8) - Polynomial(1), dim, definite=False)
+
+
+PROFILED_CASES: tuple[Case, ...] = tuple(
+    case for dim in DIMS for family in (profiled, profiled_combinations) for case in family(dim)
 )

@@ -4,9 +4,21 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 """
 
 from bochner.kernels._base import Kernel, Product, Scaled, Stationary, Sum
-from bochner.kernels._named import NAMED_KERNELS, named_kernel
+from bochner.kernels._named import (
+    KERNELS_BY_DIMENSION,
+    NAMED_KERNELS,
+    kernel_called,
+    named_kernel,
+)
 from bochner.kernels.anova import Anova
+from bochner.kernels.distance import TL1, DeltaGaussian
+from bochner.kernels.domains import Domain, NonNegative, RealSpace, UnitSphere
+from bochner.kernels.functions import DotProduct, Radial
+from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
+from bochner.kernels.metrics import Metric
+from bochner.kernels.profiled import Profiled
 from bochner.kernels.spectral_mixture import SpectralMixture
+from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Cauchy,
     Exponential,
@@ -17,19 +29,37 @@ from bochner.kernels.stationary import (
 )
 
 __all__ = [
+    "KERNELS_BY_DIMENSION",
     "NAMED_KERNELS",
+    "NTK",
+    "TL1",
     "Anova",
+    "ArcCosine",
     "Cauchy",
+    "DeltaGaussian",
+    "Domain",
+    "DotProduct",
     "Exponential",
     "Gaussian",
+    "Hellinger",
     "Kernel",
     "Laplacian",
     "Matern",
+    "Metric",
+    "NonNegative",
+    "Polynomial",
     "Product",
+    "Profiled",
+    "Radial",
     "RationalQuadratic",
+    "RealSpace",
     "Scaled",
     "SpectralMixture",
+    "SphericalPolynomial",
     "Stationary",
     "Sum",
+    "Tanh",
+    "UnitSphere",
+    "kernel_called",
     "named_kernel",
 ]

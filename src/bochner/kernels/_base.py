@@ -48,7 +48,8 @@ class Kernel(ABC):
         Raises
         ------
         ValueError
-            If an input is not a finite two-dimensional array, or the numbers of columns differ.
+            If an input is not a finite two-dimensional array, the numbers of columns differ, or
+            the kernel is not defined on some row.
         """
         left: Array = check_array(X, dtype=np.float64, input_name="X")
         right: Array = left if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
@@ -58,6 +59,9 @@ class Kernel(ABC):
                 f"number."
             )
         self.check_dim(left.shape[1])
+        self.check_inputs(left)
+        if right is not left:
+            self.check_inputs(right)
         K = np.empty((len(left), len(right)))
         for rows in row_blocks(len(left), K.itemsize * len(right)):
             K[rows] = self.evaluate(left[rows], right)
@@ -74,6 +78,15 @@ class Kernel(ABC):
     @abstractmethod
     def check_dim(self, dim: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
+
+    def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
+        """Raise ``ValueError`` unless the kernel is defined on every row of ``X``.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Finite.
+        """
 
     def __add__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
@@ -117,6 +130,10 @@ class Sum(Kernel):
         for term in self.terms:
             term.check_dim(dim)
 
+    def check_inputs(self, X: Any) -> None:
+        for term in self.terms:
+            term.check_inputs(X)
+
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
 
@@ -139,6 +156,10 @@ class Product(Kernel):
     def check_dim(self, dim: int) -> None:
         for factor in self.factors:
             factor.check_dim(dim)
+
+    def check_inputs(self, X: Any) -> None:
+        for factor in self.factors:
+            factor.check_inputs(X)
 
     def __repr__(self) -> str:
         return " * ".join(map(_in_parentheses, self.factors))
@@ -168,6 +189,9 @@ class Scaled(Kernel):
 
     def check_dim(self, dim: int) -> None:
         self.kernel.check_dim(dim)
+
+    def check_inputs(self, X: Any) -> None:
+        self.kernel.check_inputs(X)
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {_in_parentheses(self.kernel)}"

@@ -1,4 +1,4 @@
-"""The one table that resolves a kernel's name."""
+"""The tables that resolve a kernel's name."""
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
@@ -6,7 +6,10 @@ from functools import partial
 from types import MappingProxyType
 
 from bochner._numerics.arrays import LengthScale
-from bochner.kernels._base import Stationary
+from bochner.kernels._base import Kernel, Stationary
+from bochner.kernels.distance import TL1, DeltaGaussian
+from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
+from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Cauchy,
     Exponential,
@@ -30,6 +33,26 @@ NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Stationary]] = MappingProxyT
         "rational_quadratic": RationalQuadratic,
     }
 )
+"""Kernels that have a length scale, as functions of it."""
+
+KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
+    {
+        "tl1": lambda dim: TL1(0.7 * dim),
+        "tanh": lambda dim: Tanh(1.0 / dim, 1.0),
+        "polynomial": lambda dim: Polynomial(3, float(dim)),
+        "spherical_polynomial": lambda dim: SphericalPolynomial(2, 2.0),
+        "delta_gaussian": lambda dim: DeltaGaussian(1.0, 10.0),
+        "arccosine0": lambda dim: ArcCosine(0),
+        "arccosine1": lambda dim: ArcCosine(1),
+        "ntk": lambda dim: NTK(),
+        "hellinger": lambda dim: Hellinger(),
+    }
+)
+"""Kernels that have no length scale, as functions of the number of inputs.
+
+``"tl1"`` is for inputs scaled to [0, 1]; ``"tanh"`` and ``"polynomial"`` are scikit-learn's
+sigmoid and polynomial kernels at their defaults, the latter times ``dim ** 3``.
+"""
 
 
 def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Stationary]:
@@ -44,7 +67,7 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     Raises
     ------
     ValueError
-        If no kernel has that name; the nearest names are suggested.
+        If no kernel has that name, with the nearest suggested, or it has no length scale.
 
     Examples
     --------
@@ -54,9 +77,51 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     """
     if name in NAMED_KERNELS:
         return NAMED_KERNELS[name]
-    names = list(dict.fromkeys([*also, *NAMED_KERNELS]))
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if name in KERNELS_BY_DIMENSION:
+        raise ValueError(
+            f"The kernel {name!r} has no length scale, and one is needed here. Names of kernels "
+            f"that have: {', '.join(dict.fromkeys([*also, *NAMED_KERNELS]))}; or give a Kernel "
+            f"object."
+        )
+    raise _unknown(name, [*also, *NAMED_KERNELS, *KERNELS_BY_DIMENSION])
+
+
+def kernel_called(
+    name: str, dim: int, length_scale: LengthScale | Callable[[], LengthScale] = 1.0
+) -> Kernel:
+    """Return the kernel called ``name``.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``NAMED_KERNELS`` or ``KERNELS_BY_DIMENSION``.
+    dim : int
+        Number of inputs.
+    length_scale : float, sequence of d floats or callable, default=1.0
+        In the units of the inputs, or a function of no arguments that returns it; left alone if
+        the kernel has none.
+
+    Raises
+    ------
+    ValueError
+        If no kernel has that name; the nearest name is suggested.
+
+    Examples
+    --------
+    >>> from bochner.kernels import kernel_called
+    >>> kernel_called("gaussian", 2, 0.5), kernel_called("tanh", 4)
+    (Gaussian(length_scale=0.5), Tanh(scale=0.25, offset=1.0))
+    """
+    if name in KERNELS_BY_DIMENSION:
+        return KERNELS_BY_DIMENSION[name](dim)
+    family = named_kernel(name)
+    return family(length_scale() if callable(length_scale) else length_scale)
+
+
+def _unknown(name: str, names: Iterable[str]) -> ValueError:
+    known = list(dict.fromkeys(names))
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(names)}; or give a Kernel object."
+    return ValueError(
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(known)}; or give a Kernel object."
     )

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from types import MappingProxyType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,14 @@ from sklearn.base import BaseEstimator
 from bochner import kernels
 from bochner._numerics.arrays import Array
 from bochner.features import FeatureSums, FourierFeatures
-from bochner.frequencies import Frequencies
+from bochner.features.region import Region
+from bochner.frequencies import Envelope, Frequencies
 from bochner.kernels import Kernel
+from bochner.learning.krein import KreinSolution
 from bochner.learning.ridge import RidgePosterior
 from bochner.persist.hints import conforms
 from bochner.sampling import SCHEMES
+from bochner.spectral import DECOMPOSITIONS
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
@@ -31,9 +34,13 @@ VALUES: Mapping[str, type] = MappingProxyType(
                 if inspect.isclass(cls) and issubclass(cls, Kernel) and not inspect.isabstract(cls)
             ),
             *map(type, SCHEMES.values()),
+            *map(type, DECOMPOSITIONS.values()),
+            Envelope,
             Frequencies,
+            Region,
             FeatureSums,
             RidgePosterior,
+            KreinSolution,
         )
     }
 )
@@ -49,6 +56,7 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
             "noise_variance": "t",
             "centre": "p",
         },
+        KreinSolution: {"coef": "pt", "intercept": "t", "poles": "q"},
     }
 )
 """Shapes in letters, for the classes whose constructors do not check them."""
@@ -108,6 +116,15 @@ def is_value(cls: type) -> bool:
 def is_estimator(cls: type) -> bool:
     """Tell whether a class is among the estimators of model files."""
     return _ESTIMATORS.get(cls.__name__, (None,))[0] is cls
+
+
+def holds_function(cls: type) -> bool:
+    """Tell whether a value class has a function for a field, which is code and not data.
+
+    >>> holds_function(kernels.Radial), holds_function(kernels.NTK)
+    (True, False)
+    """
+    return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 
 def value_class(name: str) -> type:
@@ -173,6 +190,13 @@ def _found(value: Any) -> str:
     return f"{text if len(text) <= 60 else text[:56] + ' ...'} ({type(value).__name__})"
 
 
-persistable(kernel_=Kernel, frequencies_=Frequencies, signature_=Array, _n_features_out=int)(
-    FourierFeatures
-)
+persistable(
+    kernel_=Kernel,
+    frequencies_=Frequencies,
+    signature_=Array,
+    max_error_=float | None,
+    predicted_error_=float | None,
+    fit_error_=float | None,
+    _region=Region | None,
+    _n_features_out=int,
+)(FourierFeatures)

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner.persist.classes import check_attributes, check_value, is_estimator, is_value
+from bochner.persist.classes import (
+    check_attributes,
+    check_value,
+    holds_function,
+    is_estimator,
+    is_value,
+)
+from bochner.persist.container import ModelFileError
 from bochner.persist.vocabulary import (
     NUMERIC,
     SCALARS,
@@ -55,6 +62,8 @@ class Encoder:
         ValueError
             If an array has entries that are not finite, an estimator is fitted in part only,
             or values are nested too deep.
+        ModelFileError
+            If the value, or one within it, holds a function.
         """
         check_depth(path)
         cls = type(value)
@@ -130,6 +139,13 @@ class Encoder:
         return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
 
     def _value(self, value: Any, path: Path) -> Node:
+        if holds_function(type(value)):
+            raise ModelFileError(
+                f"{where(path)} is {value!r}, whose function a model file cannot hold: functions "
+                f"are code, and loading runs none. Use a kernel that is made of numbers, such as "
+                f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
+                f"model again where it is needed."
+            )
         members = {field.name: getattr(value, field.name) for field in fields(value)}
         encoded = self._members(members, path)
         check_value(type(value), members)

@@ -12,7 +12,7 @@ def conforms(value: Any, hint: Any) -> bool:
     """Tell whether a value is of an annotated type, with what it contains.
 
     A ``float`` is a finite number, an ``int`` is no ``bool``, and an ``NDArray`` has a dtype
-    derived from the one that the annotation names.
+    derived from the one that the annotation names. Nothing is a ``Callable``: functions are code.
 
     Parameters
     ----------
@@ -76,6 +76,10 @@ def _is_one_of(value: Any, arguments: tuple[Any, ...]) -> bool:
     return any(conforms(value, argument) for argument in arguments)
 
 
+def _is_function(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return False  # model files hold no code
+
+
 def _is_literal(value: Any, arguments: tuple[Any, ...]) -> bool:
     return any(type(value) is type(literal) and value == literal for literal in arguments)
 
@@ -85,6 +89,7 @@ _INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = MappingProxyType
         Union: _is_one_of,
         UnionType: _is_one_of,
         Literal: _is_literal,
+        Callable: _is_function,
         list: _is_list,
         tuple: _is_tuple,
         dict: _is_dict,

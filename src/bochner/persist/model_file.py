@@ -32,7 +32,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         If the model holds infinite numbers or NaN where there should be none, or is fitted in
         part only.
     ModelFileError
-        If ``path`` is a directory or its folder does not exist.
+        If ``path`` is a directory or its folder does not exist, or if the kernel is a
+        :class:`~bochner.kernels.Radial` or :class:`~bochner.kernels.DotProduct`, which hold
+        functions.
 
     Examples
     --------

@@ -1,0 +1,316 @@
+"""Kernels of one number at their edges: other formulas, the ends of domains, what they refuse."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from laws.registry import bump
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import manhattan_distances, polynomial_kernel, sigmoid_kernel
+from sklearn.preprocessing import MinMaxScaler, Normalizer
+
+from bochner import kernels
+from bochner.kernels import (
+    KERNELS_BY_DIMENSION,
+    NAMED_KERNELS,
+    NTK,
+    TL1,
+    ArcCosine,
+    DeltaGaussian,
+    DotProduct,
+    Gaussian,
+    Hellinger,
+    Matern,
+    Metric,
+    NonNegative,
+    Polynomial,
+    Profiled,
+    Radial,
+    RealSpace,
+    SphericalPolynomial,
+    Tanh,
+    UnitSphere,
+    kernel_called,
+    named_kernel,
+)
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))
+ON_SPHERE = Normalizer().fit_transform(X)
+SPHERICAL = [SphericalPolynomial(2), SphericalPolynomial(3, 2.5), ArcCosine(0), ArcCosine(1), NTK()]
+
+
+def least_eigenvalue(kernel, inputs):
+    """The least eigenvalue of a Gram matrix, in units of the greatest."""
+    eigenvalues = np.linalg.eigvalsh(kernel(inputs))
+    return eigenvalues[0] / np.abs(eigenvalues).max()
+
+
+def padded(inputs, dim):
+    return np.pad(inputs, ((0, 0), (0, dim - inputs.shape[1])))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (Polynomial(3, 0.7), polynomial_kernel(X, Y, degree=3, gamma=1.0, coef0=0.7)),
+        (Tanh(0.4, -0.2), sigmoid_kernel(X, Y, gamma=0.4, coef0=-0.2)),
+        (TL1(4.0), np.clip(4.0 - manhattan_distances(X, Y), 0.0, None)),
+        (DeltaGaussian(0.7, 3.0), (Gaussian(0.7) - Gaussian(3.0))(X, Y)),
+        (Radial(lambda z: np.exp(-0.5 * z**2)), Gaussian()(X, Y)),
+        (DotProduct(lambda u: (u + 0.7) ** 3), Polynomial(3, 0.7)(X, Y)),
+    ],
+    ids=str,
+)
+def test_other_code_agrees(ours, theirs):
+    assert_allclose(ours(X, Y), theirs, rtol=1e-11, atol=1e-13)
+
+
+def test_the_neural_tangent_kernel_as_a_function_of_the_distance():
+    z = np.linspace(0.0, 2.0, 200)
+    expected = (2 - z**2) / np.pi * np.arccos(z**2 / 2 - 1) + z / (2 * np.pi) * np.sqrt(4 - z**2)
+    assert_allclose(NTK().profile(z), expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 1e-3])
+def test_arc_cosine_kernels_keep_their_digits_at_small_angles(angle):
+    near = np.array([[math.cos(angle), math.sin(angle)]])
+    at = np.array([[1.0, 0.0]])
+    fall = 1.0 - ArcCosine(0)(at, near)[0, 0]
+    assert_allclose(fall, angle / np.pi, rtol=1e-6, atol=1e-16)
+
+
+@pytest.mark.parametrize("a", [2.0, 2.5, 10.0])
+@pytest.mark.parametrize("dim", [1, 2, 5, 40])
+def test_the_spherical_polynomial_is_positive_definite_on_every_sphere(dim, a):
+    points = Normalizer().fit_transform(RNG.normal(size=(150, dim)))
+    for degree in (1, 2, 3):
+        assert least_eigenvalue(SphericalPolynomial(degree, a), points) > -1e-13
+
+
+@pytest.mark.parametrize("a", [2.0, 2.5])
+@pytest.mark.parametrize("dim", [1, 2, 5, 40])
+def test_zero_beyond_the_sphere_it_is_indefinite_in_every_dimension(dim, a):
+    kernel = SphericalPolynomial(2, a)
+    line = padded(np.linspace(0.0, 12.0, 150)[:, None], dim)
+    assert least_eigenvalue(Radial(kernel.profile), line) < -1e-2
+    if a == 2.0:
+        assert_allclose(Radial(kernel.profile)(line), Radial(bump)(line), atol=1e-15)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 40])
+def test_the_truncated_city_block_kernel_is_indefinite_from_two_inputs_on(dim):
+    side = np.linspace(0.0, 2.0, 12)
+    square = padded(np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2), dim)
+    assert least_eigenvalue(TL1(1.0), square) < -1e-2
+    assert least_eigenvalue(TL1(1.0), padded(side[:, None], dim)) > -1e-13
+
+
+def test_three_rows_show_that_the_hellinger_kernel_is_indefinite():
+    # The Gram matrix [[1, 1, 0], [1, sqrt 2, 1], [0, 1, 1]] has the determinant sqrt 2 - 2.
+    K = Hellinger()([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    assert_allclose(np.linalg.det(K), math.sqrt(2.0) - 2.0)
+
+
+@pytest.mark.parametrize("kernel", SPHERICAL, ids=repr)
+def test_rounded_rows_are_on_the_sphere_and_opposite_ones_two_apart(kernel):
+    k0 = kernel.profile(np.zeros(1))[0]
+    for rows in (ON_SPHERE, ON_SPHERE.astype(np.float32), (1 + 9e-6) * ON_SPHERE):
+        K = kernel(rows, -rows)
+        assert_allclose(np.diagonal(K), kernel.profile(np.array([2.0]))[0], atol=1e-2 * k0)
+        assert_array_equal(np.diagonal(kernel(rows)), k0)
+        assert_array_equal(kernel.diag(rows), k0)
+
+
+def test_opposite_rows_have_the_value_at_two():
+    # Rows that are a hair longer than one are a hair more than two apart.
+    kernel, rows = SphericalPolynomial(1, 4.0), (1 + 9e-6) * ON_SPHERE
+    assert_allclose(np.diagonal(kernel(rows, -rows)), 0.75, rtol=1e-12)
+    assert_array_equal(kernel.profile(np.array([2.001, 3.0, 1e9])), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("domain", "rows", "message"),
+    [
+        (
+            UnitSphere(),
+            X,
+            r"row 0 has norm 0\.6658\d+\. .*Normalizer\(\), or use DotProduct\(function\)",
+        ),
+        (UnitSphere(), ON_SPHERE + 1e-4, "row 0 has norm"),
+        (UnitSphere(), 1.00002 * ON_SPHERE, r"row 0 has norm 1\.00002"),
+        (UnitSphere(), 0.99998 * ON_SPHERE, r"row 0 has norm 0\.99998"),
+        (UnitSphere(), np.vstack([ON_SPHERE, 0 * X]), r"row 9 has norm 0\. "),
+        (NonNegative(), [[1, 0], [2, -0.5]], r"row 1 has -0\.5 in column 1.*MinMaxScaler\(clip="),
+        (NonNegative(), [[0, 0], [3, -1e-30]], r"row 1 has -1e-30 in column 1"),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_rows_outside_a_domain_are_named(domain, rows, message, form):
+    with pytest.raises(ValueError, match=message):
+        domain.check(form(np.asarray(rows, dtype=float)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_rows_within_a_domain_pass(form):
+    UnitSphere().check(form(ON_SPHERE))
+    UnitSphere().check(form((1 + 9e-6) * ON_SPHERE))
+    NonNegative().check(form(np.abs(X)))
+    RealSpace().check(form(X))
+
+
+def test_the_ways_out_that_errors_name():
+    NTK()(Normalizer().fit_transform(X))
+    scaler = MinMaxScaler(clip=True).fit(X)
+    Hellinger()(scaler.transform(X), scaler.transform(10.0 * Y))
+    assert_allclose(
+        DotProduct(lambda u: ((1.0 + u) / 2.0) ** 2)(ON_SPHERE),
+        SphericalPolynomial(2)(ON_SPHERE),
+        rtol=1e-12,
+        atol=1e-15,
+    )
+
+
+def test_metrics_of_pairs_and_of_a_row_with_itself():
+    for metric in Metric:
+        assert_allclose(metric.own(X), np.diagonal(metric.pairs(X, X)), rtol=1e-13)
+    assert_allclose(Metric.EUCLIDEAN.pairs(X, Y)[2, 1], math.dist(X[2], Y[1]))
+
+
+class Scale:
+    """A callable object."""
+
+    def __call__(self, t):
+        return 2.0 * t
+
+
+@pytest.mark.parametrize("kind", [Radial, DotProduct])
+def test_any_callable_will_do(kind):
+    for function, text in [(np.cos, "cos"), (Scale(), "<"), (bump, "bump"), (abs, "abs")]:
+        kernel = kind(function)
+        assert repr(kernel).startswith(f"{kind.__name__}({text}")
+        assert kernel == kind(function)
+        assert hash(kernel) == hash(kind(function))
+    assert kind(bump) != kind(np.cos)
+    assert pickle.loads(pickle.dumps(kind(bump))) == kind(bump)
+
+
+@pytest.mark.parametrize("dtype", [bool, int, np.float32])
+def test_functions_may_return_any_real_dtype(dtype):
+    K = Radial(lambda z: (z < 1.5).astype(dtype))(X)
+    assert K.dtype == np.float64
+    assert_array_equal(np.unique(K), [0.0, 1.0])
+
+
+def test_functions_may_change_what_they_are_given():
+    def halve(t):
+        t *= 0.5
+        return t
+
+    kernel, t = Radial(halve), np.ones((2, 2))
+    first = kernel.profile(t)
+    assert_array_equal(t, 1.0)
+    assert_array_equal(kernel.profile(t), first)
+
+
+def test_sums_do_not_write_into_an_array_that_a_function_keeps():
+    kept = np.ones((9, 9))
+    (Radial(lambda z: kept) + Gaussian())(X)
+    assert_array_equal(kept, 1.0)
+
+
+def test_errors_of_other_kinds_come_through():
+    with pytest.raises(KeyError):
+        Radial(lambda z: {}["missing"])(X)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DeltaGaussian(tau1=0.0), "tau1 must be positive"),
+        (lambda: DeltaGaussian(tau2=np.inf), "tau2 must be positive and finite"),
+        (lambda: DeltaGaussian(2, 2.0), "tau1 and tau2 must differ"),
+        (lambda: TL1(-1.0), "tau must be positive"),
+        (lambda: SphericalPolynomial(0), "degree must be at least 1"),
+        (lambda: SphericalPolynomial(2, 1.9), "a must be at least 2, .*got 1.9"),
+        (lambda: Polynomial(-2), "degree must be at least 1"),
+        (lambda: Polynomial(2, np.nan), "offset must be finite"),
+        (lambda: Tanh(np.inf), "scale must be finite"),
+        (lambda: ArcCosine(2), "order must be 0 or 1, got 2"),
+        (lambda: ArcCosine(True), "order must be 0 or 1, got True"),
+        (lambda: Radial(lambda z: 1.0 / z)(X), r"returned inf at the distance 0\.0; "),
+        (
+            lambda: Radial(lambda z: np.where(z == 5.0, np.nan, z))([[0.0, 0.0]], [[0, 1], [3, 4]]),
+            r"returned nan at the distance 5\.0; it must be finite at every distance",
+        ),
+        (lambda: DotProduct(np.log)(X), r"Dot.*\(log\) returned nan at the inner product -"),
+        (lambda: DotProduct(np.log).diag([[1.0], [0.0]]), r"returned -inf at .* 0\.0;"),
+        (lambda: Radial(lambda z: z + 0j)(X), "real numbers, got complex128"),
+        (lambda: Radial(lambda z: z.astype(str))(X), "real numbers, got <U"),
+        (lambda: Radial(lambda z: 1.0)(X), r"shape \(9, 9\) into \(\)\. .*array of the same shape"),
+        (lambda: Radial(lambda z: z[0])(X), r"shape \(9, 9\) into \(9,\)"),
+        (lambda: Radial(lambda z: math.exp(-z))(X), "failed: .*with an array .*numpy.vectorize"),
+        (lambda: DotProduct(lambda u: max(u, 0))(X), "failed: .*inner products .*vectorize"),
+        (lambda: kernel_called("ntkk", 2), "Did you mean 'ntk'"),
+        (lambda: kernel_called("gausian", 2), "Did you mean 'gaussian'"),
+        (lambda: named_kernel("arcosine1"), "Did you mean 'arccosine1'"),
+        (lambda: named_kernel("?", also=["evidence"]), "Names: evidence, gaussian, .*, hellinger;"),
+        (lambda: named_kernel("tl1"), "'tl1' has no length scale, .*that have: gaussian, "),
+    ],
+)
+def test_bad_values_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DeltaGaussian("1"),
+        lambda: TL1(None),
+        lambda: TL1((1.0, 2.0)),
+        lambda: SphericalPolynomial(2.0),
+        lambda: Polynomial(True),
+        lambda: Polynomial(2, "1"),
+        lambda: Tanh(1j),
+        lambda: Tanh(offset=False),
+        lambda: Radial("cos"),
+        lambda: DotProduct(np.ones(3)),
+        lambda: Profiled(),
+        lambda: kernels.Domain(),
+    ],
+)
+def test_bad_types_are_refused(make):
+    with pytest.raises(TypeError):
+        make()
+
+
+@pytest.mark.parametrize("dim", [1, 3, 16])
+@pytest.mark.parametrize("name", KERNELS_BY_DIMENSION)
+def test_every_name_makes_a_kernel_for_a_number_of_inputs(name, dim):
+    kernel = kernel_called(name, dim)
+    assert kernel == KERNELS_BY_DIMENSION[name](dim)
+    K = kernel(Normalizer().fit_transform(RNG.random((20, dim))))
+    assert np.isfinite(K).all()
+    assert np.ptp(K) > 0.0 or dim == 1
+
+
+def test_names_stand_for_the_parameters_that_are_documented():
+    assert kernel_called("tl1", 10) == TL1(7.0)
+    assert kernel_called("delta_gaussian", 10) == DeltaGaussian(1.0, 10.0)
+    assert kernel_called("spherical_polynomial", 10) == SphericalPolynomial(2, 2.0)
+    assert [kernel_called(f"arccosine{n}", 10).order for n in (0, 1)] == [0, 1]
+    assert_allclose(kernel_called("tanh", 3)(X), sigmoid_kernel(X))
+    assert_allclose(kernel_called("polynomial", 3)(X), 27.0 * polynomial_kernel(X), atol=1e-12)
+
+
+def test_length_scales_are_asked_for_where_there_are_any():
+    assert kernel_called("matern52", 2, 0.3) == Matern(0.3, nu=2.5)
+    assert kernel_called("gaussian", 2, lambda: (1.0, 2.0)) == Gaussian((1.0, 2.0))
+    assert kernel_called("ntk", 2, lambda: pytest.fail("not needed")) == NTK()
+
+
+def test_no_name_is_in_both_tables():
+    assert not NAMED_KERNELS.keys() & KERNELS_BY_DIMENSION.keys()

@@ -1,0 +1,188 @@
+"""Bugs in kernels of one number, each with the law that must notice it."""
+
+import numpy as np
+from laws import kernel_laws
+from laws.registry import Case, bump, of_no_sign, on_the_sphere
+from mutants.planted import Mutant
+
+from bochner import kernels
+from bochner.kernels import Metric, functions, spherical
+
+TL1 = Case(kernels.TL1(3.2), 2, definite=False)
+DELTA = Case(kernels.DeltaGaussian(0.7, 1.9), 2, definite=False)
+POLYNOMIAL = Case(kernels.SphericalPolynomial(2), 2, on_the_sphere)
+WIDE_POLYNOMIAL = Case(kernels.SphericalPolynomial(3, 2.5), 5, on_the_sphere)
+STEPS = Case(kernels.ArcCosine(0), 5, on_the_sphere)
+RAMPS = Case(kernels.ArcCosine(1), 5, on_the_sphere)
+NTK = Case(kernels.NTK(), 5, on_the_sphere)
+HELLINGER = Case(kernels.Hellinger(), 2, of_no_sign, definite=False)
+TANH = Case(kernels.Tanh(0.4, -0.5), 2, definite=False)
+RADIAL = Case(kernels.Radial(bump), 2, definite=False)
+
+
+def same(u):
+    return u
+
+
+IDENTITY = Case(kernels.DotProduct(same), 2)
+
+
+def closed_form(case):
+    return lambda: kernel_laws.check_closed_form(case)
+
+
+def eigenvalues(case):
+    return lambda: kernel_laws.check_eigenvalues(case)
+
+
+def diagonal(case):
+    return lambda: kernel_laws.check_diagonal(case)
+
+
+def domain(case):
+    return lambda: kernel_laws.check_domain(case)
+
+
+def profile(case):
+    return lambda: kernel_laws.check_profile(case)
+
+
+def euclidean_tl1(patch):
+    patch.setattr(kernels.TL1, "metric", Metric.EUCLIDEAN)
+
+
+def city_block_radial(patch):
+    patch.setattr(kernels.Radial, "metric", Metric.CITY_BLOCK)
+
+
+def tl1_without_truncation(patch):
+    patch.setattr(kernels.TL1, "profile", lambda self, t: self.tau - t)
+
+
+def scales_in_the_wrong_order(patch):
+    original = kernels.DeltaGaussian.profile
+    patch.setattr(kernels.DeltaGaussian, "profile", lambda self, t: -original(self, t))
+
+
+def sum_of_gaussians(patch):
+    """The minus lost: a positive definite kernel."""
+    patch.setattr(
+        kernels.DeltaGaussian,
+        "profile",
+        lambda self, t: np.exp(-0.5 * (t / self.tau1) ** 2) + np.exp(-0.5 * (t / self.tau2) ** 2),
+    )
+
+
+def delta_gaussian_without_half(patch):
+    original = kernels.DeltaGaussian.profile
+    patch.setattr(
+        kernels.DeltaGaussian, "profile", lambda self, t: original(self, np.sqrt(2.0) * t)
+    )
+
+
+def distance_not_squared(patch):
+    patch.setattr(
+        kernels.SphericalPolynomial,
+        "profile",
+        lambda self, t: (1.0 - np.minimum(t, 2.0) / self.a) ** self.degree,
+    )
+
+
+def angle_from_half_the_distance(patch):
+    """The arc sine of half the distance is half the angle."""
+    patch.setattr(spherical, "_step", lambda half: 1.0 - np.arcsin(half) / np.pi)
+
+
+def cosine_of_half_the_angle(patch):
+    patch.setattr(spherical, "_cosine", lambda half: 1.0 - half * half)
+
+
+def sine_of_half_the_angle(patch):
+    patch.setattr(
+        spherical, "_sine_over_pi", lambda half: half * np.sqrt(1.0 - half * half) / np.pi
+    )
+
+
+def ntk_without_the_inner_weights(patch):
+    patch.setattr(kernels.NTK, "profile", kernels.ArcCosine(1).profile)
+
+
+def bhattacharyya(patch):
+    """The sum of roots, which is positive definite, in place of the root of the sum."""
+    patch.setattr(kernels.Hellinger, "evaluate", lambda self, X, Y: np.sqrt(X) @ np.sqrt(Y).T)
+
+
+def tanh_without_scale(patch):
+    patch.setattr(kernels.Tanh, "profile", lambda self, t: np.tanh(t + self.offset))
+
+
+def norms_on_the_diagonal(patch):
+    patch.setattr(Metric, "own", lambda self, X: np.linalg.norm(X, axis=1))
+
+
+def only_the_left_is_checked(patch):
+    def call(self, X, Y=None):
+        self.check_inputs(X)
+        return self.evaluate(X, X if Y is None else Y)
+
+    patch.setattr(kernels.Kernel, "__call__", call)
+
+
+def diagonal_not_checked(patch):
+    patch.setattr(kernels.Profiled, "diag", lambda self, X: self.profile(self.metric.own(X)))
+
+
+def no_check(patch, cls):
+    patch.setattr(cls, "check_inputs", lambda self, X: None)
+
+
+def scaled_kernels_are_not_checked(patch):
+    no_check(patch, kernels.Scaled)
+
+
+def sums_are_not_checked(patch):
+    no_check(patch, kernels.Sum)
+
+
+def products_are_not_checked(patch):
+    no_check(patch, kernels.Product)
+
+
+def profile_in_place(patch):
+    def in_place(self, t):
+        np.subtract(self.tau, t, out=t)
+        return np.maximum(t, 0.0, out=t)
+
+    patch.setattr(kernels.TL1, "profile", in_place)
+
+
+def function_given_the_pairs_themselves(patch):
+    patch.setattr(functions, "_values", lambda kernel, function, t, noun: function(t))
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        euclidean_tl1: (closed_form(TL1),),
+        city_block_radial: (closed_form(RADIAL),),
+        tl1_without_truncation: (closed_form(TL1),),
+        scales_in_the_wrong_order: (closed_form(DELTA),),
+        sum_of_gaussians: (closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA)),
+        delta_gaussian_without_half: (closed_form(DELTA),),
+        distance_not_squared: (closed_form(POLYNOMIAL), closed_form(WIDE_POLYNOMIAL)),
+        angle_from_half_the_distance: (closed_form(STEPS), closed_form(RAMPS), closed_form(NTK)),
+        cosine_of_half_the_angle: (closed_form(RAMPS), closed_form(NTK)),
+        sine_of_half_the_angle: (closed_form(RAMPS), closed_form(NTK)),
+        ntk_without_the_inner_weights: (closed_form(NTK), diagonal(NTK)),
+        bhattacharyya: (closed_form(HELLINGER), eigenvalues(HELLINGER)),
+        tanh_without_scale: (closed_form(TANH),),
+        norms_on_the_diagonal: (diagonal(TL1), diagonal(HELLINGER), diagonal(TANH)),
+        only_the_left_is_checked: (domain(NTK), domain(HELLINGER)),
+        diagonal_not_checked: (domain(NTK), domain(HELLINGER)),
+        scaled_kernels_are_not_checked: (domain(NTK),),
+        sums_are_not_checked: (domain(NTK),),
+        products_are_not_checked: (domain(HELLINGER),),
+        profile_in_place: (profile(TL1),),
+        function_given_the_pairs_themselves: (profile(IDENTITY),),
+    }.items()
+)
