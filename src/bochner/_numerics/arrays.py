@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils.extmath import row_norms
 
 Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
@@ -20,6 +22,30 @@ def row_blocks(n_rows: int, row_bytes: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
+def squared_norms(X: Any) -> Array:
+    """Return the squared Euclidean norms of rows, of shape (n,), in float64."""
+    squares: Array = row_norms(X if issparse(X) else as_array(X), squared=True)
+    return squares.astype(np.float64, copy=False)
+
+
+def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
+    """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
+    chosen = X[rows]
+    dense: Array = np.asarray(chosen.toarray() if issparse(X) else chosen, dtype=np.float64)
+    return dense
+
+
+def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    """Return a read-only copy of ``value``, finite and of ``shape`` (``None`` means any)."""
+    array = np.array(value, dtype=np.float64)
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite.")
+    array.flags.writeable = False
+    return array
+
+
 def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
     """Return ``value`` as a float or a flat tuple of floats, the hashable form of a field."""
     array = np.asarray(value, dtype=np.float64)
@@ -32,8 +58,8 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
-def as_array(value: LengthScale | tuple[tuple[float, ...], ...]) -> Array:
-    """Return the array that a field stands for."""
+def as_array(value: ArrayLike) -> Array:
+    """Return the array that a field stands for, or that a library returned in another type."""
     return np.asarray(value, dtype=np.float64)
 
 

@@ -1,7 +1,10 @@
 """Linear algebra that survives rounding."""
 
+from typing import Any
+
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, lapack
 
 from bochner._numerics.arrays import Array
 
@@ -26,3 +29,33 @@ def jittered_cholesky(matrix: Array) -> Array:
         except LinAlgError:
             continue
     raise LinAlgError("The matrix is not positive definite, even with a jitter of 1e-6.")
+
+
+def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[Any]]:
+    r"""Return the factor of least rank of a positive semidefinite matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (p, p)
+
+    Returns
+    -------
+    lower : ndarray of shape (p, r)
+        :math:`L` with :math:`L L^\top` equal to the matrix up to rounding; ``r`` is its
+        numerical rank.
+    pivots : ndarray of shape (r,)
+        Rows of ``lower`` that are lower triangular with a positive diagonal, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lower, pivots = pivoted_cholesky(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    >>> lower.round(12), pivots
+    (array([[1.],
+           [2.]]), array([1]))
+    """
+    factor, order, rank, _ = lapack.dpstrf(matrix, lower=1)
+    rows = np.asarray(order, dtype=np.intp) - 1
+    lower = np.empty((len(matrix), rank))
+    lower[rows] = np.tril(factor)[:, :rank]
+    return lower, rows[:rank]

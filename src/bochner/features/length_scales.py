@@ -1,5 +1,6 @@
 """The median heuristic for length scales."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,36 +9,48 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._numerics.arrays import Array, LengthScale, as_positive
-from bochner.kernels import Kernel, named_kernel
+from bochner.kernels import Kernel, kernel_called
 
 _SUBSAMPLE = 1000
 
+AnyKernel = Kernel | Callable[[Array, Array], Any]
+"""A kernel, or a function ``k(X, Y)`` that returns Gram matrices."""
+
 
 def resolve_kernel(
-    kernel: Kernel | str,
+    kernel: AnyKernel | str,
     length_scale: Any,
     X: Any,
     rng: np.random.Generator,
     sample_weight: Array | None = None,
-) -> Kernel:
+) -> AnyKernel:
     """Return the kernel object that ``kernel`` and ``length_scale`` mean for the data ``X``.
 
-    A :class:`~bochner.kernels.Kernel` is returned as it is. A name takes its length scale from
-    ``length_scale``: a number, one number per input, or ``"median"``.
+    A :class:`~bochner.kernels.Kernel`, or a function that returns Gram matrices, is returned as
+    it is. A name takes its length scale, if it has one, from ``length_scale``: a number, one
+    number per input, or ``"median"``.
     """
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, str):
+        return kernel_called(
+            kernel, X.shape[1], lambda: _resolve_scale(length_scale, X, rng, sample_weight)
+        )
+    if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, type)):
         return kernel
-    if not isinstance(kernel, str):
-        raise TypeError(f"kernel must be a Kernel or the name of one, got {kernel!r}.")
-    family = named_kernel(kernel)
-    if isinstance(length_scale, str):
-        if length_scale != "median":
-            raise ValueError(
-                f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
-            )
-        return family(median_distance(X, rng, sample_weight))
-    scale: LengthScale = as_positive("length_scale", length_scale)
-    return family(scale)
+    raise TypeError(
+        f"kernel must be a Kernel, the name of one or a function k(X, Y), got {kernel!r}."
+    )
+
+
+def _resolve_scale(
+    length_scale: Any, X: Any, rng: np.random.Generator, sample_weight: Array | None
+) -> LengthScale:
+    if not isinstance(length_scale, str):
+        return as_positive("length_scale", length_scale)
+    if length_scale != "median":
+        raise ValueError(
+            f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
+        )
+    return median_distance(X, rng, sample_weight)
 
 
 def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | None = None) -> float:

@@ -1,5 +1,6 @@
 """Sampled frequencies: the finite sum every kernel of the library becomes."""
 
+from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.frequencies import Frequencies
 
-__all__ = ["Frequencies"]
+__all__ = ["Envelope", "Frequencies"]

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, frozen_array
+from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import trigonometric_features
 
 _FLOATS = (np.float64, np.float32)
@@ -27,6 +28,9 @@ class Frequencies:
         \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
         \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
 
+    With an envelope the j-th term, and each of its features, carries the factor
+    :math:`g_j(x) g_j(y)`: kernels of the inner product are such sums.
+
     Parameters
     ----------
     omega : array-like of shape (m, d)
@@ -36,7 +40,9 @@ class Frequencies:
     phase : array-like of shape (m,), default=None
         :math:`\theta`; ``None`` means zero. Nonzero phases make the kernel asymmetric.
     nu : array-like of shape (m, d), default=None
-        Frequencies of the right argument; ``None`` means ``omega`` (a stationary kernel).
+        Frequencies of the right argument; ``None`` means ``omega``.
+    envelope : Envelope, default=None
+        Factors :math:`g` of the features; ``None`` means one.
 
     Raises
     ------
@@ -56,6 +62,7 @@ class Frequencies:
     weight: Array
     phase: Array
     nu: Array
+    envelope: Envelope | None = None
 
     def __init__(
         self,
@@ -63,22 +70,28 @@ class Frequencies:
         weight: ArrayLike,
         phase: ArrayLike | None = None,
         nu: ArrayLike | None = None,
+        envelope: Envelope | None = None,
     ) -> None:
-        omega = _frozen("omega", omega, None)
+        omega = frozen_array("omega", omega, None)
         if omega.ndim != 2 or not omega.size:
             raise ValueError(f"omega must have shape (m, d), both positive, got {omega.shape}.")
         m = len(omega)
         object.__setattr__(self, "omega", omega)
-        object.__setattr__(self, "weight", _frozen("weight", weight, (m,)))
+        object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
         phase = np.zeros(m) if phase is None else phase
-        object.__setattr__(self, "phase", _frozen("phase", phase, (m,)))
-        nu = omega if nu is None else _frozen("nu", nu, omega.shape)
+        object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
+        nu = omega if nu is None else frozen_array("nu", nu, omega.shape)
         object.__setattr__(self, "nu", nu)
+        if envelope is not None and envelope.rate.shape != (m,):
+            raise ValueError(
+                f"envelope has {len(envelope.rate)} factors; omega has {m} frequencies."
+            )
+        object.__setattr__(self, "envelope", envelope)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         nu = None if self.nu is self.omega else self.nu
-        return Frequencies, (self.omega, self.weight, self.phase, nu)
+        return Frequencies, (self.omega, self.weight, self.phase, nu, self.envelope)
 
     @property
     def n_frequencies(self) -> int:
@@ -142,20 +155,30 @@ class Frequencies:
             (getattr(self, name), getattr(other, name))
             for name in ("omega", "weight", "phase", "nu")
         )
-        return Frequencies(*(np.concatenate(pair) for pair in pairs))
+        omega, weight, phase, nu = (np.concatenate(pair) for pair in pairs)
+        return Frequencies(omega, weight, phase, nu, _joined(self, other))
+
+    def with_weights(self, weight: ArrayLike) -> "Frequencies":
+        """Return the same frequencies with other weights, of shape (m,)."""
+        nu = None if self.nu is self.omega else self.nu
+        return Frequencies(self.omega, weight, self.phase, nu, self.envelope)
 
     def _map(self, X: Any, omega: Array, phase: Array) -> NDArray[Any]:
         X = check_array(X, accept_sparse="csr", dtype=_FLOATS, input_name="X")
         if X.shape[1] != self.dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {self.dim} inputs.")
-        return trigonometric_features(X, omega, phase, np.sqrt(np.abs(self.weight)), X.dtype)
+        return trigonometric_features(
+            X, omega, phase, np.sqrt(np.abs(self.weight)), X.dtype, self.envelope
+        )
 
 
-def _frozen(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
-    array = np.array(value, dtype=np.float64)
-    if shape is not None and array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, as omega says, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite.")
-    array.flags.writeable = False
-    return array
+def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:
+    if first.envelope is None and second.envelope is None:
+        return None
+    parts = [
+        (np.zeros(f.n_frequencies),) * 2
+        if f.envelope is None
+        else (f.envelope.rate, f.envelope.radius)
+        for f in (first, second)
+    ]
+    return Envelope(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))

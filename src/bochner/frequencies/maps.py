@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner.frequencies.envelope import Envelope
 
 
 def trigonometric_features(
@@ -15,6 +16,7 @@ def trigonometric_features(
     phase: Array,
     amplitude: Array,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
+    envelope: Envelope | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
@@ -28,6 +30,8 @@ def trigonometric_features(
         :math:`r`.
     dtype : float32 or float64
         Of the computation and of the result.
+    envelope : Envelope, default=None
+        Of ``m`` factors, by which both features of a frequency are multiplied.
 
     Returns
     -------
@@ -42,11 +46,12 @@ def trigonometric_features(
     for rows in row_blocks(X.shape[0], Z.itemsize * n_frequencies):
         angle = X[rows].astype(dtype, copy=False) @ transposed
         angle += theta
+        factors = radius if envelope is None else radius * envelope.factors(X[rows]).astype(dtype)
         for function, columns in (
             (np.cos, slice(None, n_frequencies)),
             (np.sin, slice(n_frequencies, None)),
         ):
             out = Z[rows, columns]
             function(angle, out=out)
-            out *= radius
+            out *= factors
     return Z

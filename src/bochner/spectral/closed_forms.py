@@ -9,48 +9,14 @@ from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 
 
-def spectral_measure(kernel: kernels.Kernel, dim: int) -> SpectralMeasure:
-    r"""Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
-
-    Fourier convention: :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)`.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Any kernel of :mod:`bochner.kernels`, and sums, products and positive multiples of them.
-    dim : int
-        Number of inputs.
-
-    Returns
-    -------
-    measure : SpectralMeasure
-
-    Raises
-    ------
-    ValueError
-        If ``dim`` does not fit the kernel's length scales or means.
-    NotImplementedError
-        If a part of the kernel has a negative coefficient: its measure is signed.
-    TypeError
-        If no closed form is known for the kernel's type.
-
-    Examples
-    --------
-    >>> from bochner import kernels, spectral_measure
-    >>> spectral_measure(0.5 * kernels.Gaussian(2.0), dim=3).mass
-    0.5
-    """
-    if dim < 1:
-        raise ValueError(f"dim must be at least 1, got {dim}.")
-    if isinstance(kernel, kernels.Kernel):
-        kernel.check_dim(dim)
-    return closed_form(kernel, dim)
+class UnknownClosedFormError(TypeError):
+    """No spectral measure in closed form is known for a kernel."""
 
 
 @singledispatch
 def closed_form(kernel: object, dim: int) -> SpectralMeasure:
     """Return the closed form for ``kernel``; register a new kernel's here."""
-    raise TypeError(
+    raise UnknownClosedFormError(
         f"No spectral measure in closed form is known for {kernel!r}; expected a kernel of "
         f"bochner.kernels, or a type registered with bochner.spectral.closed_form.register."
     )
@@ -138,10 +104,17 @@ def _(kernel: kernels.Product, dim: int) -> SpectralMeasure:
 
 @closed_form.register
 def _(kernel: kernels.Scaled, dim: int) -> SpectralMeasure:
-    if not kernel.factor > 0.0:
-        raise NotImplementedError(
-            f"{kernel!r} has a coefficient that is not positive, so its measure is signed (or "
-            f"zero); splitting a signed measure into its Jordan parts is not available in this "
-            f"version. Keep the coefficients of sums positive."
-        )
     return kernel.factor * closed_form(kernel.kernel, dim)
+
+
+@closed_form.register
+def _(kernel: kernels.DeltaGaussian, dim: int) -> SpectralMeasure:
+    return closed_form(kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim)
+
+
+def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None:
+    """Return the closed form for ``kernel``, or ``None`` where none is known."""
+    try:
+        return closed_form(kernel, dim)
+    except UnknownClosedFormError:
+        return None

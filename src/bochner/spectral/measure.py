@@ -5,20 +5,31 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies
+from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
+from bochner.spectral.allocation import Allocation, HalfByMass
 from bochner.spectral.laws import Convolution, Law
+
+_HALF_BY_MASS = HalfByMass()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A probability law over frequencies and the mass it carries."""
+    """A probability law over frequencies, the mass it carries, and the envelope of its features.
+
+    Parameters
+    ----------
+    mass : float
+        Of either sign.
+    law : Law
+    envelope : tuple of two floats, default=(0.0, 0.0)
+        Rate and radius, see :class:`~bochner.frequencies.Envelope`; the rate zero means none.
+    """
 
     mass: float
     law: Law
+    envelope: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +39,28 @@ class SpectralMeasure:
     .. math:: k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)
 
     without a :math:`2\pi` in the exponent. Sums of measures are written ``+`` (masses add),
-    products of kernels ``*`` (masses multiply, frequencies add), scalings ``2.0 * mu``.
+    products of kernels ``*`` (masses multiply, frequencies add), scalings ``2.0 * mu``. The
+    masses of parts may be negative: the measure is signed then, and its kernel may be indefinite.
 
     Parameters
     ----------
     parts : tuple of Part
         The measure is their sum.
+    max_error : float, default=0.0
+        Bound on the distance of the kernel from this measure's transform, on the distances that
+        a designed measure was made for; zero for a closed form.
+    allocation : Allocation, default=HalfByMass()
+        How the parts share frequencies.
+    predicted_error : float, default=None
+        Root mean square error of the sampled kernel over pairs of rows, relative to the kernel's
+        root mean square, for the number of frequencies that a designed measure was made for;
+        ``None`` where it is not known.
     """
 
     parts: tuple[Part, ...]
+    max_error: float = 0.0
+    allocation: Allocation = _HALF_BY_MASS
+    predicted_error: float | None = None
 
     @property
     def dim(self) -> int:
@@ -54,9 +78,9 @@ class SpectralMeasure:
         return float(sum(abs(part.mass) for part in self.parts))
 
     @property
-    def max_error(self) -> float:
-        """Bound on the kernel's distance from this measure's transform: zero, a closed form."""
-        return 0.0
+    def is_positive(self) -> bool:
+        """Whether no part has negative mass, so that the kernel is positive definite."""
+        return all(part.mass >= 0.0 for part in self.parts)
 
     def sample(
         self,
@@ -66,11 +90,8 @@ class SpectralMeasure:
     ) -> Frequencies:
         r"""Draw frequencies whose finite sum is an unbiased estimate of the kernel.
 
-        Each part receives a fixed number of frequencies, half of them by equal shares and half
-        in proportion to its mass, with equal weights that sum to its mass: no part starves,
-        and, up to the rounding of counts, the variance is at most twice that of shares in
-        proportion to mass. With fewer than two frequencies a part, parts are drawn at random
-        in proportion to their mass instead.
+        Each part receives a fixed number of frequencies, as the ``allocation`` says, with equal
+        weights that sum to its mass.
 
         Parameters
         ----------
@@ -95,36 +116,56 @@ class SpectralMeasure:
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
         mass = np.array([part.mass for part in self.parts])
-        counts, weights = _allocate(mass, m, rng)
+        counts, weights = self.allocation.share(mass, m, rng)
         streams = rng.spawn(len(self.parts))
         drawn = [
             part.law.sample(count, stream, scheme)
             for part, count, stream in zip(self.parts, counts.tolist(), streams, strict=True)
             if count
         ]
-        return Frequencies(np.concatenate(drawn), np.repeat(weights, counts))
+        envelope = None
+        if any(part.envelope[0] for part in self.parts):
+            rate, radius = np.repeat([part.envelope for part in self.parts], counts, axis=0).T
+            envelope = Envelope(rate, radius)
+        weight = np.repeat(np.broadcast_to(weights, mass.shape), counts)
+        return Frequencies(np.concatenate(drawn), weight, envelope=envelope)
 
     def __add__(self, other: Any) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
-        return SpectralMeasure((*self.parts, *other.parts))
+        return SpectralMeasure((*self.parts, *other.parts), self.max_error + other.max_error)
 
     def __mul__(self, other: Any) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
-            return SpectralMeasure(
-                tuple(
-                    Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))))
-                    for a in self.parts
-                    for b in other.parts
-                )
-            )
+            return self._convolved(other)
         if isinstance(other, Real):
+            factor = float(other)
+            parts = (Part(factor * part.mass, part.law, part.envelope) for part in self.parts)
             return SpectralMeasure(
-                tuple(Part(float(other) * part.mass, part.law) for part in self.parts)
+                tuple(parts), abs(factor) * self.max_error, self.allocation, self.predicted_error
             )
         return NotImplemented
 
     __rmul__ = __mul__
+
+    def _convolved(self, other: "SpectralMeasure") -> "SpectralMeasure":
+        if any(part.envelope[0] for part in (*self.parts, *other.parts)):
+            raise NotImplementedError(
+                "A product of a kernel of the inner product with another kernel has no measure "
+                "yet; write the product as one function in DotProduct, or normalise the rows."
+            )
+        # |k l - k' l'| <= |l| |k - k'| + |k'| |l - l'|, and |k'|, |l| stay below the variations.
+        error = (
+            other.total_variation + other.max_error
+        ) * self.max_error + self.total_variation * other.max_error
+        return SpectralMeasure(
+            tuple(
+                Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))))
+                for a in self.parts
+                for b in other.parts
+            ),
+            error,
+        )
 
 
 def _laws(law: Law) -> tuple[Law, ...]:
@@ -137,17 +178,3 @@ def _as_count(n_frequencies: Any) -> int:
     if n_frequencies < 1:
         raise ValueError(f"n_frequencies must be at least 1, got {n_frequencies}.")
     return int(n_frequencies)
-
-
-def _allocate(mass: Array, m: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Array]:
-    """Return the number of frequencies of each part, and the weight each of them carries."""
-    variation = np.abs(mass)
-    share = variation / variation.sum()
-    if m < 2 * len(mass):
-        counts = rng.multinomial(m, share) if len(mass) > 1 else np.array([m])
-        return counts, np.sign(mass) * variation.sum() / m
-    expected = m * (0.5 / len(mass) + 0.5 * share)
-    counts = np.floor(expected).astype(np.intp)
-    largest = np.argsort(counts - expected, kind="stable")
-    counts[largest[: m - counts.sum()]] += 1
-    return counts, mass / counts

@@ -79,5 +79,17 @@ class ExponentialMagnitude(RadialLaw):
         return -np.log1p(-uniforms[:, 0])
 
 
+@dataclass(frozen=True, slots=True)
+class Shell(RadialLaw):
+    """A fixed norm: the law of one shell of a designed measure."""
+
+    norm: float
+
+    n_uniforms = 0
+
+    def radius(self, uniforms: Array, dim: int) -> Array:
+        return np.full(len(uniforms), self.norm)
+
+
 def _gamma_quantile(shape: float, uniforms: Array) -> Array:
     return np.asarray(gammaincinv(shape, uniforms), dtype=np.float64)

@@ -1,0 +1,58 @@
+"""Where the features of a designed measure are good."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner.kernels import Kernel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """The rows at a distance from a centre between two bounds.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (d,)
+    least, greatest : float
+        In the units of the inputs.
+    """
+
+    centre: Array
+    least: float
+    greatest: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centre", frozen_array("centre", self.centre, None))
+
+    def warn_outside(self, X: Any) -> None:
+        """Emit one ``UserWarning`` if rows of ``X`` (n, d), dense or sparse, lie outside."""
+        offset = float(self.centre @ self.centre)
+        square = squared_norms(X) - 2.0 * (X @ self.centre) + offset
+        distance = np.sqrt(np.maximum(square, 0.0))
+        outside = (distance > self.greatest) | (distance < self.least)
+        if outside.any():
+            worst = distance[outside][np.argmax(np.abs(distance[outside] - self.greatest))]
+            what = (
+                f"at most {self.greatest:.6g}"
+                if self.least == 0.0
+                else f"{self.greatest:.6g}, up to rounding"
+            )
+            warnings.warn(
+                f"{int(outside.sum())} of {len(outside)} rows lie outside the region that the "
+                f"training data cover: their distance from its centre should be {what}, and one "
+                f"of them has {worst:.6g}. The kernel's values there are bounded but not "
+                f"approximated; fit on data that reach as far.",
+                stacklevel=4,
+            )
+
+
+def check_rows(kernel: Any, region: Region | None, X: Any) -> None:
+    """Refuse rows outside a kernel's domain, and warn of rows outside a region."""
+    if isinstance(kernel, Kernel):
+        kernel.check_inputs(X)
+    if region is not None:
+        region.warn_outside(X)

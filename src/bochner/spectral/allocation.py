@@ -1,0 +1,105 @@
+"""How the parts of a measure share a number of frequencies."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+
+Counts = NDArray[np.intp]
+
+
+class Allocation(ABC):
+    """A rule that gives every part of a measure its frequencies."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def counts(self, mass: Array, m: int) -> Counts:
+        """Return the number of frequencies of each part, all positive, for ``m`` of them."""
+
+    def share(self, mass: Array, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
+        """Return the number of frequencies of each part, and the weight each of them carries.
+
+        With fewer frequencies than :meth:`least` parts are drawn at random, in proportion to
+        their mass: the estimate stays unbiased.
+        """
+        if m < self.least(mass):
+            variation = np.abs(mass)
+            counts = rng.multinomial(m, variation / variation.sum())
+            return counts, np.sign(mass) * variation.sum() / m
+        counts = self.counts(mass, m)
+        return counts, mass / counts
+
+    @abstractmethod
+    def least(self, mass: Array) -> int:
+        """Return the least number of frequencies that is not shared at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfByMass(Allocation):
+    """Half of the frequencies by equal shares, half in proportion to mass.
+
+    No part starves, and, up to rounding, the variance is at most twice that of shares in
+    proportion to mass.
+    """
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        share = np.abs(mass) / (np.abs(mass).sum() or 1.0)
+        expected = m * (0.5 / len(mass) + 0.5 * share)
+        counts = np.floor(expected).astype(np.intp)
+        largest = np.argsort(counts - expected, kind="stable")
+        counts[largest[: m - counts.sum()]] += 1
+        return counts
+
+    def least(self, mass: Array) -> int:
+        return 2 * len(mass) if len(mass) > 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ByVariance(Allocation):
+    r"""Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
+
+    Parameters
+    ----------
+    single, blocked : tuple of float
+        Variance that one frequency of each part contributes, alone and in whole blocks.
+    block : int
+        Number of directions of a block.
+    """
+
+    single: tuple[float, ...]
+    blocked: tuple[float, ...]
+    block: int
+
+    def least(self, mass: Array) -> int:
+        return len(mass)
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        """Return whole blocks by proportional shares, then blocks where they gain most."""
+        spread = np.abs(mass) * np.sqrt(np.array(self.blocked))
+        total = spread.sum()
+        free = m - len(mass)
+        share = free * spread / total if total > 0.0 else np.zeros(len(mass))
+        counts = 1 + np.maximum(np.floor((share + 1.0) / self.block) * self.block - 1.0, 0.0)
+        counts = counts.astype(np.intp)
+        left = m - int(counts.sum())
+        while left > 0:
+            step = np.minimum(self.block - counts % self.block, left)
+            gain = (self.variances(mass, counts) - self.variances(mass, counts + step)) / step
+            best = int(np.argmax(gain))
+            counts[best] += step[best]
+            left -= int(step[best])
+        return counts
+
+    def variances(self, mass: Array, counts: Counts) -> Array:
+        r"""Return each part's variance of the kernel, remainders of blocks counted as such."""
+        single = np.array(self.single)
+        covariance = (np.array(self.blocked) - single) / max(self.block - 1, 1)
+        whole, rest = np.divmod(counts, self.block)
+        total = whole * self.block * (single + (self.block - 1) * covariance)
+        total = total + rest * (single + np.maximum(rest - 1, 0) * covariance)
+        variances: Array = np.maximum(mass**2 * total / counts**2, 0.0)
+        return variances

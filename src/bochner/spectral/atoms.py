@@ -1,0 +1,222 @@
+"""Atoms of designed measures: families of simple kernels of one distance, and their variances."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, hyp0f1, hyp1f1, jv
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.spectral.laws import Independent, Isotropic, Law
+from bochner.spectral.radial import Chi, Shell, Student
+
+_LARGEST_EXPONENT = 300.0
+
+
+class Atoms(ABC):
+    """A family of positive definite kernels of one distance, each with a known spectral law.
+
+    A designed measure is a signed combination of a few of its members. Every member is one at
+    distance zero.
+    """
+
+    __slots__ = ()
+
+    dim: int
+
+    @property
+    def block(self) -> int:
+        """Number of directions of an orthogonal block whose variance is known; 1 if none is."""
+        return 1
+
+    @abstractmethod
+    def scales(self, reach: float) -> Array:
+        """Return the members' parameters worth trying for distances up to ``reach``."""
+
+    @abstractmethod
+    def transform(self, distance: Array, scales: Array) -> Array:
+        """Return the members' values, of shape (n_distances, n_scales)."""
+
+    @abstractmethod
+    def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
+        r"""Return the variance that one frequency contributes, of shape (n_pairs, n_scales).
+
+        The mean over ``n`` frequencies in orthogonal blocks of ``block`` directions has this
+        variance divided by ``n``; ``block=1`` means independent frequencies.
+
+        Parameters
+        ----------
+        distance : ndarray of shape (n_pairs,)
+        damping : ndarray of shape (n_pairs,)
+            The part of the squared distance that an envelope accounts for; zero without one.
+        scales : ndarray of shape (n_scales,)
+        block : int
+        """
+
+    @abstractmethod
+    def law(self, scale: float) -> Law:
+        """Return the law of one member's frequencies."""
+
+    @abstractmethod
+    def envelope(self, scale: float) -> tuple[float, float]:
+        """Return the rate and the radius of one member's envelope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shells(Atoms):
+    r"""Frequencies of one length ``r``: the kernel :math:`\Lambda_d(r z)` of the distance ``z``.
+
+    For directions in whole orthogonal blocks the variance is exact: two orthogonal unit vectors
+    sum to one of length :math:`\sqrt 2`, so the covariance of two directions of a block is
+    :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`.
+    """
+
+    dim: int
+
+    @property
+    def block(self) -> int:
+        return self.dim
+
+    def scales(self, reach: float) -> Array:
+        unit = np.sqrt(self.dim) / reach
+        return np.concatenate([[0.0], unit * np.geomspace(0.02, 100.0, 75)])
+
+    def transform(self, distance: Array, scales: Array) -> Array:
+        return sphere_mean(np.outer(distance, scales), self.dim)
+
+    def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
+        u = np.outer(distance, scales)
+        square = sphere_mean(u, self.dim) ** 2
+        variance = 0.5 * (1.0 + sphere_mean(2.0 * u, self.dim)) - square
+        if block > 1:
+            variance += (block - 1) * (sphere_mean(np.sqrt(2.0) * u, self.dim) - square)
+        return np.maximum(variance, 0.0)
+
+    def law(self, scale: float) -> Law:
+        return Isotropic(Shell(scale), self.dim)
+
+    def envelope(self, scale: float) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CityBlockExponentials(Atoms):
+    r"""The kernel :math:`e^{-\gamma u}` of the city-block distance ``u``.
+
+    Its frequencies have independent Cauchy coordinates of scale :math:`\gamma`.
+    """
+
+    dim: int
+
+    def scales(self, reach: float) -> Array:
+        return np.concatenate([[0.0], np.geomspace(0.01, 300.0, 75) / reach])
+
+    def transform(self, distance: Array, scales: Array) -> Array:
+        values: Array = np.exp(-np.outer(distance, scales))
+        return values
+
+    def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
+        # k(2 delta) = k(delta)^2: the general (1 + k(2 delta)) / 2 - k(delta)^2.
+        square = self.transform(2.0 * distance, scales)
+        return 0.5 * (1.0 - square)
+
+    def law(self, scale: float) -> Law:
+        if scale == 0.0:
+            return Isotropic(Shell(0.0), self.dim)
+        return Independent(Student(1.0), self.dim, 1.0 / scale)
+
+    def envelope(self, scale: float) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DampedGaussians(Atoms):
+    r"""Gaussians :math:`e^{-\gamma z^2}` of the lifted distance of an inner product.
+
+    In the ball of radius ``R``, :math:`z^2 = 2 R^2 - 2 \langle x, y \rangle` is
+    :math:`\|x - y\|^2` plus the damping :math:`(R^2 - \|x\|^2) + (R^2 - \|y\|^2)`, which the
+    envelope of the features takes care of exactly: only :math:`e^{-\gamma \|x - y\|^2}` is
+    sampled. The radii of a block's directions are stratified, so their own variance is neglected.
+    """
+
+    dim: int
+    radius: float
+
+    @property
+    def block(self) -> int:
+        return self.dim
+
+    def scales(self, reach: float) -> Array:
+        return np.concatenate([[0.0], np.geomspace(0.005, 300.0, 75) / reach**2])
+
+    def transform(self, distance: Array, scales: Array) -> Array:
+        values: Array = np.exp(-np.outer(distance**2, scales))
+        return values
+
+    def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
+        lag = np.maximum(distance**2 - damping, 0.0)
+        x = np.minimum(np.outer(lag, scales), _LARGEST_EXPONENT)
+        if block == 1:
+            variance = 0.5 * (1.0 - np.exp(-2.0 * x)) ** 2
+        else:
+            variance = self._given_radii(x, block)
+        damped: Array = np.exp(-2.0 * np.outer(damping, scales)) * np.maximum(variance, 0.0)
+        return damped
+
+    def _given_radii(self, x: Array, block: int) -> Array:
+        r"""Return the variance that directions alone make, for :math:`x = \gamma \|x - y\|^2`.
+
+        For chi radii the mean of :math:`\Lambda_d(r z)^2` is that of :math:`e^{-2x(1 + t)}` over
+        a coordinate ``t`` of the sphere, and two orthogonal directions have
+        :math:`r^2 + s^2` with ``2d`` degrees of freedom.
+        """
+        half = 0.5 * self.dim
+        square: Array = np.exp(-2.0 * x) * hyp0f1(half, x * x)
+        pair = as_array(hyp1f1(float(self.dim), half, -x))
+        single = 0.5 * (1.0 + np.exp(-4.0 * x)) - square
+        covariance = pair - np.exp(-2.0 * x)
+        return as_array(single + (block - 1) * covariance)
+
+    def law(self, scale: float) -> Law:
+        if scale == 0.0:
+            return Isotropic(Shell(0.0), self.dim)
+        return Isotropic(Chi(), self.dim, 1.0 / np.sqrt(2.0 * scale))
+
+    def envelope(self, scale: float) -> tuple[float, float]:
+        return scale, self.radius
+
+
+def sphere_mean(u: Array, dim: int) -> Array:
+    r"""Return :math:`\Lambda_d(u)`, the mean of ``cos(u v)`` over a coordinate of the sphere.
+
+    .. math:: \Lambda_d(u) = \Gamma(d/2)\, (2/u)^{d/2 - 1} J_{d/2 - 1}(u), \qquad \Lambda_d(0) = 1.
+
+    By its power series where :math:`u^2 \leq 20 d`, and by Bessel's function beyond: absolute
+    errors stay below 1e-10, and below 5e-5 where the function itself has fallen that low in
+    more than a thousand dimensions.
+    """
+    if dim == 1:
+        line: Array = np.cos(u)
+        return line
+    near = u * u <= 20.0 * dim
+    values = np.empty_like(u)
+    values[near] = _series(u[near], dim)
+    far = u[~near]
+    order = 0.5 * dim - 1.0
+    bessel = jv(order, far)
+    with np.errstate(divide="ignore"):
+        log_size = gammaln(0.5 * dim) + order * np.log(2.0 / far) + np.log(np.abs(bessel))
+    values[~near] = np.sign(bessel) * np.exp(log_size)
+    return values
+
+
+def _series(u: Array, dim: int) -> Array:
+    step = -0.25 * u * u
+    term = np.ones_like(u)
+    total = np.ones_like(u)
+    for k in range(1, 200):
+        term = term * step / (k * (0.5 * dim + k - 1.0))
+        total += term
+        if np.abs(term).max(initial=0.0) < 1e-17:
+            break
+    return total

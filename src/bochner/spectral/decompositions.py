@@ -1,0 +1,242 @@
+"""Ways from a kernel to its measure, and the one function that takes them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, mul
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bochner import kernels
+from bochner._numerics.arrays import as_positive_scalar
+from bochner.kernels import Kernel, Metric, UnitSphere
+from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
+from bochner.spectral.closed_forms import closed_form, find_closed_form
+from bochner.spectral.design import designed_measure
+from bochner.spectral.measure import SpectralMeasure
+from bochner.spectral.pairs import Pairs
+from bochner.spectral.profiles import profile
+from bochner.spectral.spherical import spherical_polynomial_measure
+
+_DEFAULT_FREQUENCIES = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What a measure is wanted for.
+
+    Parameters
+    ----------
+    dim : int
+        Number of inputs.
+    pairs : callable
+        From a metric to a sample of pairs of rows, or ``None`` where the data are not known.
+    n_frequencies : int
+    orthogonal : bool
+        Whether frequencies will have directions in orthogonal blocks.
+    """
+
+    dim: int
+    pairs: Callable[[Metric], Pairs | None]
+    n_frequencies: int
+    orthogonal: bool
+
+
+class Decomposition(ABC):
+    """A way from a kernel to a measure."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+        """Return the measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jordan(Decomposition):
+    r"""Closed forms, split by sign: :math:`\mu = \mu_+ - \mu_-`.
+
+    Linear combinations of kernels in closed form split by the signs of their coefficients; the
+    spherical polynomial has its own transform (Liu et al., Algorithm 1 and eq. (3)).
+
+    Parameters
+    ----------
+    truncation : float, default=10.0
+        Greatest norm of the frequencies of a spherical polynomial, whose mass may be infinite.
+
+    References
+    ----------
+    Liu, Huang, Chen and Suykens, "Fast learning in reproducing kernel Kreĭn spaces via signed
+    measures", 2021.
+    """
+
+    truncation: float = 10.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "truncation", as_positive_scalar("truncation", self.truncation))
+
+    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+        if isinstance(kernel, kernels.SphericalPolynomial):
+            return spherical_polynomial_measure(
+                kernel.degree, kernel.a, setting.dim, self.truncation
+            )
+        if isinstance(kernel, kernels.Sum):
+            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
+        if isinstance(kernel, kernels.Product):
+            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
+        if isinstance(kernel, kernels.Scaled):
+            return kernel.factor * self.measure(kernel.kernel, setting)
+        return closed_form(kernel, setting.dim)
+
+
+@dataclass(frozen=True, slots=True)
+class Designed(Decomposition):
+    """The measure of least variance for the data; see :func:`designed_measure`."""
+
+    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+        found = profile(kernel)
+        pairs = None if found is None else _pairs(found.metric, found.domain, setting)
+        if found is not None and pairs is None:
+            raise ValueError(
+                f"A designed measure of {kernel!r} depends on how far the data reach; give the "
+                f"distances between rows of the data, such as scipy.spatial.distance.pdist(X)."
+            )
+        return designed_measure(
+            kernel,
+            setting.dim,
+            pairs or Pairs.of_sphere(),
+            setting.n_frequencies,
+            orthogonal=setting.orthogonal,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Auto(Decomposition):
+    """Positive measures in closed form; designed measures otherwise, term by term if need be."""
+
+    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+        known = find_closed_form(kernel, setting.dim)
+        if known is not None and known.is_positive:
+            return known
+        found = profile(kernel)
+        if found is not None and (
+            known is None or _pairs(found.metric, found.domain, setting) is not None
+        ):
+            return Designed().measure(kernel, setting)
+        if known is not None:
+            return known
+        if isinstance(kernel, kernels.Sum):
+            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
+        if isinstance(kernel, kernels.Product):
+            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
+        if isinstance(kernel, kernels.Scaled):
+            return kernel.factor * self.measure(kernel.kernel, setting)
+        return closed_form(kernel, setting.dim)
+
+
+DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
+    {"auto": Auto(), "designed": Designed(), "jordan": Jordan()}
+)
+
+
+def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
+    """Return the decomposition of that name; an object is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if isinstance(decomposition, Decomposition):
+        return decomposition
+    if isinstance(decomposition, str) and decomposition in DECOMPOSITIONS:
+        return DECOMPOSITIONS[decomposition]
+    raise ValueError(
+        f"decomposition must be one of {', '.join(map(repr, DECOMPOSITIONS))} or a Decomposition, "
+        f"got {decomposition!r}."
+    )
+
+
+def makes_blocks(scheme: Scheme) -> bool:
+    """Whether a scheme's directions come in orthogonal blocks."""
+    return not isinstance(scheme, Iid | QuasiMonteCarlo)
+
+
+def spectral_measure(
+    kernel: Kernel,
+    dim: int,
+    distances: ArrayLike | None = None,
+    n_frequencies: int | None = None,
+    *,
+    decomposition: str | Decomposition = "auto",
+    scheme: str | Scheme = "orthogonal",
+) -> SpectralMeasure:
+    r"""Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
+
+    Fourier convention: :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel of :mod:`bochner.kernels`, and sums, products and multiples of them.
+    dim : int
+        Number of inputs.
+    distances : array-like, default=None
+        Distances between rows of the data, of any shape, in the kernel's metric: a designed
+        measure is fitted as far as they reach, and its variance is least for them. Kernels of
+        the inner product are taken to be on the unit sphere, where all distances are possible
+        and none need be given; :class:`bochner.FourierFeatures` sees the data and needs neither.
+    n_frequencies : int, default=256
+        For which a designed measure has the least error.
+    decomposition : {"auto", "designed", "jordan"} or Decomposition, default="auto"
+        ``"auto"`` takes the closed form where it is positive, and designs a measure where it
+        would be signed or is not known.
+    scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+        With which frequencies will be drawn: a designed measure depends on it.
+
+    Returns
+    -------
+    measure : SpectralMeasure
+
+    Raises
+    ------
+    ValueError
+        If ``dim`` does not fit the kernel's parameters, distances are needed and not given, or
+        the kernel's function is not finite and continuous as far as they reach.
+    TypeError
+        If the kernel has neither a closed form nor a profile to design for.
+
+    Examples
+    --------
+    >>> from bochner import kernels, spectral_measure
+    >>> spectral_measure(0.5 * kernels.Gaussian(2.0), dim=3).mass
+    0.5
+    >>> mu = spectral_measure(kernels.NTK(), dim=5, n_frequencies=100)
+    >>> mu.is_positive, mu.max_error < 0.02, mu.total_variation < 4.0
+    (False, True, True)
+    """
+    if dim < 1:
+        raise ValueError(f"dim must be at least 1, got {dim}.")
+    if isinstance(kernel, Kernel):
+        kernel.check_dim(dim)
+    m = _DEFAULT_FREQUENCIES if n_frequencies is None else n_frequencies
+    if m < 1:
+        raise ValueError(f"n_frequencies must be at least 1, got {m}.")
+    given = None if distances is None else np.asarray(distances, dtype=np.float64)
+    setting = Setting(
+        dim=dim,
+        pairs=lambda metric: None if given is None else Pairs.of_distances(given, metric),
+        n_frequencies=int(m),
+        orthogonal=makes_blocks(resolve_scheme(scheme)),
+    )
+    return resolve_decomposition(decomposition).measure(kernel, setting)
+
+
+def _pairs(metric: Metric, domain: object, setting: Setting) -> Pairs | None:
+    """Return the pairs of the data; all of the sphere if the kernel lives there."""
+    known = setting.pairs(metric)
+    on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
+    return Pairs.of_sphere() if known is None and on_sphere else known

@@ -1,0 +1,146 @@
+"""A kernel of one number, stated as a function of a distance that atoms can be fitted to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.kernels import Metric, NonNegative, UnitSphere
+from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
+from bochner.spectral.pairs import Pairs
+from bochner.spectral.profiles import Function, Profile
+
+_BISECTIONS = 40
+_JUMP = 1e-3
+_OUTSIDE = (1.0, 3.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geometry:
+    """A function of a distance, the atoms that fit it, and where the data lie.
+
+    Parameters
+    ----------
+    function : callable
+        From distances to the kernel's values.
+    atoms : Atoms
+    distance, damping : ndarray of shape (n_pairs,)
+        Of the sampled pairs; see :meth:`bochner.spectral.atoms.Atoms.variance`.
+    reach : float
+        The function is fitted on distances from zero to here.
+    limit : float
+        Greatest distance that is possible at all.
+    """
+
+    function: Function
+    atoms: Atoms
+    distance: Array
+    damping: Array
+    reach: float
+    limit: float
+
+    @classmethod
+    def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
+        """Return the geometry of a kernel on data that reach ``margin`` times as far as seen."""
+        distance = np.array(pairs.distance)
+        none = np.zeros_like(distance)
+        f = profile.function
+        if profile.metric is Metric.CITY_BLOCK:
+            reach = _reach(pairs.reach * margin, np.inf)
+            return cls(f, CityBlockExponentials(dim), distance, none, reach, np.inf)
+        if profile.metric is Metric.EUCLIDEAN:
+            limit = 2.0 if isinstance(profile.domain, UnitSphere) else np.inf
+            reach = _reach(pairs.reach * margin, limit)
+            return cls(f, Shells(dim), distance, none, reach, limit)
+        if pairs.spherical or isinstance(profile.domain, UnitSphere):
+            radius, lifted, damping = pairs.norm, distance, none
+            atoms: Atoms = Shells(dim)
+        else:
+            radius = pairs.norm * np.sqrt(margin) or 1.0
+            atoms = DampedGaussians(dim, radius)
+            lifted = np.sqrt(np.maximum(2.0 * (radius**2 - np.array(pairs.inner)), 0.0))
+            damping = np.maximum(lifted**2 - distance**2, 0.0)
+        right_angle = isinstance(profile.domain, NonNegative)
+        limit = (np.sqrt(2.0) if right_angle else 2.0) * radius
+        least = pairs.least_inner - (margin - 1.0) * (pairs.norm**2 - pairs.least_inner)
+        farthest = np.sqrt(max(2.0 * (radius**2 - least), 0.0))
+        possible = lifted <= limit
+        return cls(
+            lambda z: f(radius**2 - 0.5 * z * z),
+            atoms,
+            lifted[possible],
+            damping[possible],
+            _reach(farthest, limit),
+            limit,
+        )
+
+    def inside(self, n: int) -> Array:
+        """Return about ``n`` distances up to the reach, denser towards zero."""
+        return np.unique(
+            np.concatenate(
+                [
+                    self.reach * np.linspace(0.0, 1.0, n - n // 5),
+                    self.reach * np.geomspace(1e-4, 0.1, n // 5),
+                ]
+            )
+        )
+
+    def outside(self, n: int) -> Array:
+        """Return distances beyond the reach where the fit must not run away."""
+        if self.reach >= self.limit:
+            return np.empty(0)
+        if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
+            return np.linspace(self.reach, self.limit, n + 1)[1:]
+        near, middle, far = _OUTSIDE
+        return self.reach * np.concatenate(
+            [np.linspace(near, middle, n // 2 + 1)[1:], np.geomspace(middle, far, n // 2 + 1)[1:]]
+        )
+
+    def largest_value(self, inside: Array) -> float:
+        """Return the greatest absolute value near the data, or where the data are if need be."""
+        greatest = float(np.abs(inside).max())
+        try:
+            beyond = self.function(
+                np.linspace(self.reach, min(_OUTSIDE[1] * self.reach, self.limit), 101)
+            )
+        except ValueError:  # the function says that it is not defined there
+            return greatest
+        return max(greatest, float(np.abs(beyond[np.isfinite(beyond)]).max(initial=0.0)))
+
+    def check(self) -> None:
+        """Raise ``ValueError`` unless the function is finite and continuous where it is fitted."""
+        grid = np.linspace(0.0, self.reach, 2049)
+        values = self.function(grid)
+        if not np.isfinite(values).all():
+            where = grid[~np.isfinite(values)][0]
+            raise ValueError(
+                f"The kernel's function is {values[~np.isfinite(values)][0]} at the distance "
+                f"{where:.6g}; it must be finite for distances from 0 to {self.reach:.6g}, as far "
+                f"as the data reach. Scale the inputs, or define the function there."
+            )
+        at, jump = _greatest_jump(self.function, grid, values)
+        if jump > _JUMP * np.ptp(values):
+            raise ValueError(
+                f"The kernel's function jumps by {jump:.4g} at the distance {at:.6g}; a finite "
+                f"measure has a continuous transform, so features need a continuous function. "
+                f"Smooth the step, or use least-squares weights with a callable kernel."
+            )
+
+
+def _reach(distance: float, limit: float) -> float:
+    return float(min(distance, limit)) or 1.0
+
+
+def _greatest_jump(function: Function, grid: Array, values: Array) -> tuple[float, float]:
+    """Return where the greatest step between neighbours is, and what is left of it by bisection."""
+    i = int(np.argmax(np.abs(np.diff(values))))
+    low, high = grid[i], grid[i + 1]
+    at_low, at_high = values[i], values[i + 1]
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        at_middle = function(np.array([middle]))[0]
+        if abs(at_middle - at_low) > abs(at_high - at_middle):
+            high, at_high = middle, at_middle
+        else:
+            low, at_low = middle, at_middle
+    return float(high), float(abs(at_high - at_low))

@@ -1,0 +1,102 @@
+"""What a designed measure needs to know of the data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
+
+from bochner._numerics.arrays import Array, dense_rows, squared_norms
+from bochner.kernels import Metric
+
+_ROWS = 1000
+_PAIRS = 400
+_EQUAL_NORMS = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    r"""A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
+
+    Attributes
+    ----------
+    distance : tuple of float
+        Ascending, in the metric of the kernel (Euclidean for inner products).
+    inner : tuple of float
+        Inner products of the same pairs; empty for kernels of a distance.
+    reach : float
+        Greatest distance of all pairs of the sample.
+    least_inner : float
+        Least inner product of all pairs of the sample; zero for kernels of a distance.
+    norm : float
+        Greatest Euclidean norm of all rows; zero for kernels of a distance.
+    spherical : bool
+        Whether all rows have that norm.
+    """
+
+    distance: tuple[float, ...]
+    inner: tuple[float, ...]
+    reach: float
+    least_inner: float
+    norm: float
+    spherical: bool
+
+    @classmethod
+    def of_rows(cls, X: Any, metric: Metric, rng: np.random.Generator) -> "Pairs":
+        """Return the pairs of at most 1000 rows of ``X`` (n, d), dense or sparse."""
+        norms = np.sqrt(squared_norms(X))
+        rows = np.arange(X.shape[0])
+        if len(rows) > _ROWS:
+            rows = np.sort(rng.choice(rows, _ROWS, replace=False))
+        sample = dense_rows(X, rows)
+        if metric is Metric.EUCLIDEAN:
+            return cls.of_distances(pdist(sample, "euclidean"), metric)
+        if metric is Metric.CITY_BLOCK:
+            return cls.of_distances(pdist(sample, "cityblock"), metric)
+        spherical = bool(norms.min() >= (1.0 - _EQUAL_NORMS) * norms.max())
+        i, j = np.triu_indices(len(sample), k=1)
+        inner = (sample @ sample.T)[i, j]
+        distance = np.sqrt(np.maximum(norms[rows[i]] ** 2 + norms[rows[j]] ** 2 - 2 * inner, 0.0))
+        return cls._thinned(distance, inner, float(norms.max()), spherical)
+
+    @classmethod
+    def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
+        """Return the pairs with these distances, of any shape.
+
+        Inner products are those of rows on the unit sphere at these Euclidean distances.
+
+        Raises
+        ------
+        ValueError
+            If a distance is negative or not finite.
+        """
+        flat = np.asarray(distances, dtype=np.float64).ravel()
+        if not (np.isfinite(flat).all() and (flat >= 0.0).all()):
+            raise ValueError("distances must be finite and not negative.")
+        if metric is Metric.INNER_PRODUCT:
+            return cls._thinned(flat, 1.0 - 0.5 * flat**2, 1.0, True)
+        return cls._thinned(flat, None, 0.0, False)
+
+    @classmethod
+    def of_sphere(cls) -> "Pairs":
+        """Return pairs at all distances that the unit sphere allows."""
+        return cls.of_distances(np.linspace(0.0, 2.0, _PAIRS), Metric.INNER_PRODUCT)
+
+    @classmethod
+    def _thinned(
+        cls, distance: Array, inner: Array | None, norm: float, spherical: bool
+    ) -> "Pairs":
+        if not distance.size:
+            distance, inner = np.zeros(1), None if inner is None else np.full(1, norm**2)
+        order = np.argsort(distance if inner is None else -inner, kind="stable")
+        count = min(_PAIRS, len(order))
+        kept = order[((np.arange(count) + 0.5) / count * len(order)).astype(np.intp)]
+        return cls(
+            distance=tuple(distance[kept].tolist()),
+            inner=() if inner is None else tuple(inner[kept].tolist()),
+            reach=float(distance.max()),
+            least_inner=0.0 if inner is None else float(inner.min()),
+            norm=norm,
+            spherical=spherical,
+        )

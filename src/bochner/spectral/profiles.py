@@ -1,0 +1,117 @@
+"""Kernels as functions of one number for each pair of rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce, singledispatch
+from operator import add, mul
+
+import numpy as np
+
+from bochner import kernels
+from bochner._numerics.arrays import Array
+from bochner.kernels import Domain, Metric, RealSpace, UnitSphere
+
+Function = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A kernel's values as a function of a distance or of the inner product.
+
+    Parameters
+    ----------
+    metric : Metric
+        What the number is.
+    domain : Domain
+        The inputs on which the kernel is defined.
+    function : callable
+        From an array of numbers to the kernel's values.
+    """
+
+    metric: Metric
+    domain: Domain
+    function: Function
+
+
+@singledispatch
+def profile(kernel: object) -> Profile | None:
+    """Return a kernel's profile, or ``None`` where it depends on more than one number."""
+    return None
+
+
+@profile.register
+def _(kernel: kernels.Profiled) -> Profile:
+    return Profile(kernel.metric, kernel.domain, kernel.profile)
+
+
+@profile.register(kernels.Gaussian)
+@profile.register(kernels.Matern)
+@profile.register(kernels.Exponential)
+@profile.register(kernels.RationalQuadratic)
+def _(kernel: kernels.Stationary) -> Profile | None:
+    return _along_a_line(kernel, Metric.EUCLIDEAN)
+
+
+@profile.register
+def _(kernel: kernels.Laplacian) -> Profile | None:
+    return _along_a_line(kernel, Metric.CITY_BLOCK)
+
+
+@profile.register
+def _(kernel: kernels.Sum) -> Profile | None:
+    return _combined(kernel.terms, add)
+
+
+@profile.register
+def _(kernel: kernels.Product) -> Profile | None:
+    return _combined(kernel.factors, mul)
+
+
+@profile.register
+def _(kernel: kernels.Scaled) -> Profile | None:
+    inner = profile(kernel.kernel)
+    if inner is None:
+        return None
+    function = inner.function
+    return Profile(inner.metric, inner.domain, lambda t: kernel.factor * function(t))
+
+
+def _along_a_line(kernel: kernels.Stationary, metric: Metric) -> Profile | None:
+    """Return the profile of a kernel with one length scale: its values in one dimension."""
+    if isinstance(kernel.length_scale, tuple):
+        return None
+
+    def function(t: Array) -> Array:
+        flat = kernel.evaluate(np.zeros((1, 1)), np.ravel(t)[:, None])[0]
+        values: Array = flat.reshape(np.shape(t))
+        return values
+
+    return Profile(metric, RealSpace(), function)
+
+
+def _combined(
+    members: tuple[kernels.Kernel, ...], operation: Callable[[Array, Array], Array]
+) -> Profile | None:
+    profiles = [profile(member) for member in members]
+    known = [found for found in profiles if found is not None]
+    if len(known) < len(profiles):
+        return None
+    domains = list(dict.fromkeys(p.domain for p in known if not isinstance(p.domain, RealSpace)))
+    if len(domains) > 1:
+        return None
+    domain = domains[0] if domains else RealSpace()
+    if isinstance(domain, UnitSphere):
+        known = [_of_distance(found) for found in known]
+    metrics = {found.metric for found in known}
+    if len(metrics) > 1:
+        return None
+    functions = [found.function for found in known]
+    return Profile(known[0].metric, domain, lambda t: reduce(operation, (f(t) for f in functions)))
+
+
+def _of_distance(found: Profile) -> Profile:
+    """Return a profile on the unit sphere as one of the Euclidean distance."""
+    if found.metric is not Metric.INNER_PRODUCT:
+        return found
+    function = found.function
+    return Profile(Metric.EUCLIDEAN, found.domain, lambda t: function(1.0 - 0.5 * t * t))
