@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.head_laws import dense_gram, plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import norm, t
@@ -13,6 +14,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
+import bochner
 from bochner import KreinRidge, kernels
 from bochner._numerics import arrays
 from bochner.datasets import make_gp_draw
@@ -236,3 +238,99 @@ def test_a_failed_batch_leaves_the_sums_alone():
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X[40:], np.where(np.arange(40)[:, None] == 3, np.nan, Y[40:]))
     assert_array_equal(model.sums_.gram, before)
+
+
+@pytest.fixture
+def signed(monkeypatch):
+    plant_signs(monkeypatch)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.usefixtures("signed")
+def test_an_indefinite_kernel_is_learnt_in_its_krein_space(fit_intercept):
+    model = ridge(fit_intercept=fit_intercept).fit(X, Y)
+    assert set(model.signature_) == {-1.0, 1.0}
+    assert model.alpha_ == 0.5
+    K, cross = (dense_gram(model.frequencies_, points, X) for points in (X, NEW))
+    assert np.linalg.eigvalsh(K).min() < -1.0
+    centre = np.eye(80) - (1.0 / 80.0 if fit_intercept else 0.0)
+    average = K.mean(axis=0) if fit_intercept else np.zeros(80)
+    dual = np.linalg.solve(centre @ K @ centre + 0.5 * np.eye(80), centre @ Y)
+    expected = (cross - average) @ centre @ dual + (Y - centre @ Y)[0]
+    assert_allclose(model.predict(NEW), expected, rtol=1e-8, atol=1e-8)
+    Z = model.frequencies_.features(NEW)
+    assert_allclose(model.predict(NEW), Z @ model.coef_.T + model.intercept_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0.5, "evidence"])
+@pytest.mark.parametrize("associated", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.usefixtures("signed")
+def test_batches_of_an_indefinite_kernel_give_the_whole(fit_intercept, associated, alpha):
+    parameters = {"alpha": alpha, "fit_intercept": fit_intercept, "associated": associated}
+    whole = ridge(**parameters).fit(X, Y, sample_weight=WEIGHT)
+    model = ridge(**parameters)
+    for rows in np.array_split(np.arange(80), 5)[::-1]:
+        model.partial_fit(X[rows], Y[rows], sample_weight=WEIGHT[rows])
+    assert_allclose(model.alpha_, whole.alpha_, rtol=1e-5)
+    assert_allclose(model.predict(NEW), whole.predict(NEW), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.usefixtures("signed")
+def test_a_krein_space_has_no_likelihood():
+    model = ridge().fit(X, Y)
+    with pytest.raises(ValueError, match=r"no predictive standard deviation.*associated=True"):
+        model.predict(NEW, return_std=True)
+    with pytest.raises(AttributeError, match=r"no evidence.*associated=True"):
+        _ = model.log_evidence_
+    with pytest.raises(AttributeError, match=r"no noise variance.*associated=True"):
+        _ = model.noise_variance_
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.usefixtures("signed")
+def test_associated_is_ridge_regression_on_the_features(fit_intercept):
+    model = ridge(associated=True, fit_intercept=fit_intercept).fit(X, Y)
+    assert (model.signature_ < 0).any()
+    features = model.frequencies_.features
+    theirs = Ridge(0.5, fit_intercept=fit_intercept).fit(features(X), Y)
+    mean, std = model.predict(NEW, return_std=True)
+    assert_allclose(mean, theirs.predict(features(NEW)), atol=1e-9)
+    assert (std > np.sqrt(model.noise_variance_)).all()
+    best = ridge(associated=True, fit_intercept=fit_intercept, alpha="evidence").fit(X, Y)
+    assert best.log_evidence_ > model.log_evidence_
+    # The sums are those of either space.
+    krein = ridge(fit_intercept=fit_intercept).fit(X[:40], Y[:40]).set_params(associated=True)
+    both = ridge(associated=True, fit_intercept=fit_intercept).fit(X[:40], Y[:40])
+    for other in (krein, both):
+        other.partial_fit(X[40:], Y[40:])
+    assert_array_equal(krein.coef_, both.coef_)
+
+
+@pytest.mark.parametrize("alpha", [0.5, "evidence"])
+def test_without_negative_signs_the_spaces_are_one(alpha):
+    first, second = (ridge(alpha=alpha, associated=a).fit(X, Y) for a in (False, True))
+    assert_array_equal(first.predict(NEW, return_std=True), second.predict(NEW, return_std=True))
+    assert first.log_evidence_ == second.log_evidence_
+
+
+@pytest.mark.usefixtures("signed")
+def test_a_pole_is_moved_with_a_warning():
+    model = ridge().fit(X, Y)
+    pole = -np.linalg.eigvalsh(dense_gram(model.frequencies_, X, X))[0]
+    with pytest.warns(RuntimeWarning, match="is a pole"):
+        model.set_params(alpha=pole).fit(X, Y)
+    assert 1.009 < max(model.alpha_ / pole, pole / model.alpha_) < 1.1 + 1e-6
+
+
+@pytest.mark.parametrize("associated", [False, True])
+@pytest.mark.usefixtures("signed")
+def test_model_files_hold_both_spaces(associated, tmp_path):
+    model = ridge(associated=associated).fit(X, Y)
+    bochner.save(model, tmp_path / "model")
+    loaded = bochner.load(tmp_path / "model")
+    assert_array_equal(loaded.predict(NEW), model.predict(NEW))
+    assert loaded.get_params() == model.get_params()
+    assert type(loaded.posterior_) is type(model.posterior_)
+    loaded.partial_fit(NEW, NEW)
+    assert_array_equal(loaded.predict(NEW), model.partial_fit(NEW, NEW).predict(NEW))

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from laws.head_laws import dense_gram, plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
 
+import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
 
 RNG = np.random.default_rng(0)
@@ -88,3 +90,54 @@ def test_one_class_is_refused():
 def test_it_must_be_fitted():
     with pytest.raises(NotFittedError):
         classifier().predict(X)
+
+
+@pytest.fixture
+def signed(monkeypatch):
+    plant_signs(monkeypatch)
+
+
+@each_count
+@pytest.mark.usefixtures("signed")
+def test_an_indefinite_kernel_is_learnt_in_its_krein_space(n_classes):
+    y = LABELS[n_classes]
+    classes = np.unique(y)[1:] if n_classes == 2 else np.unique(y)
+    model = classifier(alpha=0.5).fit(X, y)
+    K, cross = (dense_gram(model.frequencies_, points, X) for points in (X, NEW))
+    assert np.linalg.eigvalsh(K).min() < -1.0
+    targets = np.where(y[:, None] == classes, 1.0, -1.0)
+    expected = cross @ np.linalg.solve(K + 0.5 * np.eye(90), targets)
+    assert_allclose(model.decision_function(NEW).reshape(30, -1), expected, rtol=1e-8, atol=1e-8)
+    assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
+    with pytest.raises(AttributeError, match=r"no evidence.*associated=True"):
+        _ = model.log_evidence_
+
+
+@each_count
+@pytest.mark.parametrize("associated", [False, True])
+@pytest.mark.usefixtures("signed")
+def test_batches_of_an_indefinite_kernel_give_the_whole(n_classes, associated):
+    y = LABELS[n_classes]
+    whole = classifier(associated=associated).fit(X, y)
+    model = classifier(associated=associated)
+    for rows in np.array_split(np.argsort(y), 4):
+        model.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    assert_allclose(model.decision_function(NEW), whole.decision_function(NEW), rtol=1e-7)
+
+
+@each_count
+@pytest.mark.usefixtures("signed")
+def test_associated_is_scikit_learns_ridge_classifier_on_the_features(n_classes):
+    y = LABELS[n_classes]
+    model = classifier(alpha=0.5, associated=True).fit(X, y)
+    features = model.frequencies_.features
+    theirs = RidgeClassifier(0.5, fit_intercept=False).fit(features(X), y)
+    assert_allclose(model.decision_function(NEW), theirs.decision_function(features(NEW)))
+    assert np.isfinite(model.log_evidence_)
+
+
+@pytest.mark.usefixtures("signed")
+def test_model_files_hold_a_krein_space(tmp_path):
+    model = classifier(alpha="evidence").fit(X, LABELS[3])
+    bochner.save(model, tmp_path / "model")
+    assert_array_equal(bochner.load(tmp_path / "model").predict(NEW), model.predict(NEW))

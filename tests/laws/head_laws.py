@@ -1,6 +1,7 @@
 """What features, sums and linear heads obey, against dense algebra."""
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -9,8 +10,10 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm, t
 
 from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner.estimators._ridge_head import RidgeHead
 from bochner.features import FeatureSums, feature_sums
-from bochner.learning.ridge import best_alpha, fit_ridge
+from bochner.learning.krein import KreinSpectrum, fit_krein
+from bochner.learning.ridge import best_alpha, centred_sums, fit_ridge
 
 
 @dataclass(frozen=True)
@@ -200,3 +203,121 @@ def check_probabilities():
             options={"ftol": 1e-14},
         ).x
         assert_allclose(probability, nearest, atol=1e-6)
+
+
+def krein_problem(m=10, negative=None, **sizes):
+    """A problem whose kernel has weights of both signs, or of one."""
+    data = problem(m=m, **sizes)
+    negative = np.arange(m) % 3 == 1 if negative is None else np.full(m, negative)
+    weight = np.where(negative, -3.0, 3.0) * data.frequencies.weight
+    return replace(data, frequencies=Frequencies(data.frequencies.omega, weight))
+
+
+def dense_gram(frequencies, X, Y):
+    """The finite sum of cosines, pair by pair."""
+    lags = X[:, None, :] - Y[None, :, :]
+    return np.cos(lags @ np.asarray(frequencies.omega).T) @ np.asarray(frequencies.weight)
+
+
+def dense_krein(problem, alpha, fit_intercept, weight=None):
+    """The stationary point by its conditions on ``n`` dual coefficients and a constant.
+
+    With residuals r = y - K a - b these are W r = alpha a and, for the constant, 1'W r = 0.
+    """
+    n, targets = problem.Y.shape
+    weight = np.ones(n) if weight is None else weight
+    K = dense_gram(problem.frequencies, problem.X, problem.X)
+    border = np.full((n, 1), float(fit_intercept))
+    corner = np.array([[0.0 if fit_intercept else 1.0]])
+    system = np.block([[K + alpha * np.diag(1.0 / weight), border], [border.T, corner]])
+    dual = np.linalg.solve(system, np.concatenate([problem.Y, np.zeros((1, targets))]))
+    return dense_gram(problem.frequencies, problem.new, problem.X) @ dual[:-1] + dual[-1]
+
+
+def krein_solution(problem, alpha, fit_intercept, weight=None):
+    sums = feature_sums(problem.frequencies, problem.X, problem.Y, weight)
+    return fit_krein(sums, problem.frequencies.signature, alpha, fit_intercept=fit_intercept)
+
+
+def krein_spectrum(problem, fit_intercept=False):
+    sums, degrees = centred_sums(problem.sums, fit_intercept)
+    return KreinSpectrum.of(sums, problem.frequencies.signature, degrees)
+
+
+def check_krein(fit_intercept=False, m=10, alpha=0.31, negative=None, weighted=False):
+    """Predictions are those of K (K + alpha I)^-1 y, in a Krein space or its negative."""
+    data = krein_problem(m, negative)
+    weight = np.random.default_rng(6).uniform(0.5, 2.0, size=40) if weighted else None
+    solution = krein_solution(data, alpha, fit_intercept, weight)
+    assert solution.alpha == alpha
+    expected = dense_krein(data, alpha, fit_intercept, weight)
+    assert_allclose(solution.mean(data.frequencies.features(data.new)), expected, rtol=1e-8)
+
+
+def dense_eigenvalues(data, fit_intercept):
+    centre = np.eye(40) - (1.0 / 40.0 if fit_intercept else 0.0)
+    return np.linalg.eigvalsh(centre @ dense_gram(data.frequencies, data.X, data.X) @ centre)
+
+
+def check_poles(fit_intercept=False, m=10):
+    """Alpha is moved at the negative eigenvalues of the Gram matrix, and nowhere else."""
+    data = krein_problem(m)
+    poles = -dense_eigenvalues(data, fit_intercept)
+    poles = np.sort(poles[poles > 1e-3])
+    found = krein_spectrum(data, fit_intercept).poles
+    assert len(poles) > 2
+    assert_allclose(found[found > 1e-3], poles, rtol=1e-9)
+    for pole in poles:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            moved = krein_solution(data, pole, fit_intercept)
+        assert [warning.category for warning in caught] == [RuntimeWarning], "no warning of a pole"
+        assert f"alpha = {moved.alpha:.10g} is used instead" in str(caught[0].message)
+        assert np.abs(moved.alpha / poles - 1.0).min() > 0.009
+        new = data.frequencies.features(data.new)
+        assert_allclose(moved.mean(new), dense_krein(data, moved.alpha, fit_intercept), rtol=1e-8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for alpha in [*np.sqrt(poles[:-1] * poles[1:]), *poles * (1 + 1e-5), 2.0 * poles[-1]]:
+            assert krein_solution(data, alpha, fit_intercept).alpha == alpha
+
+
+def dense_score(data, alpha, fit_intercept):
+    """The score of generalised cross-validation from the matrix H that maps y to its fit."""
+    n = len(data.X)
+    centre = np.eye(n) - (1.0 / n if fit_intercept else 0.0)
+    K = centre @ dense_gram(data.frequencies, data.X, data.X) @ centre
+    H = K @ np.linalg.inv(K + alpha * np.eye(n))
+    residual = (np.eye(n) - H) @ centre @ data.Y
+    spent = np.abs(np.linalg.eigvalsh((H + H.T) / 2.0)).sum() + float(fit_intercept)
+    scores = n * np.sum(residual**2, axis=0) / (n - spent) ** 2
+    return np.mean(np.log(scores)) if spent < n else np.inf
+
+
+def check_cross_validation(fit_intercept=False, m=10):
+    """The score is the dense one on either side of the poles, and its least value is found."""
+    data = krein_problem(m)
+    spectrum = krein_spectrum(data, fit_intercept)
+    clear = [spectrum.clear_alpha(alpha) for alpha in np.geomspace(1e-3, 1e3, 121)]
+    dense = np.array([dense_score(data, alpha, fit_intercept) for alpha in clear])
+    assert_allclose([spectrum.score(alpha) for alpha in clear], dense, rtol=1e-6, atol=1e-7)
+    best = krein_solution(data, None, fit_intercept).alpha
+    least = dense_score(data, best, fit_intercept)
+    assert least <= dense.min() + 1e-6
+    lowest = 1e-6 * np.mean(np.sum(data.Z**2, axis=1))
+    for alpha in (spectrum.clear_alpha(best * step) for step in (1.0 - 1e-3, 1.0 + 1e-3)):
+        assert alpha < lowest or least <= dense_score(data, alpha, fit_intercept) + 1e-9
+
+
+def plant_signs(patch):
+    """Give a third of the frequencies of every head negative weights."""
+    start = RidgeHead._start
+
+    def signed(self, X, Y, weight):
+        start(self, X, Y, weight)
+        f = self.frequencies_
+        signs = np.where(np.arange(f.n_frequencies) % 3 == 1, -3.0, 3.0)
+        self.frequencies_ = Frequencies(f.omega, signs * f.weight)
+        self.signature_ = self.frequencies_.signature
+
+    patch.setattr(RidgeHead, "_start", signed)

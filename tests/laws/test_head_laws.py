@@ -47,3 +47,23 @@ def test_coverage_at_length():
 
 def test_probabilities_are_projections():
     laws.check_probabilities()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("negative", [None, False, True], ids=["both", "positive", "negative"])
+@SIZES
+@INTERCEPT
+def test_the_stationary_point_is_the_dense_one(fit_intercept, m, negative, weighted):
+    laws.check_krein(fit_intercept, m, negative=negative, weighted=weighted)
+
+
+@SIZES
+@INTERCEPT
+def test_poles_are_noticed(fit_intercept, m):
+    laws.check_poles(fit_intercept, m)
+
+
+@SIZES
+@INTERCEPT
+def test_cross_validation_is_the_dense_one(fit_intercept, m):
+    laws.check_cross_validation(fit_intercept, m)

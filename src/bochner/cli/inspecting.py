@@ -38,7 +38,8 @@ def _facts(model: Any) -> dict[str, str]:
         facts["features"] = f"{2 * model.frequencies_.n_frequencies}, scheme {model.scheme!r}"
     if hasattr(model, "posterior_"):
         facts["alpha"] = _shown(model.alpha_)
-        facts["log evidence"] = _shown(model.log_evidence_)
+        if hasattr(model, "log_evidence_"):  # a Krein space has none
+            facts["log evidence"] = _shown(model.log_evidence_)
     return facts
 
 

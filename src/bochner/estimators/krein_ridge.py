@@ -13,13 +13,28 @@ from bochner.persist import persistable
 
 @persistable(**HEAD_ATTRIBUTES, _single_target=bool, _target_origin=Array)
 class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
-    r"""Ridge regression on random features, with its Gaussian posterior.
+    r"""Ridge regression on random features, for kernels of either definiteness.
 
-    The weights are :math:`w = (Z^\top Z + \alpha I)^{-1} Z^\top y`, so predictions are those
-    of kernel ridge regression with the approximate Gram matrix :math:`Z Z^\top`, at a cost
-    linear in the number of rows. Read as a Gaussian process, targets have the prior
-    :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2` estimated by
-    maximum likelihood.
+    With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
+
+    .. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y,
+
+    so that predictions are those of kernel ridge regression, :math:`K (K + \alpha I)^{-1} y` on
+    the training rows, with the approximate Gram matrix :math:`K = Z J Z^\top`, at a cost linear
+    in the number of rows.
+
+    Where every sign is positive this is ridge regression. Read as a Gaussian process, targets
+    have the prior :math:`y \sim N(0, \sigma^2 (Z Z^\top / \alpha + I))` with :math:`\sigma^2`
+    estimated by maximum likelihood.
+
+    Where a sign is negative it is the stationary point of
+    :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` in the Krein space of the kernel (Ong, Mary,
+    Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
+    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). It has
+    no likelihood, hence no standard deviations and no evidence, and it does not exist at the
+    poles, where :math:`-\alpha` is an eigenvalue of ``K``. ``associated=True`` learns with
+    :math:`Z Z^\top` in its place: the kernel of the associated Hilbert space, and a Gaussian
+    process again.
 
     Parameters
     ----------
@@ -29,14 +44,20 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Number of real features, even.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
-        maximises the marginal likelihood, from one eigendecomposition.
+        maximises the marginal likelihood, from one eigendecomposition. In a Krein space it
+        minimises the generalised cross-validation score instead, away from the poles, and a
+        number that is a pole is moved, with a ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Of a kernel given by name; ``"evidence"`` searches a grid about the median distance on
         at most 2000 rows (of the first batch, under :meth:`partial_fit`).
     scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+    weights, decomposition
+        As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. Without it the prior mean is zero:
         centre the targets.
+    associated : bool, default=False
+        Whether to learn with :math:`Z Z^\top` whatever the signs of the features.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -45,11 +66,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     frequencies_ : Frequencies
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
+        The regularisation in use.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     noise_variance_ : float or ndarray of shape (n_targets,)
+        Not in a Krein space.
     log_evidence_ : float
-        Log marginal likelihood, summed over targets.
+        Log marginal likelihood, summed over targets. Not in a Krein space.
     sums_ : FeatureSums
         What :meth:`partial_fit` adds to; with an intercept, targets count from the mean of the
         first batch.
@@ -135,6 +158,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         mean : ndarray of shape (n,) or (n, n_targets)
         std : ndarray of the same shape
             Only if ``return_std``.
+
+        Raises
+        ------
+        ValueError
+            If standard deviations are asked for in a Krein space.
         """
         mean, std = self._predict(X, with_std=return_std)
         mean += self._target_origin
@@ -154,7 +182,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
     @property
     def noise_variance_(self) -> Any:
-        """Maximum-likelihood variance of the noise."""
+        """Maximum-likelihood variance of the noise; a Krein space has none."""
         return self._squeeze(self.posterior_.noise_variance[None])[0]
 
     def _squeeze(self, values: Array) -> Array:

@@ -18,11 +18,12 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
-    factorisation. The class of greatest value wins.
+    factorisation. The class of greatest value wins. With an indefinite kernel it learns in a Krein
+    space, or in the associated Hilbert space, as :class:`KreinRidge` does.
 
     Parameters
     ----------
-    kernel, n_components, alpha, length_scale, scheme, fit_intercept, random_state
+    kernel, n_components, alpha, length_scale, scheme, fit_intercept, associated, random_state
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
 
     Attributes
@@ -35,6 +36,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     log_evidence_ : float
+        Not in a Krein space.
     sums_ : FeatureSums
 
     Examples

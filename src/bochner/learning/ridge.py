@@ -10,7 +10,8 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner.features.stats import FeatureSums
 
-_LOG_ALPHA = (np.log(1e-6), np.log(1e5))
+LOG_ALPHA = (np.log(1e-6), np.log(1e5))
+"""The range of log alpha that is searched, about the log of the features' mean square."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +61,16 @@ class RidgePosterior:
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
     """Return the posterior given the sums and the ratio ``alpha`` of noise to weight variance."""
-    centred, degrees = _centred(sums, fit_intercept)
+    centred, degrees = centred_sums(sums, fit_intercept)
     lower = jittered_cholesky(centred.gram + alpha * np.eye(len(centred.gram)))
     whitener = solve_triangular(lower, np.eye(len(lower)), lower=True).T
     coef = whitener @ (whitener.T @ centred.cross)
     noise = _noise_variance(centred, np.sum(centred.cross * coef, axis=0), degrees)
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
-    centre = (sums.features - centred.features) / sums.weight
+    centre, mean_targets = origin(sums, centred)
     return RidgePosterior(
         coef=coef,
-        intercept=(sums.targets - centred.targets) / sums.weight - centre @ coef,
+        intercept=mean_targets - centre @ coef,
         whitener=whitener,
         noise_variance=noise,
         alpha=float(alpha),
@@ -85,10 +86,10 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
     One eigendecomposition of the Gram matrix makes every further value O(p t): a grid over
     thirteen decades around the features' mean square, then the root of the derivative.
     """
-    centred, degrees = _centred(sums, fit_intercept)
+    centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
     scale = max(float(spectrum.values.sum()) / sums.weight, np.finfo(np.float64).tiny)
-    grid = np.log(scale) + np.linspace(*_LOG_ALPHA, 33)
+    grid = np.log(scale) + np.linspace(*LOG_ALPHA, 33)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))
     log_alpha = grid[best]
     if 0 < best < len(grid) - 1:
@@ -130,11 +131,19 @@ class _Spectrum:
         return _noise_variance(self.sums, explained, self.degrees)
 
 
-def _centred(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
+def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
     """Return the sums to regress on and the number of observations they are worth."""
     if not fit_intercept:
         return sums, sums.weight
     return sums.centred(), max(sums.weight - 1.0, 1.0)
+
+
+def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
+    """Return the means of features (p,) and targets (t,) that centring took off."""
+    return (
+        (sums.features - centred.features) / sums.weight,
+        (sums.targets - centred.targets) / sums.weight,
+    )
 
 
 def _noise_variance(sums: FeatureSums, explained: Array, degrees: float) -> Array:

@@ -1,0 +1,326 @@
+r"""Ridge regression in the Krein space of an indefinite kernel, from sums alone.
+
+Features ``Z`` (n, p) whose signs are the diagonal of :math:`J` approximate a Gram matrix
+:math:`K = Z J Z^\top` that may have eigenvalues :math:`\lambda_i` of either sign. The stationary
+point of :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` is
+
+.. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y, \qquad f(x) = z(x) \cdot w,
+
+whose values on the rows are :math:`K (K + \alpha I)^{-1} y`. It is a minimum where ``K`` has no
+negative eigenvalue, and ridge regression where :math:`J = I`. It does not exist at the poles,
+where :math:`\alpha = -\lambda_i`: there :math:`Z^\top Z + \alpha J` is singular.
+
+References
+----------
+C. S. Ong, X. Mary, S. Canu and A. J. Smola, "Learning with non-positive kernels", 2004.
+
+G. Loosli, S. Canu and C. S. Ong, "Learning SVM in Krein spaces", 2016.
+
+D. Oglic and T. Gärtner, "Learning in reproducing kernel Krein spaces", 2018.
+
+F. Liu, L. Shi, X. Huang, J. Yang and J. A. K. Suykens, "Analysis of regularized least squares in
+reproducing kernel Krein spaces", 2021.
+
+G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for choosing a good
+ridge parameter", 1979.
+"""
+
+import warnings
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from scipy.linalg import eigh, solve, solve_triangular
+from scipy.optimize import brentq
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.linalg import pivoted_cholesky
+from bochner.features.stats import FeatureSums
+from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin
+
+_SINGULAR = 1e-6
+_CLEAR = np.log(1.1)
+_NARROW = np.log(1.01)
+_STEP = np.log(10.0) / 20.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KreinSolution:
+    """The stationary point on ``p`` features, for ``t`` targets.
+
+    It has the face of :class:`~bochner.learning.ridge.RidgePosterior` without what needs a
+    likelihood: no Gaussian process has an indefinite covariance.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (p, t)
+    intercept : ndarray of shape (t,)
+    alpha : float
+        The regularisation in use, away from the poles.
+    poles : ndarray of shape (q,)
+        Minus the negative eigenvalues of the Gram matrix (centred, with an intercept), ascending:
+        the values of ``alpha`` without a solution.
+    """
+
+    coef: Array
+    intercept: Array
+    alpha: float
+    poles: Array
+
+    def mean(self, Z: Array) -> Array:
+        """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
+        return Z @ self.coef + self.intercept
+
+    def std(self, Z: Array) -> NoReturn:
+        """Raise ``ValueError``: predictions have no standard deviation."""
+        raise ValueError(_no_likelihood("predictive standard deviation"))
+
+    @property
+    def noise_variance(self) -> NoReturn:
+        """Raise ``AttributeError``: there is no noise model."""
+        raise AttributeError(_no_likelihood("noise variance"))
+
+    @property
+    def log_evidence(self) -> NoReturn:
+        """Raise ``AttributeError``: there is no likelihood."""
+        raise AttributeError(_no_likelihood("evidence"))
+
+
+def fit_krein(
+    sums: FeatureSums,
+    signature: Array,
+    alpha: float | None,
+    *,
+    fit_intercept: bool = False,
+) -> KreinSolution:
+    r"""Return the stationary point given the sums and the signs of the features.
+
+    Parameters
+    ----------
+    sums : FeatureSums
+    signature : ndarray of shape (p,)
+        The diagonal of ``J``, of plus and minus ones.
+    alpha : float or None
+        Positive; ``None`` takes the value of least generalised cross-validation score,
+        :meth:`KreinSpectrum.best_alpha`. One that is a pole up to a relative gap of 1e-6 (or to
+        rounding, where that is more) is moved to :meth:`KreinSpectrum.clear_alpha`.
+    fit_intercept : bool, default=False
+        Whether to add a constant that is not penalised.
+
+    Returns
+    -------
+    solution : KreinSolution
+
+    Warns
+    -----
+    RuntimeWarning
+        If ``alpha`` is a pole; it says what is used instead.
+
+    Raises
+    ------
+    ValueError
+        If the signature is not a sign for every feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Frequencies
+    >>> from bochner.features import feature_sums
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
+    >>> f = Frequencies(omega=[[0.5], [1.0], [3.0]], weight=[1.0, -0.4, 0.4])
+    >>> solution = fit_krein(feature_sums(f, X, y), f.signature, 0.1)
+    >>> K = f.gram(X)
+    >>> dense = K @ np.linalg.solve(K + 0.1 * np.eye(50), y)
+    >>> bool(np.allclose(solution.mean(f.features(X)), dense))
+    True
+    """
+    signature = _checked(signature, len(sums.gram))
+    centred, degrees = centred_sums(sums, fit_intercept)
+    spectrum = KreinSpectrum.of(centred, signature, degrees)
+    if alpha is None:
+        alpha = spectrum.best_alpha()
+    elif spectrum.is_pole(alpha):
+        alpha = _moved(alpha, spectrum)
+    coef: Array = solve(_system(centred.gram, signature, alpha), centred.cross, assume_a="sym")
+    mean_features, mean_targets = origin(sums, centred)
+    return KreinSolution(
+        coef=coef,
+        intercept=mean_targets - mean_features @ coef,
+        alpha=float(alpha),
+        poles=spectrum.poles,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KreinSpectrum:
+    r"""The eigenvalues of the Gram matrix, and what they say of ``alpha``.
+
+    With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are those of
+    the symmetric matrix :math:`L^\top J L`, whatever the number of rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r,)
+        Eigenvalues, ascending; ``r`` is the numerical rank of ``Z``.
+    squares : ndarray of shape (r, t)
+        Squares of the targets' components along the eigenvectors.
+    sums : FeatureSums
+        Centred, with an intercept.
+    degrees : float
+        Number of observations that the sums are worth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.features import FeatureSums
+    >>> Z, J = np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, -1.0])
+    >>> sums = FeatureSums.from_rows(Z, np.ones((2, 1)))
+    >>> KreinSpectrum.of(sums, J, 2.0).poles.round(6)
+    array([4.828427])
+    >>> np.linalg.eigvalsh(Z * J @ Z.T).round(6)
+    array([-4.828427,  0.828427])
+    """
+
+    values: Array
+    squares: Array
+    sums: FeatureSums
+    degrees: float
+
+    @classmethod
+    def of(cls, sums: FeatureSums, signature: Array, degrees: float) -> "KreinSpectrum":
+        """Return the spectrum, from one pivoted Cholesky factor and one eigendecomposition."""
+        lower, pivots = pivoted_cholesky(sums.gram)
+        components = solve_triangular(lower[pivots], sums.cross[pivots], lower=True)
+        values, vectors = eigh((lower.T * signature) @ lower)
+        return cls(values, (vectors.T @ components) ** 2, sums, degrees)
+
+    @property
+    def poles(self) -> Array:
+        """Values of ``alpha`` without a solution, ascending, of shape (q,)."""
+        return -self.values[self.values < 0.0][::-1]
+
+    def is_pole(self, alpha: float) -> bool:
+        """Tell whether ``alpha`` is a pole up to a relative gap of 1e-6, or to rounding."""
+        reach = max(_SINGULAR * alpha, self._rounding)
+        return bool(np.any(np.abs(self.values + alpha) < reach))
+
+    def clear_alpha(self, alpha: float) -> float:
+        """Return the nearest value, in ratio, that is clear of the poles.
+
+        A tenth away from all of them, or midway between two that are nearer to each other than
+        that; between poles within two per cent of each other there is no clear value. Above the
+        greatest pole there always is.
+        """
+        return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
+
+    def score(self, alpha: float) -> float:
+        r"""Return the log of the generalised cross-validation score, averaged over targets.
+
+        With :math:`H = K (K + \alpha I)^{-1}` on ``n`` rows, whose eigenvalues are
+        :math:`h_i = \lambda_i / (\lambda_i + \alpha)`, the score is
+        :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more from ``n`` in
+        the denominator. Where ``K`` has no negative eigenvalue this is the score of Golub, Heath
+        and Wahba, with the trace of ``H``. Elsewhere the trace does not count what is fitted:
+        :math:`h_i` of opposite signs cancel, and tend to infinity on the two sides of a pole.
+
+        The score is infinite where :math:`\sum_i |h_i|` uses up all observations.
+        """
+        return self._score_and_slope(alpha)[0]
+
+    def best_alpha(self) -> float:
+        """Return the value of least score among those clear of the poles.
+
+        A grid of twenty values a decade, from 1e-6 to 1e5 times the features' mean square or
+        to ten times the greatest pole, each moved to :meth:`clear_alpha`; about the best of them
+        the root of the derivative. Of equal scores the greatest ``alpha`` wins.
+        """
+        low, high = self._clear_intervals()
+        grid = np.unique([_nearest(point, low, high) for point in self._grid()])
+        scores = [self.score(alpha) for alpha in np.exp(grid)]
+        best = len(grid) - 1 - int(np.argmin(scores[::-1]))
+        interval = int(np.argmin(np.abs(np.clip(grid[best], low, high) - grid[best])))
+        left = max(low[interval], grid[max(best - 1, 0)])
+        right = min(high[interval], grid[min(best + 1, len(grid) - 1)])
+        log_alpha = grid[best]
+        if self._slope(left) < 0.0 < self._slope(right):
+            log_alpha = brentq(self._slope, left, right, xtol=1e-13)
+        return float(np.exp(log_alpha))
+
+    def _score_and_slope(self, alpha: float) -> tuple[float, float]:
+        """Return the score and its derivative with respect to log alpha."""
+        hat = self.values / (self.values + alpha)
+        square = self.sums.square
+        floor = np.maximum(1e-12 * square, np.finfo(np.float64).tiny)
+        residual = np.maximum(square - (hat * (2.0 - hat)) @ self.squares, floor)
+        left = self.degrees - float(np.sum(np.abs(hat)))
+        if left <= 0.0:
+            return np.inf, np.nan
+        score = float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))
+        growth = 2.0 * (hat * (1.0 - hat) ** 2) @ self.squares
+        gain = float(np.sum(np.abs(hat) * (1.0 - hat)))
+        return score, float(np.mean(growth / residual)) - 2.0 * gain / left
+
+    def _slope(self, log_alpha: float) -> float:
+        return self._score_and_slope(float(np.exp(log_alpha)))[1]
+
+    @property
+    def _rounding(self) -> float:
+        """What eigenvalues are known up to."""
+        double = np.finfo(np.float64)
+        return max(10.0 * float(double.eps * np.trace(self.sums.gram)), float(double.tiny))
+
+    def _grid(self) -> Array:
+        scale = max(float(np.trace(self.sums.gram)) / self.sums.weight, np.finfo(np.float64).tiny)
+        lowest, highest = np.log(scale) + np.array(LOG_ALPHA)
+        if len(self.poles):
+            highest = max(highest, np.log(10.0 * self.poles[-1]))
+        return np.arange(lowest, highest + _STEP, _STEP)
+
+    def _clear_intervals(self) -> tuple[Array, Array]:
+        """Return the ends of the intervals of log alpha that are clear of the poles."""
+        tiny = float(np.finfo(np.float64).tiny)
+        poles = -self.values[self.values < self._rounding][::-1]
+        low = np.append(-np.inf, np.log(poles + self._rounding))
+        high = np.append(np.log(np.maximum(poles - self._rounding, tiny)), np.inf)
+        half = (high - low) / 2.0
+        wide = (half >= _NARROW) & (high > np.log(tiny))
+        margin = np.minimum(half, _CLEAR)[wide]
+        return low[wide] + margin, high[wide] - margin
+
+
+def _system(gram: Array, signature: Array, alpha: float) -> Array:
+    return gram + alpha * np.diag(signature)
+
+
+def _nearest(point: float, low: Array, high: Array) -> float:
+    """Return the nearest point of the intervals from ``low`` to ``high``."""
+    clipped = np.clip(point, low, high)
+    return float(clipped[np.argmin(np.abs(clipped - point))])
+
+
+def _moved(alpha: float, spectrum: KreinSpectrum) -> float:
+    clear = spectrum.clear_alpha(alpha)
+    warnings.warn(
+        f"alpha = {alpha:.10g} is a pole: the Gram matrix has an eigenvalue of -alpha, up to "
+        f"rounding, and Z'Z + alpha J is singular. alpha = {clear:.10g} is used instead. Choose "
+        f"another alpha, alpha='evidence', or associated=True, which has no poles.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return clear
+
+
+def _checked(signature: Array, p: int) -> Array:
+    if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
+        raise ValueError(
+            f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r}."
+        )
+    return np.asarray(signature, dtype=np.float64)
+
+
+def _no_likelihood(quantity: str) -> str:
+    return (
+        f"An indefinite kernel has no {quantity}, as no Gaussian process has it for a covariance. "
+        f"Use associated=True, which learns in the associated Hilbert space."
+    )
