@@ -1,0 +1,33 @@
+r"""What others would use instead: the feature maps that this library is compared with.
+
+All are scikit-learn transformers of one interface. ``transform(X)`` has ``n_components`` columns
+of real features, ``signature_`` their signs, and ``gram(X, Y)`` is the approximate Gram matrix
+``(transform(X) * signature_) @ transform(Y).T``. They do what their papers say; where one does
+more, its documentation says so.
+
+=================================== ============================================= ========
+Transformer                         Kernels                                       Signs
+=================================== ============================================= ========
+:class:`SphericalRandomFeatures`    functions of the distance, on a sphere        positive
+:class:`RandomMaclaurin`            polynomials of the inner product              both
+:class:`TensorizedRandomProjection` :math:`(\gamma \langle x, y \rangle + c)^p`   positive
+:class:`TensorSketch`               :math:`(\gamma \langle x, y \rangle + c)^p`   positive
+:class:`KreinNystroem`              every symmetric one; depends on the data      both
+=================================== ============================================= ========
+
+Maps of positive signs alone cannot reach an indefinite kernel, however many features they have.
+"""
+
+from bochner.baselines.maclaurin import RandomMaclaurin
+from bochner.baselines.nystroem import KreinNystroem
+from bochner.baselines.spherical import SphericalRandomFeatures
+from bochner.baselines.tensor_sketch import TensorSketch
+from bochner.baselines.tensorized import TensorizedRandomProjection
+
+__all__ = [
+    "KreinNystroem",
+    "RandomMaclaurin",
+    "SphericalRandomFeatures",
+    "TensorSketch",
+    "TensorizedRandomProjection",
+]

@@ -1,0 +1,200 @@
+"""Fitting a sum of Gaussians, as a kernel of the distance, to a given function."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares, nnls
+from scipy.special import gammaln
+
+from bochner._numerics.arrays import Array
+from bochner.spectral.atoms import sphere_mean
+
+# Of exp(-rate z^2) for distances up to 2: from nearly constant to a fortieth of the diameter.
+_RATES = (1e-2, 1e2)
+_N_DISTANCES = 257
+_N_RADII = 1000
+_EVALUATIONS = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianSum:
+    r"""A positive radial measure from the spectral density of a signed sum of Gaussians.
+
+    In ``d`` dimensions :math:`\sum_i c_i e^{-\gamma_i z^2}` has a spectral density, a sum of
+    normal densities of covariance :math:`2 \gamma_i I`. Its positive part is a measure, here on a
+    grid of radii.
+
+    Parameters
+    ----------
+    amplitude : ndarray of shape (n_gaussians,)
+        :math:`c`, scaled so that the positive part has the mass of the fitted function.
+    rate : ndarray of shape (n_gaussians,)
+        :math:`\gamma`, in inverse squared units of the distance.
+    radius : ndarray of shape (n_radii,)
+        Lengths of frequencies.
+    mass : ndarray of shape (n_radii,)
+        Mass of the positive part at each.
+    dim : int
+        ``d``.
+    """
+
+    amplitude: Array
+    rate: Array
+    radius: Array
+    mass: Array
+    dim: int
+
+    def __call__(self, distance: Array) -> Array:
+        """Return the kernel of the measure at distances of shape (n,)."""
+        values: Array = sphere_mean(np.outer(distance, self.radius), self.dim) @ self.mass
+        return values
+
+    def sample_radii(self, m: int, rng: np.random.Generator) -> Array:
+        """Return ``m`` independent lengths of frequencies, of shape (m,)."""
+        total = self.mass.sum()
+        # Frequencies of no weight may have any length.
+        return rng.choice(self.radius, size=m, p=self.mass / total if total > 0.0 else None)
+
+    def rescaled(self, length: float) -> "GaussianSum":
+        """Return the sum as a function of the distance times ``length``."""
+        rate, radius = self.rate / length**2, self.radius / length
+        return GaussianSum(self.amplitude, rate, radius, self.mass, self.dim)
+
+
+def fit_gaussian_sum(
+    function: Callable[[Array], Array],
+    dim: int,
+    n_gaussians: int,
+    lowest: float,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> tuple[GaussianSum, float]:
+    """Return the sum whose kernel is nearest to a function on [0, 2], and their distance.
+
+    Nearest in the mean square over uniform distances, among sums whose mass is the function's
+    value at zero; the distance is its root. Gauss-Newton steps in amplitudes and logarithms of
+    rates from ``n_starts`` starts, the best of which is kept: the positive sum that is best on a
+    grid of rates, and random ones.
+
+    Parameters
+    ----------
+    function : callable
+        From distances of shape (n,) to values. If it is not positive at zero, the sum is zero.
+    dim : int
+    n_gaussians : int
+    lowest : float
+        Least amplitude: zero for a mixture, minus infinity for a density to be clipped.
+    n_starts : int
+    rng : Generator
+    """
+    problem = _Problem.of(function, dim)
+    if problem.target[0] <= 0.0:
+        error = float(np.linalg.norm(problem.root_weight * problem.target))
+        nothing = np.zeros(n_gaussians), np.ones(n_gaussians)
+        return GaussianSum(*nothing, problem.radius, np.zeros(_N_RADII), dim), error
+    lower = np.repeat([lowest, np.log(_RATES[0])], n_gaussians)
+    upper = np.repeat([np.inf, np.log(_RATES[1])], n_gaussians)
+    solutions = [
+        least_squares(
+            problem.residuals,
+            start,
+            problem.jacobian,
+            bounds=(lower, upper),
+            x_scale="jac",
+            max_nfev=_EVALUATIONS,
+        )
+        for start in problem.starts(n_gaussians, n_starts, lowest, rng)
+    ]
+    best = min(solutions, key=lambda solution: float(solution.cost))
+    return problem.solution(best.x), float(np.sqrt(2.0 * best.cost))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """Least squares in ``theta``, the amplitudes and then the logarithms of the rates.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_distances,)
+        Values at ``distance``, which starts with zero.
+    root_weight : ndarray of shape (n_distances,)
+        Roots of the trapezoidal rule's weights, which sum to one.
+    transform : ndarray of shape (n_radii, n_distances)
+        The kernel of a unit mass at every radius.
+    """
+
+    target: Array
+    distance: Array
+    root_weight: Array
+    radius: Array
+    transform: Array
+    dim: int
+
+    @classmethod
+    def of(cls, function: Callable[[Array], Array], dim: int) -> "_Problem":
+        distance = np.linspace(0.0, 2.0, _N_DISTANCES)
+        weight = np.full(_N_DISTANCES, 1.0 / (_N_DISTANCES - 1))
+        weight[[0, -1]] *= 0.5
+        # Nearly all of the mass of every Gaussian that the bounds on the rates allow.
+        least, most = np.sqrt(2.0 * np.array(_RATES)) * (0.01, np.sqrt(dim) + 5.0)
+        radius = np.geomspace(least, most, _N_RADII)
+        transform = sphere_mean(np.outer(radius, distance), dim)
+        return cls(function(distance), distance, np.sqrt(weight), radius, transform, dim)
+
+    def residuals(self, theta: Array) -> Array:
+        amplitude = theta[: len(theta) // 2]
+        values = np.maximum(amplitude @ self._spectra(theta), 0.0) @ self.transform
+        fitted: Array = self.target[0] * values / _positive(values[0])
+        return self.root_weight * (fitted - self.target)
+
+    def jacobian(self, theta: Array) -> Array:
+        amplitude, log_rate = np.split(theta, 2)
+        spectra = self._spectra(theta)
+        spectra *= amplitude @ spectra > 0.0
+        slope = 0.25 * self.radius**2 * np.exp(-log_rate)[:, None] - 0.5 * self.dim
+        gradient = np.concatenate([spectra, amplitude[:, None] * spectra * slope]) @ self.transform
+        values = amplitude @ spectra @ self.transform
+        mass = _positive(values[0])
+        normalised = gradient / mass - np.outer(gradient[:, 0] / mass, values / mass)
+        jacobian: Array = (self.root_weight * self.target[0] * normalised).T
+        return jacobian
+
+    def starts(
+        self, n_gaussians: int, n_starts: int, lowest: float, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        """Yield the best positive sum on a grid of rates, and then random sums."""
+        rates = np.geomspace(*_RATES, 100)
+        gaussians = np.exp(-np.outer(self.distance**2, rates)) * self.root_weight[:, None]
+        weights, _ = nnls(gaussians, self.target * self.root_weight)
+        largest = np.argsort(-weights, kind="stable")[:n_gaussians]
+        amplitude = np.full(n_gaussians, 1e-3)
+        amplitude[: len(largest)] = np.maximum(weights[largest], 1e-3)
+        log_rate = np.zeros(n_gaussians)
+        log_rate[: len(largest)] = np.clip(np.log(rates[largest]), *np.log(_RATES))
+        yield np.concatenate([amplitude, log_rate])
+        for _ in range(n_starts - 1):
+            amplitude = rng.uniform(max(lowest, -1.0), 1.0, size=n_gaussians)
+            yield np.concatenate([amplitude, rng.uniform(-3.0, 3.0, size=n_gaussians)])
+
+    def solution(self, theta: Array) -> GaussianSum:
+        amplitude, log_rate = np.split(theta, 2)
+        mass = np.maximum(amplitude @ self._spectra(theta), 0.0)
+        scale = self.target[0] / _positive(mass.sum())
+        return GaussianSum(scale * amplitude, np.exp(log_rate), self.radius, scale * mass, self.dim)
+
+    def _spectra(self, theta: Array) -> Array:
+        """Return the mass of every Gaussian at every radius, (n_gaussians, n_radii)."""
+        log_variance = theta[len(theta) // 2 :, None] + np.log(2.0)
+        half = 0.5 * self.dim
+        # The radius follows a scaled chi law, and the radii are a geometric sequence.
+        exponent = self.dim * (np.log(self.radius) - 0.5 * log_variance)
+        exponent -= 0.5 * self.radius**2 * np.exp(-log_variance)
+        exponent += (1.0 - half) * np.log(2.0) - gammaln(half)
+        spectra: Array = np.exp(exponent) * np.log(self.radius[1] / self.radius[0])
+        return spectra
+
+
+def _positive(mass: float) -> float:
+    """Return a number to divide by: a density that is nowhere positive has no mass."""
+    return max(float(mass), float(np.finfo(np.float64).tiny))

@@ -1,0 +1,123 @@
+"""What all baselines share: the scikit-learn shell, and the checks of their parameters."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.kernels import kernel_called
+
+Choice = TypeVar("Choice")
+
+_FLOATS = (np.float64, np.float32)
+
+
+class KernelFeatures(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """A transformer whose signed inner products approximate a kernel."""
+
+    n_components: int
+    random_state: Any
+    signature_: Array
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or the data are unusable.
+        """
+        X = validate_data(self, X, dtype=_FLOATS)
+        as_count("n_components", self.n_components)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self.signature_ = self._draw(X, np.random.default_rng(seed))
+        self._n_features_out = len(self.signature_)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features, one column for each entry of ``signature_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        Z : ndarray of shape (n, len(signature_))
+            In float32 if ``X`` is, and else in float64.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=_FLOATS, reset=False)
+        return self._features(X).astype(X.dtype, copy=False)
+
+    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        Y : array-like of shape (n2, d), default=None
+
+        Returns
+        -------
+        K : ndarray of shape (n, n2)
+        """
+        left = np.asarray(self.transform(X))
+        right = left if Y is None else np.asarray(self.transform(Y))
+        gram: NDArray[Any] = (left * self.signature_.astype(left.dtype)) @ right.T
+        return gram
+
+    @abstractmethod
+    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+        """Learn what the features need from checked rows, and return the signature."""
+
+    @abstractmethod
+    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the features of checked rows."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def as_count(name: str, value: Any) -> int:
+    """Return ``value`` as a positive integer."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a positive integer, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be positive, got {value}.")
+    return int(value)
+
+
+def as_one_of(name: str, value: Any, table: Mapping[str, Choice]) -> Choice:
+    """Return the entry of ``table`` that ``value`` names."""
+    if not isinstance(value, str) or value not in table:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, got {value!r}.")
+    return table[value]
+
+
+def resolved_kernel(kernel: Any, dim: int) -> Any:
+    """Return the kernel of a name, and anything else as it is."""
+    return kernel_called(kernel, dim) if isinstance(kernel, str) else kernel

@@ -1,0 +1,171 @@
+"""Bugs that sampling the Jordan parts of a signed measure invites."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from laws import jordan_laws
+from laws.jordan_laws import CASES
+from mutants.planted import Mutant
+
+from bochner.spectral import SpectralMeasure, spherical
+from bochner.spectral.measure import Part
+
+PLANE, FIVE, LETTER = CASES
+
+
+def check_density(case):
+    return lambda: jordan_laws.check_density(case)
+
+
+def check_masses(case):
+    return lambda: jordan_laws.check_masses(case)
+
+
+def check_transform(case):
+    return lambda: jordan_laws.check_transform(case)
+
+
+def check_radius(case):
+    return lambda: jordan_laws.check_radius(case)
+
+
+def check_unbiased(case, scheme="iid"):
+    return lambda: jordan_laws.check_unbiased(case, scheme)
+
+
+def with_density(patch, density: Callable):
+    """Plant another density, with caches of its own."""
+    for name in ("_table", "truncation_error"):
+        patch.setattr(spherical, name, lru_cache(getattr(spherical, name).__wrapped__))
+    patch.setattr(spherical, "radial_density", density)
+
+
+def with_parts(patch, parts: Callable):
+    build = spherical.spherical_polynomial_measure
+    patch.setattr(
+        spherical,
+        "spherical_polynomial_measure",
+        lambda *arguments: SpectralMeasure(parts(*build(*arguments).parts)),
+    )
+
+
+def flipped_sign_of_the_negative_part(patch):
+    with_parts(patch, lambda plus, minus: (plus, Part(-minus.mass, minus.law)))
+
+
+def swapped_masses(patch):
+    with_parts(
+        patch, lambda plus, minus: (Part(-minus.mass, plus.law), Part(-plus.mass, minus.law))
+    )
+
+
+def swapped_laws(patch):
+    with_parts(patch, lambda plus, minus: (Part(plus.mass, minus.law), Part(minus.mass, plus.law)))
+
+
+def equal_masses(patch):
+    """Both parts as heavy as the heavier one, as if the kernel were zero at zero."""
+    with_parts(patch, lambda plus, minus: (plus, Part(-plus.mass, minus.law)))
+
+
+def missing_jacobian(patch):
+    """Radii drawn from the density of a vector, normalised to the right total mass."""
+    density = spherical.radial_density
+
+    def without(radius, degree, a, dim):
+        grid = np.linspace(1e-6, 10.0, 2001)
+        right, wrong = density(grid, degree, a, dim), density(grid, degree, a, dim)
+        wrong = wrong / grid ** (dim - 1)
+        r = np.maximum(radius, 1e-6)
+        return density(r, degree, a, dim) / r ** (dim - 1) * (right.sum() / wrong.sum())
+
+    with_density(patch, without)
+
+
+def jacobian_of_one_more_input(patch):
+    density = spherical.radial_density
+    with_density(patch, lambda radius, degree, a, dim: radius * density(radius, degree, a, dim))
+
+
+def unitary_constant(patch):
+    """The paper's (3) as it is printed, a factor (2 pi)^(d/2) too large."""
+    density = spherical.radial_density
+    with_density(
+        patch,
+        lambda radius, degree, a, dim: (
+            (2.0 * np.pi) ** (dim / 2.0) * density(radius, degree, a, dim)
+        ),
+    )
+
+
+def magnitude_of_the_density(patch):
+    """Both parts drawn from the density's absolute value: the sign of the law is lost."""
+
+    @lru_cache
+    def table(degree, a, dim, truncation, sign):
+        return spherical.tabulate(
+            lambda r: sign * np.abs(spherical.radial_density(r, degree, a, dim)), truncation, sign
+        )
+
+    patch.setattr(spherical, "_table", table)
+
+
+def radii_a_tenth_too_long(patch):
+    quantile = spherical.Tabulated.quantile
+    patch.setattr(
+        spherical.Tabulated, "quantile", lambda self, u: np.minimum(1.1 * quantile(self, u), 10.0)
+    )
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        flipped_sign_of_the_negative_part: (
+            check_masses(LETTER),
+            check_transform(LETTER),
+            check_unbiased(PLANE),
+            check_unbiased(FIVE, "orthogonal"),
+            check_unbiased(LETTER),
+        ),
+        swapped_masses: (
+            check_masses(LETTER),
+            check_transform(PLANE),
+            check_unbiased(PLANE),
+            check_unbiased(FIVE, "orthogonal"),
+            check_unbiased(LETTER),
+        ),
+        swapped_laws: (
+            check_transform(LETTER),
+            check_radius(FIVE),
+            check_unbiased(PLANE),
+            check_unbiased(LETTER, "orthogonal"),
+        ),
+        equal_masses: (check_masses(LETTER), check_transform(LETTER), check_unbiased(FIVE)),
+        missing_jacobian: (
+            check_density(FIVE),
+            check_radius(PLANE),
+            check_radius(LETTER),
+            check_transform(LETTER),
+            check_unbiased(FIVE),
+            check_unbiased(LETTER, "orthogonal"),
+        ),
+        jacobian_of_one_more_input: (
+            check_density(PLANE),
+            check_radius(LETTER),
+            check_unbiased(FIVE),
+        ),
+        unitary_constant: (check_density(PLANE), check_masses(FIVE), check_unbiased(PLANE)),
+        magnitude_of_the_density: (
+            check_masses(LETTER),
+            check_radius(FIVE),
+            check_transform(LETTER),
+            check_unbiased(FIVE),
+        ),
+        radii_a_tenth_too_long: (
+            check_radius(PLANE),
+            check_transform(FIVE),
+            check_unbiased(LETTER),
+        ),
+    }.items()
+)
