@@ -12,7 +12,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: help demo test test-slow coverage lint types imports doctest check docs \
-        bench bench-tables bench-gaussian clean
+        bench bench-tables bench-gaussian bench-indefinite clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -47,13 +47,16 @@ check: lint types imports test doctest docs  ## All of the above
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
-bench: bench-tables bench-gaussian  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-gaussian bench-indefinite  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, beside other methods
 	$(BIN)/bochner bench tables $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/bochner bench gaussian $(FLAGS) --out "$(OUT)"
+
+bench-indefinite: $(VENV)/.demo  ## Features of indefinite kernels, beside other methods
+	$(BIN)/bochner bench indefinite $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment
 	rm -rf $(VENV) build dist docs/_build docs/api/generated \

@@ -1,6 +1,7 @@
 """Random Fourier features for every kernel."""
 
 from bochner import datasets, kernels
+from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_encoder import TableEncoder
@@ -11,6 +12,7 @@ from bochner.persist import load, save
 from bochner.spectral import spectral_measure
 
 __all__ = [
+    "Diagnosis",
     "FourierFeatures",
     "Frequencies",
     "KreinRidge",
@@ -19,6 +21,7 @@ __all__ = [
     "TableEncoder",
     "TableRegressor",
     "datasets",
+    "diagnose",
     "kernels",
     "load",
     "save",

@@ -177,13 +177,13 @@ def _symmetric_gram(kernel: Any, rows: Array) -> Array:
 
 
 def _spectrum(kernel: Any, rows: Array) -> tuple[Array, Array]:
-    eigenvalues, vectors = eigh(_symmetric_gram(kernel, rows))
+    eigenvalues, vectors = eigh(_symmetric_gram(kernel, rows), driver="evd")
     return eigenvalues, vectors
 
 
 def _by_size(gram: Array) -> tuple[Array, Array]:
     """Return eigenvalues other than zero and their vectors, from large to small in size."""
-    eigenvalues, vectors = eigh(gram)
+    eigenvalues, vectors = eigh(gram, driver="evd")
     order = np.argsort(-np.abs(eigenvalues), kind="stable")[: np.count_nonzero(eigenvalues)]
     if not order.size:
         raise ValueError(

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
+from bochner.benchmarks.indefinite import INDEFINITE
 from bochner.benchmarks.results import markdown_table, median_table, medians, read_rows
 from bochner.benchmarks.tables import TABLES
 
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
-    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN)}
+    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE)}
 )
 
 

@@ -13,9 +13,11 @@ from rich.console import Console
 
 from bochner.cli.benching import run_benchmark
 from bochner.cli.demo import run_demo
+from bochner.cli.diagnosing import DiagnoseOptions, diagnose_table
 from bochner.cli.fitting import FitOptions, fit_table, single_target
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.predicting import predict_table
+from bochner.diagnosis.diagnosis import MOST_ROWS
 
 app = typer.Typer(
     name="bochner",
@@ -101,6 +103,28 @@ def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
 
 
 @app.command()
+def diagnose(
+    file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
+    kernel: Annotated[str, typer.Option(help="A kernel's name, such as gaussian, tl1 or ntk.")],
+    target: Annotated[
+        list[str] | None, typer.Option(help="Column to predict, which is left out.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    rows: Annotated[
+        int, typer.Option(min=2, max=MOST_ROWS, help="Number of rows to look at.")
+    ] = MOST_ROWS,
+    seed: Annotated[
+        int, typer.Option(min=0, max=_LARGEST_SEED, help="Of the choice of rows and all draws.")
+    ] = 0,
+) -> None:
+    """Say what a kernel is on a table, how good its features are, and what to use."""
+    with _refusals():
+        left_out = (*(target or ()), *(drop or ()))
+        options = DiagnoseOptions(kernel, left_out, rows, seed)
+        diagnose_table(file, options, Console())
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
     n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
@@ -113,7 +137,7 @@ def demo(
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="tables or gaussian.")],
+    name: Annotated[str, typer.Argument(help="tables, gaussian or indefinite.")],
     data: Annotated[
         Path | None, typer.Option(envvar="BOCHNER_DATA", help="Folder of .npz data sets.")
     ] = None,

@@ -152,9 +152,9 @@ def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, setting: Settin
     pairs = setting.pairs(found.metric)
     assert pairs is not None
     if found.metric is Metric.INNER_PRODUCT:
-        slack = _SPHERE_TOLERANCE if pairs.spherical else 0.05
-        least = (1.0 - slack) * pairs.norm if pairs.spherical else 0.0
-        return Region(np.zeros(setting.dim), least, (1.0 + slack) * pairs.norm)
+        radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))
+        least = (1.0 - _SPHERE_TOLERANCE) * radius if pairs.spherical else 0.0
+        return Region(np.zeros(setting.dim), least, (1.0 + _SPHERE_TOLERANCE) * radius)
     centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     offset = X @ centre
     square = squared_norms(X) - 2.0 * offset + centre @ centre

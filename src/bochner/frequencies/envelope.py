@@ -8,22 +8,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
 
+_SILENCE = 8.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    r"""One factor for each frequency, :math:`g_j(x) = \exp(-\gamma_j \max(R_j^2 - \|x\|^2, 0))`.
+    r"""One factor for each frequency, for inputs in a ball.
 
-    A Gaussian of the lag times two envelopes is an exponential of the inner product, for inputs
-    in the ball of radius ``R``:
-    :math:`e^{-\gamma \|x - y\|^2} g(x) g(y) = e^{-2 \gamma (R^2 - \langle x, y \rangle)}`.
-    So inner products need no normalised inputs; the factor is at most one.
+    .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
+
+    A Gaussian of the lag times two envelopes is an exponential of the inner product,
+    :math:`e^{-\gamma \|x - y\|^2} g(x) g(y) = e^{-2 \gamma (R^2 - \langle x, y \rangle)}`, so
+    inner products need no normalised inputs. Outside the ball, where nothing is known of the
+    kernel, the factor is :math:`\exp(-8 (\|x\|^2 / R^2 - 1))` and soon vanishes.
 
     Parameters
     ----------
     rate : array-like of shape (m,)
-        :math:`\gamma \geq 0`, in inverse squared units of the inputs; zero means no factor.
+        :math:`\gamma \geq 0`, in inverse squared units of the inputs.
     radius : array-like of shape (m,)
-        :math:`R \geq 0`, in the units of the inputs.
+        :math:`R \geq 0`, in the units of the inputs; zero means no factor anywhere.
 
     Raises
     ------
@@ -57,7 +61,9 @@ class Envelope:
     def factors(self, X: Any) -> Array:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or sparse."""
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
-        rate, radius = kinds
-        depth = np.maximum(radius**2 - squared_norms(X)[:, None], 0.0)
-        factors: NDArray[np.float64] = np.exp(-rate * depth)[:, index.ravel()]
+        rate, square = kinds[0], kinds[1] ** 2
+        depth = square - squared_norms(X)[:, None]
+        decay = _SILENCE / np.where(square > 0.0, square, np.inf)
+        exponent = np.where(depth >= 0.0, -rate * depth, decay * depth)
+        factors: NDArray[np.float64] = np.exp(exponent)[:, index.ravel()]
         return factors

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bochner.benchmarks.harness import Plot
+from bochner.benchmarks.indefinite import VIEWS, View
 from bochner.benchmarks.results import Row, medians
 from bochner.report.curves import curves_figure
 
@@ -21,5 +22,31 @@ def gaussian_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return {"error": figure}
 
 
-FIGURES: Mapping[str, Plot] = MappingProxyType({"gaussian": gaussian_figures})
+def indefinite_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
+    """Return a figure for every view that the rows have something for."""
+    return {view.name: _figure(view, rows) for view in VIEWS if view.values(rows)}
+
+
+def _figure(view: View, rows: Sequence[Row]) -> "Figure":
+    xlabel, ylabel, *scales = _AXES[view.metric]
+    return curves_figure(
+        view.values(rows),
+        xlabel=xlabel,
+        ylabel=ylabel,
+        scales=(scales[0], scales[1]),
+        lowest=view.lowest,
+    )
+
+
+_AXES: Mapping[str, tuple[str, str, str, str]] = MappingProxyType(
+    {
+        "k": ("distance", "kernel", "linear", "linear"),
+        "relative_error": ("size, s / d", "relative error of the Gram matrix", "log", "log"),
+        "accuracy": ("size, s / d", "test accuracy", "log", "linear"),
+    }
+)
+
+FIGURES: Mapping[str, Plot] = MappingProxyType(
+    {"gaussian": gaussian_figures, "indefinite": indefinite_figures}
+)
 """What to draw, by the name of the benchmark."""

@@ -27,9 +27,8 @@ class Allocation(ABC):
         their mass: the estimate stays unbiased.
         """
         if m < self.least(mass):
-            variation = np.abs(mass)
-            counts = rng.multinomial(m, variation / variation.sum())
-            return counts, np.sign(mass) * variation.sum() / m
+            counts = rng.multinomial(m, _proportions(mass))
+            return counts, np.sign(mass) * np.abs(mass).sum() / m
         counts = self.counts(mass, m)
         return counts, mass / counts
 
@@ -47,8 +46,7 @@ class HalfByMass(Allocation):
     """
 
     def counts(self, mass: Array, m: int) -> Counts:
-        share = np.abs(mass) / (np.abs(mass).sum() or 1.0)
-        expected = m * (0.5 / len(mass) + 0.5 * share)
+        expected = m * (0.5 / len(mass) + 0.5 * _proportions(mass))
         counts = np.floor(expected).astype(np.intp)
         largest = np.argsort(counts - expected, kind="stable")
         counts[largest[: m - counts.sum()]] += 1
@@ -78,7 +76,15 @@ class ByVariance(Allocation):
         return len(mass)
 
     def counts(self, mass: Array, m: int) -> Counts:
-        """Return whole blocks by proportional shares, then blocks where they gain most."""
+        """Return whole blocks by proportional shares, then blocks where they gain most.
+
+        Equal shares instead, should their variance be less.
+        """
+        proportional, equal = self._proportional(mass, m), _equal(len(mass), m)
+        better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()
+        return equal if better else proportional
+
+    def _proportional(self, mass: Array, m: int) -> Counts:
         spread = np.abs(mass) * np.sqrt(np.array(self.blocked))
         total = spread.sum()
         free = m - len(mass)
@@ -103,3 +109,16 @@ class ByVariance(Allocation):
         total = total + rest * (single + np.maximum(rest - 1, 0) * covariance)
         variances: Array = np.maximum(mass**2 * total / counts**2, 0.0)
         return variances
+
+
+def _proportions(mass: Array) -> Array:
+    """Return what every part has of the total variation; equal parts of none at all."""
+    variation = np.abs(mass)
+    total = variation.sum()
+    return variation / total if total > 0.0 else np.full(len(mass), 1.0 / len(mass))
+
+
+def _equal(n_parts: int, m: int) -> Counts:
+    counts = np.full(n_parts, m // n_parts, dtype=np.intp)
+    counts[: m % n_parts] += 1
+    return counts

@@ -11,6 +11,8 @@ from bochner.spectral.laws import Independent, Isotropic, Law
 from bochner.spectral.radial import Chi, Shell, Student
 
 _LARGEST_EXPONENT = 300.0
+_FEW_INPUTS = 4
+_WAVES = 100
 
 
 class Atoms(ABC):
@@ -29,9 +31,18 @@ class Atoms(ABC):
         """Number of directions of an orthogonal block whose variance is known; 1 if none is."""
         return 1
 
+    @property
+    def has_waves(self) -> bool:
+        """Whether members are waves that hardly decay, of which rough functions need many."""
+        return False
+
     @abstractmethod
     def scales(self, reach: float) -> Array:
         """Return the members' parameters worth trying for distances up to ``reach``."""
+
+    def fine_scales(self, reach: float) -> Array:
+        """Return more of them, at greater cost."""
+        return self.scales(reach)
 
     @abstractmethod
     def transform(self, distance: Array, scales: Array) -> Array:
@@ -69,9 +80,17 @@ class Shells(Atoms):
     For directions in whole orthogonal blocks the variance is exact: two orthogonal unit vectors
     sum to one of length :math:`\sqrt 2`, so the covariance of two directions of a block is
     :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`.
+
+    Parameters
+    ----------
+    dim : int
+    radius : float, default=0.0
+        Norm of all rows that the measure is for, outside which an envelope is to silence the
+        features; zero means no envelope.
     """
 
     dim: int
+    radius: float = 0.0
 
     @property
     def block(self) -> int:
@@ -80,6 +99,13 @@ class Shells(Atoms):
     def scales(self, reach: float) -> Array:
         unit = np.sqrt(self.dim) / reach
         return np.concatenate([[0.0], unit * np.geomspace(0.02, 100.0, 75)])
+
+    @property
+    def has_waves(self) -> bool:
+        return self.dim <= _FEW_INPUTS
+
+    def fine_scales(self, reach: float) -> Array:
+        return np.union1d(self.scales(reach), np.pi / reach * np.arange(_WAVES))
 
     def transform(self, distance: Array, scales: Array) -> Array:
         return sphere_mean(np.outer(distance, scales), self.dim)
@@ -96,7 +122,7 @@ class Shells(Atoms):
         return Isotropic(Shell(scale), self.dim)
 
     def envelope(self, scale: float) -> tuple[float, float]:
-        return 0.0, 0.0
+        return 0.0, self.radius
 
 
 @dataclass(frozen=True, slots=True)

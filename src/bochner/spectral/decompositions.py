@@ -214,9 +214,9 @@ def spectral_measure(
     >>> from bochner import kernels, spectral_measure
     >>> spectral_measure(0.5 * kernels.Gaussian(2.0), dim=3).mass
     0.5
-    >>> mu = spectral_measure(kernels.NTK(), dim=5, n_frequencies=100)
-    >>> mu.is_positive, mu.max_error < 0.02, mu.total_variation < 4.0
-    (False, True, True)
+    >>> mu = spectral_measure(kernels.Tanh(), dim=5, n_frequencies=100)
+    >>> mu.is_positive, mu.max_error < 0.05
+    (False, True)
     """
     if dim < 1:
         raise ValueError(f"dim must be at least 1, got {dim}.")

@@ -1,10 +1,10 @@
 """Designed measures: the best few atoms for a kernel on the distances that data reach."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import linprog
 
 from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel
@@ -13,15 +13,18 @@ from bochner.spectral.geometry import Geometry
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
+from bochner.spectral.program import Program
 
 _MARGINS = (1.05, 1.0)
-_TOLERANCES = np.geomspace(0.1, 2e-6, 13)
+_TOLERANCES = tuple(np.geomspace(1.0, 2e-6, 16).tolist())
+_FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
+_ROUGH = 0.01
 _LEAST_COST = 0.01
-_CEILING = 1.2
-_NEGLIGIBLE = 1e-9
+_ROUNDING = 1e-6  # of features in float32
+_FAR_CEILING = 1.5
+_FAR_DEVIATIONS = 4.0
 
 
-@lru_cache(maxsize=64)
 def designed_measure(
     kernel: Kernel, dim: int, pairs: Pairs, n_frequencies: int, *, orthogonal: bool = True
 ) -> SpectralMeasure:
@@ -38,7 +41,9 @@ def designed_measure(
     0.01, which bounds the total variation; beyond ``R`` the transform must stay below 1.2 times
     the greatest value of the kernel. Programs for several :math:`\delta` and both costs (alone,
     in orthogonal blocks) are solved, frequencies allocated, and the one of least predicted mean
-    square error, bias and variance, is kept. The cost does not depend on the number of rows, and
+    square error, bias and variance, is kept, among those whose features stay below 1.5 times the
+    greatest value of the kernel, to four standard deviations, for rows far from all data. The
+    cost does not depend on the number of rows, and
     equal arguments are solved once.
 
     Parameters
@@ -64,6 +69,76 @@ def designed_measure(
     ValueError
         If its function is not finite and continuous as far as the data reach.
     """
+    search = _cached_search if _is_hashable(kernel) else _search
+    geometry, candidates = search(kernel, dim, pairs, orthogonal)
+    best = min(candidates, key=lambda candidate: candidate.rank(n_frequencies))
+    return best.measure(geometry, n_frequencies)
+
+
+def _is_hashable(kernel: Kernel) -> bool:
+    """Tell whether a kernel stays what it is; one may hold a function that can be changed."""
+    try:
+        hash(kernel)
+    except TypeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """Masses of a few atoms, and what they promise for any number of frequencies."""
+
+    scales: Array
+    masses: Array
+    tolerance: float
+    allocation: ByVariance
+    square_bias: float
+    square_size: float
+    random_square: float
+    lasting: Array
+    far_ceiling: float
+
+    def rank(self, m: int) -> tuple[bool, bool, float]:
+        """Return what to minimise: features for every atom, bounded far away, of least error."""
+        return len(self.masses) > m, self._far_value(m) > self.far_ceiling, self.square_error(m)
+
+    def square_error(self, m: int) -> float:
+        """Return the mean square error over pairs of rows: bias, variance and rounding."""
+        rounding = float(_ROUNDING * np.abs(self.masses).sum()) ** 2
+        if len(self.masses) > m:  # atoms are drawn at random, too
+            return self.square_bias + self.random_square / m + rounding
+        variances = self.allocation.variances(self.masses, self.allocation.counts(self.masses, m))
+        return self.square_bias + float(variances.sum()) + rounding
+
+    def _far_value(self, m: int) -> float:
+        """Return what features may say far from all data, where only the constant is left."""
+        counts = np.full(len(self.masses), m / len(self.masses))
+        if len(self.masses) <= m:
+            counts = self.allocation.counts(self.masses, m).astype(np.float64)
+        wave = self.scales > 0.0
+        lasting = self.lasting * self.masses
+        deviation = float(np.sqrt(np.sum(0.5 * (lasting**2 / counts)[wave])))
+        return abs(float(lasting[~wave].sum())) + _FAR_DEVIATIONS * deviation
+
+    def measure(self, geometry: Geometry, m: int) -> SpectralMeasure:
+        atoms = geometry.atoms
+        grid = geometry.inside(1001)
+        error = atoms.transform(grid, self.scales) @ self.masses - geometry.function(grid)
+        atom_pairs = zip(self.masses.tolist(), self.scales.tolist(), strict=True)
+        return SpectralMeasure(
+            parts=tuple(
+                Part(mass, atoms.law(scale), atoms.envelope(scale)) for mass, scale in atom_pairs
+            ),
+            max_error=float(np.abs(error).max()),
+            allocation=self.allocation,
+            predicted_error=float(np.sqrt(self.square_error(m) / (self.square_size or 1.0))),
+        )
+
+
+def _search(
+    kernel: Kernel, dim: int, pairs: Pairs, orthogonal: bool
+) -> tuple[Geometry, tuple[_Candidate, ...]]:
+    """Return the solutions of all programs; they do not depend on the number of frequencies."""
     found = profile(kernel)
     if found is None:
         raise TypeError(
@@ -76,115 +151,49 @@ def designed_measure(
     except ValueError:
         geometry = Geometry.of(found, pairs, dim, _MARGINS[1])
         geometry.check()
-    return _best(geometry, n_frequencies, orthogonal=orthogonal)
+    atoms, reach = geometry.atoms, geometry.reach
+    candidates = list(_candidates(geometry, atoms.scales(reach), _TOLERANCES, orthogonal))
+    if atoms.has_waves and min(candidate.tolerance for candidate in candidates) > _ROUGH:
+        candidates += _candidates(geometry, atoms.fine_scales(reach), _FEW_TOLERANCES, orthogonal)
+    return geometry, tuple(candidates)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Program:
-    """The linear program of a geometry, with everything that does not change between solves."""
-
-    scales: Array
-    inside: Array
-    outside: Array
-    values: Array
-    ceiling: float
-    size: float
-
-    @classmethod
-    def of(cls, geometry: Geometry) -> "_Program":
-        scales = geometry.atoms.scales(geometry.reach)
-        grid = geometry.inside(200)
-        values = geometry.function(grid)
-        greatest = geometry.largest_value(values)
-        size = greatest or 1.0
-        return cls(
-            scales=scales,
-            inside=geometry.atoms.transform(grid, scales),
-            outside=geometry.atoms.transform(geometry.outside(80), scales),
-            values=values / size,
-            ceiling=_CEILING * greatest / size,
-            size=size,
-        )
-
-    def solve(self, cost: Array, tolerance: float) -> Array | None:
-        """Return the masses of least cost, or ``None`` where the tolerance cannot be kept."""
-        half = np.vstack([self.inside, -self.inside, self.outside, -self.outside])
-        bound = np.concatenate(
-            [
-                self.values + tolerance,
-                tolerance - self.values,
-                np.full(2 * len(self.outside), self.ceiling + tolerance),
-            ]
-        )
-        solution = linprog(
-            np.concatenate([cost, cost]),
-            A_ub=np.hstack([half, -half]),
-            b_ub=bound,
-            bounds=(0.0, None),
-            method="highs",
-        )
-        if solution.status != 0:
-            return None
-        positive, negative = np.split(np.asarray(solution.x, dtype=np.float64), 2)
-        masses = positive - negative
-        masses[np.abs(masses) < _NEGLIGIBLE] = 0.0
-        return self.size * masses
+_cached_search = lru_cache(maxsize=64)(_search)
 
 
-def _best(geometry: Geometry, m: int, *, orthogonal: bool) -> SpectralMeasure:
-    program = _Program.of(geometry)
-    atoms, scales = geometry.atoms, program.scales
+def _candidates(
+    geometry: Geometry, scales: Array, tolerances: tuple[float, ...], orthogonal: bool
+) -> Iterator[_Candidate]:
+    """Yield a candidate for every cost and every tolerance, descending, that can be kept."""
+    atoms, weight = geometry.atoms, geometry.weight
     block = atoms.block if orthogonal else 1
-    pairs = geometry.distance, geometry.damping
-    alone = atoms.variance(*pairs, scales, 1).mean(axis=0)
-    blocked = atoms.variance(*pairs, scales, block).mean(axis=0) if block > 1 else alone
+    alone, blocked = (
+        weight @ atoms.variance(geometry.distance, geometry.damping, scales, size)
+        for size in (1, block)
+    )
     seen = atoms.transform(geometry.distance, scales)
     target = geometry.function(geometry.distance)
-    best: tuple[tuple[bool, float], Array] | None = None
+    lasting = geometry.lasting(scales).astype(np.float64)
+    program = Program.of(geometry, scales)
     for cost in (alone, blocked) if block > 1 else (alone,):
-        for tolerance in _TOLERANCES:
-            masses = program.solve(np.sqrt(cost) + _LEAST_COST, float(tolerance))
+        for tolerance in tolerances:
+            masses = program.solve(np.sqrt(cost) + _LEAST_COST, tolerance)
             if masses is None:  # nor can a smaller tolerance be kept
                 break
-            if not masses.any():
-                masses[0] = _NEGLIGIBLE * program.size
-            used = np.flatnonzero(masses)
-            allocation = ByVariance(tuple(alone[used]), tuple(blocked[used]), block)
-            error = float(np.mean((seen @ masses - target) ** 2))
-            error += _variance(allocation, masses[used], m)
-            # Designs with more atoms than frequencies come last.
-            rank = (len(used) > m, error)
-            if best is None or rank < best[0]:
-                best = rank, masses
-    if best is None:
-        raise ValueError(
-            "The linear program of the designed measure has no solution within 10 % of the "
-            "kernel's greatest value: the function varies too fast for the range of the data. "
-            "Scale the inputs, or smooth the function."
-        )
-    (_, error), masses = best
-    used = np.flatnonzero(masses)
-    size = float(np.mean(target**2))
-    return SpectralMeasure(
-        parts=tuple(
-            Part(float(masses[i]), atoms.law(float(scales[i])), atoms.envelope(float(scales[i])))
-            for i in used
-        ),
-        max_error=_certificate(geometry, masses[used], scales[used]),
-        allocation=ByVariance(tuple(alone[used].tolist()), tuple(blocked[used].tolist()), block),
-        predicted_error=float(np.sqrt(error / size)) if size > 0.0 else float(np.sqrt(error)),
-    )
-
-
-def _variance(allocation: ByVariance, masses: Array, m: int) -> float:
-    if len(masses) > m:
-        return (
-            float(np.abs(masses).sum() * np.sum(np.abs(masses) * np.array(allocation.single))) / m
-        )
-    return float(allocation.variances(masses, allocation.counts(masses, m)).sum())
-
-
-def _certificate(geometry: Geometry, masses: Array, scales: Array) -> float:
-    grid = geometry.inside(1001)
-    error = geometry.atoms.transform(grid, scales) @ masses - geometry.function(grid)
-    return float(np.abs(error).max())
+            used = np.flatnonzero(masses) if masses.any() else np.zeros(1, dtype=np.intp)
+            fitted, size = seen @ masses, np.abs(masses)
+            yield _Candidate(
+                scales=scales[used],
+                masses=masses[used],
+                tolerance=tolerance,
+                allocation=ByVariance(
+                    tuple(alone[used].tolist()), tuple(blocked[used].tolist()), block
+                ),
+                square_bias=float(weight @ (fitted - target) ** 2),
+                square_size=float(weight @ target**2),
+                random_square=float(
+                    size.sum() * (size @ (alone + weight @ seen**2)) - weight @ fitted**2
+                ),
+                lasting=lasting[used],
+                far_ceiling=_FAR_CEILING * program.size,
+            )

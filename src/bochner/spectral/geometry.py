@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.kernels import Metric, NonNegative, UnitSphere
@@ -12,6 +13,7 @@ from bochner.spectral.profiles import Function, Profile
 
 _BISECTIONS = 40
 _JUMP = 1e-3
+_ROUNDING = 1e-9
 _OUTSIDE = (1.0, 3.0, 100.0)
 
 
@@ -26,6 +28,8 @@ class Geometry:
     atoms : Atoms
     distance, damping : ndarray of shape (n_pairs,)
         Of the sampled pairs; see :meth:`bochner.spectral.atoms.Atoms.variance`.
+    weight : ndarray of shape (n_pairs,)
+        Share of all entries of a Gram matrix that each pair stands for; the shares sum to one.
     reach : float
         The function is fitted on distances from zero to here.
     limit : float
@@ -36,29 +40,33 @@ class Geometry:
     atoms: Atoms
     distance: Array
     damping: Array
+    weight: Array
     reach: float
     limit: float
 
     @classmethod
     def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
         """Return the geometry of a kernel on data that reach ``margin`` times as far as seen."""
-        distance = np.array(pairs.distance)
+        own = np.zeros(max(len(pairs.own), 1))
+        distance = np.concatenate([own, pairs.distance])
+        weight = _shares(len(own), len(pairs.distance), pairs.n_rows)
         none = np.zeros_like(distance)
         f = profile.function
         if profile.metric is Metric.CITY_BLOCK:
             reach = _reach(pairs.reach * margin, np.inf)
-            return cls(f, CityBlockExponentials(dim), distance, none, reach, np.inf)
+            return cls(f, CityBlockExponentials(dim), distance, none, weight, reach, np.inf)
         if profile.metric is Metric.EUCLIDEAN:
             limit = 2.0 if isinstance(profile.domain, UnitSphere) else np.inf
             reach = _reach(pairs.reach * margin, limit)
-            return cls(f, Shells(dim), distance, none, reach, limit)
+            return cls(f, Shells(dim), distance, none, weight, reach, limit)
         if pairs.spherical or isinstance(profile.domain, UnitSphere):
             radius, lifted, damping = pairs.norm, distance, none
-            atoms: Atoms = Shells(dim)
+            atoms: Atoms = Shells(dim, radius)
         else:
             radius = pairs.norm * np.sqrt(margin) or 1.0
             atoms = DampedGaussians(dim, radius)
-            lifted = np.sqrt(np.maximum(2.0 * (radius**2 - np.array(pairs.inner)), 0.0))
+            inner = np.concatenate([pairs.own, pairs.inner])
+            lifted = np.sqrt(np.maximum(2.0 * (radius**2 - inner), 0.0))
             damping = np.maximum(lifted**2 - distance**2, 0.0)
         right_angle = isinstance(profile.domain, NonNegative)
         limit = (np.sqrt(2.0) if right_angle else 2.0) * radius
@@ -70,6 +78,7 @@ class Geometry:
             atoms,
             lifted[possible],
             damping[possible],
+            weight[possible] / weight[possible].sum(),
             _reach(farthest, limit),
             limit,
         )
@@ -87,14 +96,19 @@ class Geometry:
 
     def outside(self, n: int) -> Array:
         """Return distances beyond the reach where the fit must not run away."""
-        if self.reach >= self.limit:
-            return np.empty(0)
         if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
-            return np.linspace(self.reach, self.limit, n + 1)[1:]
+            steps = np.linspace(self.reach, self.limit, n + 1)[1:]
+            return steps if self.reach < self.limit else steps[:0]
         near, middle, far = _OUTSIDE
         return self.reach * np.concatenate(
             [np.linspace(near, middle, n // 2 + 1)[1:], np.geomspace(middle, far, n // 2 + 1)[1:]]
         )
+
+    def lasting(self, scales: Array) -> NDArray[np.bool_]:
+        """Return which atoms' features do not vanish far from the data, if rows can be there."""
+        if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
+            return np.zeros(len(scales), dtype=np.bool_)
+        return np.array([self.atoms.envelope(scale)[1] == 0.0 for scale in scales.tolist()])
 
     def largest_value(self, inside: Array) -> float:
         """Return the greatest absolute value near the data, or where the data are if need be."""
@@ -119,12 +133,20 @@ class Geometry:
                 f"as the data reach. Scale the inputs, or define the function there."
             )
         at, jump = _greatest_jump(self.function, grid, values)
-        if jump > _JUMP * np.ptp(values):
+        if jump > max(_JUMP * np.ptp(values), _ROUNDING * np.abs(values).max()):
             raise ValueError(
                 f"The kernel's function jumps by {jump:.4g} at the distance {at:.6g}; a finite "
                 f"measure has a continuous transform, so features need a continuous function. "
                 f"Smooth the step, or use least-squares weights with a callable kernel."
             )
+
+
+def _shares(n_own: int, n_pairs: int, n_rows: int) -> Array:
+    """Return the shares in a Gram matrix of rows with themselves, and of pairs of rows."""
+    diagonal = 1.0 / n_rows
+    return np.concatenate(
+        [np.full(n_own, diagonal / n_own), np.full(n_pairs, (1.0 - diagonal) / n_pairs)]
+    )
 
 
 def _reach(distance: float, limit: float) -> float:

@@ -24,7 +24,7 @@ class Part:
         Of either sign.
     law : Law
     envelope : tuple of two floats, default=(0.0, 0.0)
-        Rate and radius, see :class:`~bochner.frequencies.Envelope`; the rate zero means none.
+        Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
     """
 
     mass: float
@@ -124,7 +124,7 @@ class SpectralMeasure:
             if count
         ]
         envelope = None
-        if any(part.envelope[0] for part in self.parts):
+        if any(part.envelope[1] for part in self.parts):
             rate, radius = np.repeat([part.envelope for part in self.parts], counts, axis=0).T
             envelope = Envelope(rate, radius)
         weight = np.repeat(np.broadcast_to(weights, mass.shape), counts)
@@ -149,23 +149,29 @@ class SpectralMeasure:
     __rmul__ = __mul__
 
     def _convolved(self, other: "SpectralMeasure") -> "SpectralMeasure":
-        if any(part.envelope[0] for part in (*self.parts, *other.parts)):
-            raise NotImplementedError(
-                "A product of a kernel of the inner product with another kernel has no measure "
-                "yet; write the product as one function in DotProduct, or normalise the rows."
-            )
         # |k l - k' l'| <= |l| |k - k'| + |k'| |l - l'|, and |k'|, |l| stay below the variations.
         error = (
             other.total_variation + other.max_error
         ) * self.max_error + self.total_variation * other.max_error
         return SpectralMeasure(
             tuple(
-                Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))))
+                Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
                 for a in self.parts
                 for b in other.parts
             ),
             error,
         )
+
+
+def _envelope(a: Part, b: Part) -> tuple[float, float]:
+    """Return the envelope of the products of two parts' features."""
+    (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
+    if radius and other_radius and radius != other_radius:
+        raise NotImplementedError(
+            f"Envelopes of radii {radius:.6g} and {other_radius:.6g} have no product of the same "
+            f"form; write the product of the kernels as one function in DotProduct."
+        )
+    return rate + other_rate, radius or other_radius
 
 
 def _laws(law: Law) -> tuple[Law, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
 from bochner._numerics.arrays import Array, dense_rows, squared_norms
@@ -12,12 +12,15 @@ from bochner.kernels import Metric
 
 _ROWS = 1000
 _PAIRS = 400
+_OWN = 20
 _EQUAL_NORMS = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
     r"""A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
+
+    Every row also forms a pair with itself, as on the diagonal of a Gram matrix.
 
     Attributes
     ----------
@@ -29,6 +32,10 @@ class Pairs:
         Greatest distance of all pairs of the sample.
     least_inner : float
         Least inner product of all pairs of the sample; zero for kernels of a distance.
+    own : tuple of float
+        Squared norms of some rows, ascending; empty for kernels of a distance.
+    n_rows : int
+        Number of rows that the pairs are of.
     norm : float
         Greatest Euclidean norm of all rows; zero for kernels of a distance.
     spherical : bool
@@ -39,6 +46,8 @@ class Pairs:
     inner: tuple[float, ...]
     reach: float
     least_inner: float
+    own: tuple[float, ...]
+    n_rows: int
     norm: float
     spherical: bool
 
@@ -58,7 +67,7 @@ class Pairs:
         i, j = np.triu_indices(len(sample), k=1)
         inner = (sample @ sample.T)[i, j]
         distance = np.sqrt(np.maximum(norms[rows[i]] ** 2 + norms[rows[j]] ** 2 - 2 * inner, 0.0))
-        return cls._thinned(distance, inner, float(norms.max()), spherical)
+        return cls._thinned(distance, inner, norms[rows] ** 2, float(norms.max()), spherical)
 
     @classmethod
     def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
@@ -75,8 +84,8 @@ class Pairs:
         if not (np.isfinite(flat).all() and (flat >= 0.0).all()):
             raise ValueError("distances must be finite and not negative.")
         if metric is Metric.INNER_PRODUCT:
-            return cls._thinned(flat, 1.0 - 0.5 * flat**2, 1.0, True)
-        return cls._thinned(flat, None, 0.0, False)
+            return cls._thinned(flat, 1.0 - 0.5 * flat**2, np.ones(1), 1.0, True)
+        return cls._thinned(flat, None, np.empty(0), 0.0, False)
 
     @classmethod
     def of_sphere(cls) -> "Pairs":
@@ -85,18 +94,26 @@ class Pairs:
 
     @classmethod
     def _thinned(
-        cls, distance: Array, inner: Array | None, norm: float, spherical: bool
+        cls, distance: Array, inner: Array | None, own: Array, norm: float, spherical: bool
     ) -> "Pairs":
         if not distance.size:
             distance, inner = np.zeros(1), None if inner is None else np.full(1, norm**2)
         order = np.argsort(distance if inner is None else -inner, kind="stable")
-        count = min(_PAIRS, len(order))
-        kept = order[((np.arange(count) + 0.5) / count * len(order)).astype(np.intp)]
+        kept = order[_quantiles(len(order), _PAIRS)]
+        own = np.sort(own)[_quantiles(len(own), _OWN)]
         return cls(
             distance=tuple(distance[kept].tolist()),
             inner=() if inner is None else tuple(inner[kept].tolist()),
             reach=float(distance.max()),
             least_inner=0.0 if inner is None else float(inner.min()),
+            own=tuple(own.tolist()),
+            n_rows=round(0.5 + np.sqrt(0.25 + 2.0 * len(distance))),
             norm=norm,
             spherical=spherical,
         )
+
+
+def _quantiles(n: int, most: int) -> NDArray[np.intp]:
+    """Return the indices of at most ``most`` evenly spaced quantiles of ``n`` sorted values."""
+    count = min(most, n)
+    return ((np.arange(count) + 0.5) / max(count, 1) * n).astype(np.intp)

@@ -1,0 +1,120 @@
+"""`bochner diagnose`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer
+
+from bochner._numerics.arrays import Array
+from bochner.cli._text_files import InputError
+from bochner.cli.checking import check_table, drop_columns
+from bochner.cli.output import facts_table, reporting
+from bochner.cli.reading import read_table
+from bochner.diagnosis import Diagnosis, diagnose
+from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
+from bochner.estimators.table_encoder import TableEncoder
+from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.spectral import profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FEWEST_ROWS = 2
+_SCALED = (Metric.CITY_BLOCK, Metric.INNER_PRODUCT)
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnoseOptions:
+    """The options of `bochner diagnose`."""
+
+    kernel: str
+    left_out: tuple[str, ...]
+    rows: int
+    seed: int
+
+
+def diagnose_table(path: Path, options: DiagnoseOptions, console: Console) -> None:
+    """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
+    with reporting(console) as progress:
+        progress(f"reading {path}")
+        inputs, scaling = scaled_inputs(_read(path, options), options.kernel)
+        progress(f"diagnosing {options.kernel}")
+        rng = np.random.default_rng(options.seed)
+        rows = rng.permutation(len(inputs))[: options.rows]
+        found = diagnose(options.kernel, inputs[rows], random_state=options.seed)
+    console.print(f"{scaling}\n", markup=False)
+    _print(console, found, len(inputs))
+
+
+def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
+    """Return the rows of a table as real inputs on a scale that suits a kernel, and say which.
+
+    Columns are encoded as `TableEncoder` does: standardised and clipped at three standard
+    deviations, texts as zeros and ones. For kernels of the city-block distance and of the inner
+    product they are then scaled to [0, 1]; for kernels on the unit sphere, rows are normalised.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Without the target.
+    kernel : str
+        Its name.
+
+    Raises
+    ------
+    ValueError
+        If no kernel has that name, or the table cannot be encoded.
+    """
+    # The name is resolved first: its refusal costs nothing.
+    kernel_called(kernel, frame.shape[1])
+    encoder = TableEncoder()
+    encoded: Array = encoder.fit_transform(frame)
+    found = profile(kernel_called(kernel, encoded.shape[1]))
+    steps: list[Any] = []
+    said = "Columns are standardised"
+    if found is not None and found.metric in _SCALED:
+        steps.append(MinMaxScaler(clip=True))
+        said = "Columns are scaled to [0, 1]"
+    said += f", and clipped at {encoder.clip:g} standard deviations"
+    if found is not None and isinstance(found.domain, UnitSphere):
+        steps.append(Normalizer())
+        said += "; rows are normalised"
+    inputs: Array = make_pipeline(*steps).fit_transform(encoded) if steps else encoded
+    return inputs, f"{said}: {_inputs(frame.shape[1], inputs.shape[1])}."
+
+
+def _read(path: Path, options: DiagnoseOptions) -> "pd.DataFrame":
+    frame = drop_columns(read_table(path), options.left_out)
+    if not frame.shape[1]:
+        raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
+    if len(frame) < _FEWEST_ROWS:
+        raise InputError("The table has one row: expected at least two.")
+    check_table(frame)
+    return frame
+
+
+def _inputs(n_columns: int, n_inputs: int) -> str:
+    columns = f"{n_columns} column{'' if n_columns == 1 else 's'}"
+    return f"{columns}, {n_inputs} input{'' if n_inputs == 1 else 's'}"
+
+
+def _print(console: Console, found: Diagnosis, n_samples: int) -> None:
+    known = {**facts(found), "rows": f"{found.n_rows} of {n_samples}, with {found.dim} inputs"}
+    console.print(facts_table(known))
+    if found.features is not None:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for heading in HEADINGS:
+            table.add_column(heading, justify="right")
+        for cells in error_rows(found):
+            table.add_row(*cells)
+        console.print()
+        console.print(table)
+        console.print(f"\n{legend(found)}", markup=False)
+    console.print()
+    console.print(Text(found.advice, style="bold"))

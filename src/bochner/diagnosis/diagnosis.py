@@ -1,0 +1,172 @@
+"""The diagnosis of a kernel on data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from bochner._numerics.arrays import dense_rows
+from bochner.diagnosis.advice import advise
+from bochner.diagnosis.errors import Features, Split, features_of
+from bochner.diagnosis.spectrum import Spectrum, spectrum_of
+from bochner.diagnosis.tables import page
+from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
+from bochner.features.length_scales import resolve_kernel
+from bochner.features.transformer import count_frequencies, generators
+from bochner.kernels import Kernel
+
+MOST_ROWS = 1000
+_HELD_OUT_SHARE = 0.25
+_FEWEST_TO_SPLIT = 8
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis:
+    """What a kernel is on given data; shown as a table.
+
+    Attributes
+    ----------
+    kernel : Kernel or callable
+    n_samples, n_rows, dim : int
+        Numbers of rows of the data, of those looked at, and of inputs.
+    in_domain : bool
+        Whether the kernel is defined on all rows. If not, what follows is ``None``.
+    domain_message : str
+        Which row is outside and the way out; empty if none is.
+    n_outside : int
+        How many of the rows looked at are outside.
+    symmetric : bool or None
+        Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
+    asymmetry : float or None
+        The asymmetric part's Frobenius norm relative to that of the Gram matrix, 0 to 1.
+    spectrum : Spectrum or None
+        Of the symmetric part of the exact Gram matrix.
+    features : Features or None
+        The measure and the errors of features; ``None`` for an asymmetric kernel.
+    """
+
+    kernel: Any
+    n_samples: int
+    n_rows: int
+    dim: int
+    in_domain: bool
+    domain_message: str = ""
+    n_outside: int = 0
+    symmetric: bool | None = None
+    asymmetry: float | None = None
+    spectrum: Spectrum | None = None
+    features: Features | None = None
+
+    @property
+    def advice(self) -> str:
+        """What to use, with ``kernel`` for the kernel."""
+        return advise(self)
+
+    def __repr__(self) -> str:
+        return page(self)
+
+
+def diagnose(
+    kernel: Any,
+    X: Any,
+    *,
+    n_components: int | Iterable[int] = (128, 512, 2048),
+    random_state: Any = None,
+) -> Diagnosis:
+    """Say what a kernel is on the rows of ``X``, how good its features are, and what to use.
+
+    Looks at 1000 rows at most: at the symmetry and the eigenvalues of their exact Gram matrix, at
+    the kernel's measure, and at the errors of features made from three quarters of the rows on
+    the other quarter (if there are eight rows or more).
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        An object of :mod:`bochner.kernels`, a name such as ``"tl1"`` (a length scale is the
+        median distance of rows), or a function ``k(X, Y)`` that returns Gram matrices, symmetric
+        or not.
+    X : {array-like, sparse matrix} of shape (n, d)
+        At least two rows.
+    n_components : int or iterable of int, default=(128, 512, 2048)
+        Numbers of features, even. Least-squares weights are tried for the middle one.
+    random_state : int, RandomState instance or None, default=None
+        For the choice of rows and the draws.
+
+    Returns
+    -------
+    diagnosis : Diagnosis
+        Rows outside the kernel's domain are no error; the diagnosis says so, and how to bring
+        them into it.
+
+    Raises
+    ------
+    ValueError
+        If the data are unusable, no kernel has that name, its parameters do not fit the number
+        of inputs, a function's values are not finite or not of shape (n, n2), or a number of
+        features is odd or not positive.
+    TypeError
+        If ``kernel`` is neither a kernel, nor a name, nor a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = diagnose(kernels.Gaussian() - kernels.Gaussian(3.0), X, random_state=0)
+    >>> found.symmetric, found.spectrum.definiteness, found.features.measure
+    (True, 'indefinite', 'designed')
+    >>> found.advice[:39]
+    'Indefinite: KreinRidge(kernel) learns i'
+    >>> diagnose("ntk", X).in_domain
+    False
+    """
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
+    n_frequencies = _counts(n_components)
+    scale_rng, rows_rng, draw_rng = generators(random_state, 3)
+    kernel = resolve_kernel(kernel, "median", X, scale_rng)
+    chosen = rows_rng.permutation(X.shape[0])[:MOST_ROWS]
+    size = X.shape[0], len(chosen), X.shape[1]
+    message = _domain_message(kernel, X)
+    if message:
+        return Diagnosis(kernel, *size, False, message, _count_outside(kernel, X, chosen))
+    rows = dense_rows(X, chosen)
+    gram, tolerance = exact_gram(kernel, rows)
+    symmetric = is_symmetric(gram)
+    held = max(2, round(_HELD_OUT_SHARE * len(rows))) if len(rows) >= _FEWEST_TO_SPLIT else 0
+    split = Split(rows[held:], rows[:held], gram[:held, :held])
+    return Diagnosis(
+        kernel,
+        *size,
+        in_domain=True,
+        symmetric=symmetric,
+        asymmetry=asymmetry(gram),
+        spectrum=spectrum_of(gram, tolerance),
+        features=features_of(kernel, split, n_frequencies, draw_rng) if symmetric else None,
+    )
+
+
+def _counts(n_components: Any) -> tuple[int, ...]:
+    given = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
+    if not given:
+        raise ValueError("n_components must hold at least one number of features, got none.")
+    return tuple(count_frequencies(number) for number in given)
+
+
+def _domain_message(kernel: Any, X: Any) -> str:
+    """Return why the kernel is not defined on all rows, or an empty text if it is."""
+    if not isinstance(kernel, Kernel):
+        return ""
+    kernel.check_dim(X.shape[1])
+    try:
+        kernel.check_inputs(X)
+    except ValueError as problem:
+        return str(problem)
+    return ""
+
+
+def _count_outside(kernel: Kernel, X: Any, chosen: NDArray[np.intp]) -> int:
+    return sum(bool(_domain_message(kernel, X[[row]])) for row in chosen.tolist())

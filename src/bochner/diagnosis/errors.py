@@ -1,0 +1,220 @@
+"""What features of a kernel are worth on given data: predicted, and measured on held-out rows."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.features.approximation import Recipe, approximate
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel, Metric
+from bochner.spectral import Auto, Pairs, SpectralMeasure
+from bochner.spectral.decompositions import Setting
+
+_DRAWS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Rows that a measure or weights may be fitted to, and others to measure errors on.
+
+    Parameters
+    ----------
+    fit : ndarray of shape (n_fit, d)
+    held_out : ndarray of shape (n_held_out, d)
+        Without rows where there are too few to hold any out.
+    exact : ndarray of shape (n_held_out, n_held_out)
+        Their exact Gram matrix.
+    """
+
+    fit: Array
+    held_out: Array
+    exact: Array
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureErrors:
+    """A measure, and the errors of features, for one number of features.
+
+    Errors are root mean squares over pairs of distinct rows, relative to the kernel's root mean
+    square over them. ``None`` is what is not known.
+
+    Attributes
+    ----------
+    n_components : int
+        Number of real features, twice that of frequencies.
+    total_variation : float or None
+        Of the measure that the frequencies are drawn from.
+    max_error : float or None
+        Bound on the distance of its transform from the kernel, in the kernel's units; zero for a
+        closed form.
+    predicted_error : float or None
+        For orthogonal frequencies of a designed measure, and for independent frequencies of one
+        law in closed form.
+    sampled_error : float or None
+        Of three draws of orthogonal frequencies, on held-out rows.
+    least_squares_error : float or None
+        With weights fitted by least squares, on held-out rows.
+    """
+
+    n_components: int
+    total_variation: float | None = None
+    max_error: float | None = None
+    predicted_error: float | None = None
+    sampled_error: float | None = None
+    least_squares_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The measure of a kernel, and what features drawn from it are worth.
+
+    Attributes
+    ----------
+    measure : {"closed form", "designed", "combined", "none"}
+        ``"combined"`` is a sum or product of measures of the other kinds.
+    positive : bool or None
+        Whether the measure is positive, so that all features have the sign one.
+    reason : str
+        Why there is no measure; otherwise empty.
+    refused : bool
+        Whether the kernel's function makes features impossible, and weights were fitted to its
+        values alone, ``kernel.__call__``.
+    errors : tuple of FeatureErrors
+        One for each number of features.
+    """
+
+    measure: str
+    positive: bool | None
+    reason: str
+    refused: bool
+    errors: tuple[FeatureErrors, ...]
+
+    @property
+    def fitted(self) -> FeatureErrors | None:
+        """The errors for the number of features at which weights were fitted, too."""
+        return next((e for e in self.errors if e.least_squares_error is not None), None)
+
+
+def features_of(
+    kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: np.random.Generator
+) -> Features:
+    """Return the measure and the errors of features of a symmetric kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+    split : Split
+    n_frequencies : tuple of int
+        Weights are fitted for the middle one.
+    rng : numpy.random.Generator
+    """
+    middle = sorted(n_frequencies)[len(n_frequencies) // 2]
+    measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
+    reason, refused = "", False
+    try:
+        measures = _measures(kernel, split, n_frequencies)
+    except (TypeError, NotImplementedError, ValueError) as problem:
+        reason, refused = str(problem), isinstance(problem, ValueError)
+    fitted = _least_squares_error(kernel.__call__ if refused else kernel, split, middle, rng)
+    errors = []
+    for m, measure in zip(n_frequencies, measures, strict=True):
+        error = fitted if m == middle else None
+        if measure is None:
+            errors.append(FeatureErrors(2 * m, least_squares_error=error))
+            continue
+        errors.append(
+            FeatureErrors(
+                n_components=2 * m,
+                total_variation=measure.total_variation,
+                max_error=measure.max_error,
+                predicted_error=_predicted_error(kernel, measure, split, m),
+                sampled_error=_sampled_error(measure, split, m, rng),
+                least_squares_error=error,
+            )
+        )
+    first = measures[0]
+    positive = None if first is None else all(m is not None and m.is_positive for m in measures)
+    return Features(_kind(first), positive, reason, refused, tuple(errors))
+
+
+def _measures(
+    kernel: Any, split: Split, n_frequencies: tuple[int, ...]
+) -> list[SpectralMeasure | None]:
+    """Return the measure for each number of frequencies; none for a function."""
+    if not isinstance(kernel, Kernel):
+        return [None] * len(n_frequencies)
+
+    def pairs(metric: Metric) -> Pairs:
+        # All rows, as they are few: `approximate` then makes the same design, which is cached.
+        return Pairs.of_rows(split.fit, metric, np.random.default_rng(0))
+
+    settings = (Setting(split.fit.shape[1], pairs, m, orthogonal=True) for m in n_frequencies)
+    return [Auto().measure(kernel, setting) for setting in settings]
+
+
+def _kind(measure: SpectralMeasure | None) -> str:
+    if measure is None:
+        return "none"
+    if measure.predicted_error is not None:
+        return "designed"
+    return "closed form" if measure.max_error == 0.0 else "combined"
+
+
+def _predicted_error(
+    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int
+) -> float | None:
+    r"""Return the relative error of ``m`` frequencies, where it is known.
+
+    That of a designed measure is its own. The mean of :math:`\cos(\omega_j \cdot \Delta)` over
+    independent draws of one law, which makes a stationary kernel, has the variance
+    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`.
+    """
+    if measure.predicted_error is not None:
+        return measure.predicted_error
+    if len(measure.parts) > 1 or measure.max_error or measure.parts[0].envelope[0]:
+        return None
+    rows = split.fit
+    mass = measure.mass
+    value, twice = (_distinct(kernel(factor * rows)) for factor in (1.0, 2.0))
+    variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)
+    return _ratio(float(np.mean(np.maximum(variance, 0.0))), value)
+
+
+def _sampled_error(
+    measure: SpectralMeasure, split: Split, m: int, rng: np.random.Generator
+) -> float | None:
+    if not len(split.held_out):
+        return None
+    errors = [_held_out_error(measure.sample(m, rng), split) for _ in range(_DRAWS)]
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def _least_squares_error(
+    kernel: Any, split: Split, m: int, rng: np.random.Generator
+) -> float | None:
+    if not len(split.held_out):
+        return None
+    with warnings.catch_warnings():
+        # That the fit is poor, or no better than the draw, shows in the errors.
+        warnings.simplefilter("ignore", UserWarning)
+        recipe = Recipe(m, weights="least_squares")
+        found = approximate(kernel, split.fit, recipe, *rng.spawn(2))
+    return _held_out_error(found.frequencies, split)
+
+
+def _held_out_error(frequencies: Frequencies, split: Split) -> float:
+    exact = _distinct(split.exact)
+    difference = _distinct(frequencies.gram(split.held_out)) - exact
+    return _ratio(float(np.mean(difference**2)), exact)
+
+
+def _distinct(gram: Array) -> Array:
+    """Return the entries of a Gram matrix for pairs of distinct rows."""
+    return gram[np.triu_indices(len(gram), k=1)]
+
+
+def _ratio(mean_square: float, exact: Array) -> float:
+    return float(np.sqrt(mean_square / (float(np.mean(exact**2)) or 1.0)))

@@ -1,0 +1,92 @@
+"""Signs and sizes of the eigenvalues of a Gram matrix."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from bochner._numerics.arrays import Array
+
+_MOST = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    r"""Inertia and effective rank of a matrix with eigenvalues :math:`\lambda_i`.
+
+    Attributes
+    ----------
+    n_positive, n_negative, n_zero : int
+        The inertia.
+    tolerance : float
+        Eigenvalues of at most this size count as zero; relative to the greatest size.
+    negative_share : float
+        :math:`\sum_{\lambda_i < 0} |\lambda_i| / \sum_i |\lambda_i|`, from 0 to 1.
+    most_negative : float
+        The least eigenvalue if it is negative, and zero otherwise, relative to the greatest size;
+        from −1 to 0.
+    effective_rank : float
+        :math:`(\sum_i |\lambda_i|)^2 / \sum_i \lambda_i^2`.
+    rank_99 : int
+        The least number of eigenvalues that make 99 % of :math:`\sum_i |\lambda_i|`.
+    """
+
+    n_positive: int
+    n_negative: int
+    n_zero: int
+    tolerance: float
+    negative_share: float
+    most_negative: float
+    effective_rank: float
+    rank_99: int
+
+    @property
+    def definiteness(self) -> str:
+        """Positive semidefinite, negative semidefinite, indefinite, or zero."""
+        if self.n_positive and self.n_negative:
+            return "indefinite"
+        if self.n_negative:
+            return "negative semidefinite"
+        return "positive semidefinite" if self.n_positive else "zero"
+
+
+def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
+    """Return the spectrum of the symmetric part of a matrix.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Finite.
+    tolerance : float, default=1e-10
+        Relative to the size of the greatest eigenvalue.
+
+    Returns
+    -------
+    spectrum : Spectrum
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.diagnosis import spectrum_of
+    >>> found = spectrum_of(np.diag([3.0, 0.0, -1.0]))
+    >>> found.n_positive, found.n_negative, found.n_zero, found.negative_share
+    (1, 1, 1, 0.25)
+    >>> found.definiteness, round(found.effective_rank, 12)
+    ('indefinite', 1.6)
+    """
+    scale = float(np.abs(gram).max(initial=0.0)) or 1.0
+    symmetric: Array = (0.5 / scale) * (gram + gram.T)
+    values: Array = np.asarray(eigvalsh(symmetric), dtype=np.float64)
+    size = -np.sort(-np.abs(values))
+    total, least = float(size.sum()), tolerance * float(size[0])
+    negative = values < -least
+    return Spectrum(
+        n_positive=int(np.count_nonzero(values > least)),
+        n_negative=int(np.count_nonzero(negative)),
+        n_zero=int(np.count_nonzero(np.abs(values) <= least)),
+        tolerance=tolerance,
+        negative_share=float(-values[negative].sum()) / (total or 1.0),
+        most_negative=float(values[negative].min(initial=0.0)) / (float(size[0]) or 1.0),
+        effective_rank=total**2 / (float(size @ size) or 1.0),
+        rank_99=int(np.searchsorted(np.cumsum(size), _MOST * total)) + 1 if total else 0,
+    )

@@ -1,0 +1,243 @@
+"""The benchmark of features of indefinite kernels."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from bochner import FourierFeatures, kernels
+from bochner.baselines import RandomMaclaurin
+from bochner.benchmarks import Cell, Options, find, read_rows, render, run
+from bochner.benchmarks import _indefinite_design as design
+from bochner.benchmarks._indefinite_rows import rows_of
+from bochner.benchmarks.indefinite import INDEFINITE, VIEWS
+from bochner.report.benchmarks import FIGURES
+
+QUICK = Options(quick=True)
+DELTA, POLYNOMIAL = design.MAIN
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return run(INDEFINITE, out=tmp_path_factory.mktemp("indefinite"), quick=True)
+
+
+@pytest.fixture(scope="module")
+def written(quick):
+    page, *figures = render(INDEFINITE, quick, FIGURES["indefinite"])
+    return page.read_text(encoding="utf-8"), figures
+
+
+def values(rows, metric):
+    return {
+        (row["kernel"], row["size"], row["method"]): row["value"]
+        for row in rows
+        if row["metric"] == metric
+    }
+
+
+def cell(method, kernel=POLYNOMIAL, size=1, dataset="breast_cancer", seed=0):
+    return Cell(dataset, method, seed, {"kernel": kernel, "size": size})
+
+
+# The quick run.
+
+
+def test_the_benchmark_has_its_name():
+    assert find("indefinite") is INDEFINITE
+
+
+def test_the_quick_design_is_measured_whole(quick):
+    errors = values(read_rows(quick), "relative_error")
+    cells = [cell for cell in INDEFINITE.cells(QUICK) if cell.method != design.EXACT]
+    assert len(errors) == len(cells)
+    assert {key[0] for key in errors} == set(design.STUDIES)
+    assert {key[2] for key in errors} == set(design.METHODS)
+    assert {key[1] for key in errors if key[0] in design.MAIN} == {1, 2}
+
+
+def test_a_finished_run_measures_nothing_again(quick):
+    before = quick.read_bytes()
+    assert run(INDEFINITE, out=quick.parent, quick=True) == quick
+    assert quick.read_bytes() == before
+
+
+def test_designed_measures_are_below_every_random_baseline(quick):
+    errors = values(read_rows(quick), "relative_error")
+    compared = [(key, error) for key, error in errors.items() if key[2] in design.RANDOM]
+    assert len(compared) > 20
+    for (kernel, size, _), error in compared:
+        assert errors[kernel, size, design.DESIGNED] < error
+        assert errors[kernel, size, design.LEAST_SQUARES] < error
+
+
+def test_predictions_and_numbers_of_features(quick):
+    rows = read_rows(quick)
+    errors, predicted = values(rows, "relative_error"), values(rows, "predicted_error")
+    fitted = values(rows, "fit_error")
+    assert {key[2] for key in predicted} == {design.DESIGNED, design.DESIGNED_IID}
+    assert {key[2] for key in fitted} == {design.LEAST_SQUARES}
+    for key, value in (predicted | fitted).items():
+        assert 0.5 < errors[key] / value < 2.0
+    for (kernel, size, method), count in values(rows, "n_features").items():
+        p = (4 if kernel in (DELTA, *design.POLYNOMIALS) else 2) * 30 * size
+        assert count <= p if method in design.NYSTROMS else count == p
+
+
+def test_the_classifier_is_no_worse_than_the_data(quick):
+    accuracy = values(read_rows(quick), "accuracy")
+    assert {key[0] for key in accuracy} == set(design.MAIN)
+    for (kernel, _, method), value in accuracy.items():
+        if (kernel, method) == (DELTA, design.SPHERICAL):  # all features are zero
+            assert value == pytest.approx(0.62, abs=0.05)
+        else:
+            assert value > 0.9
+
+
+def test_every_view_is_drawn_and_shown(quick, written):
+    text, figures = written
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert shown == [figure.name for figure in figures]
+    assert shown == [f"indefinite-quick-{view.name}.svg" for view in VIEWS]
+    for figure in figures:
+        assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+def test_the_page_names_every_kernel_and_method(written):
+    text, _ = written
+    for name in (*design.STUDIES, *design.METHODS):
+        assert name in text
+
+
+def test_values_of_the_kernel(quick):
+    """Exact ones are the closed form; designed ones follow on the sphere as far as data reach."""
+    rows = [row for row in read_rows(quick) if str(row["metric"]).startswith("k(")]
+    found = {
+        (row["kernel"], row["method"], float(row["metric"][2:-1])): row["value"] for row in rows
+    }
+    z = sorted({key[2] for key in found})
+    assert (z[0], z[-1], len(z)) == (0.0, 2.0, 41)
+    closed = {
+        DELTA: lambda z: np.exp(-(z**2) / 2.0) - np.exp(-(z**2) / 200.0),
+        POLYNOMIAL: lambda z: (1.0 - z**2 / 4.0) ** 2,
+    }
+    for kernel, function in closed.items():
+        for distance in z:
+            exact = found[kernel, design.EXACT, distance]
+            assert exact == pytest.approx(function(distance), abs=1e-12)
+            if distance <= 1.0:
+                assert found[kernel, design.DESIGNED, distance] == pytest.approx(exact, abs=0.1)
+
+
+# One cell.
+
+
+def by_hand(seed=0):
+    """The rows of the breast cancer data: halves, scaled by the first, on the sphere."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    train, test = order[:284], order[284:]
+    least, greatest = X[train].min(axis=0), X[train].max(axis=0)
+    train, test = train[rng.permutation(284)], test[rng.permutation(285)]
+    scaled = [np.clip((X[part] - least) / (greatest - least), 0.0, 1.0) for part in (train, test)]
+    rows = [part / np.linalg.norm(part, axis=1)[:, None] for part in scaled]
+    return rows[0], y[train], rows[1], y[test]
+
+
+def state(method, seed=0):
+    return seed + 10 * (1 + list(design.METHODS).index(method))
+
+
+def test_the_error_by_hand():
+    X, _, X_test, _ = by_hand()
+    exact = ((1.0 + X_test @ X_test.T) / 2.0) ** 2
+    kernel = kernels.SphericalPolynomial(2)
+    map = RandomMaclaurin(kernel, 120, random_state=state(design.MACLAURIN)).fit(X)
+    Z = map.transform(X_test)
+    expected = np.sqrt(np.sum((Z @ Z.T - exact) ** 2) / np.sum(exact**2))
+    measured = INDEFINITE.run(cell(design.MACLAURIN), QUICK)
+    assert measured["relative_error"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_error_counts_signs():
+    X, _, X_test, _ = by_hand()
+    square = cdist(X_test, X_test, "sqeuclidean")
+    exact = np.exp(-square / 2.0) - np.exp(-square / 200.0)
+    kernel, random_state = kernels.DeltaGaussian(1.0, 10.0), state(design.JORDAN)
+    map = FourierFeatures(kernel, 240, decomposition="jordan", random_state=random_state).fit(X)
+    Z = map.transform(X_test)
+    errors = [
+        np.linalg.norm((Z * signs) @ Z.T - exact) / np.linalg.norm(exact)
+        for signs in (map.signature_, np.ones(240))
+    ]
+    measured = INDEFINITE.run(cell(design.JORDAN, DELTA, size=2), QUICK)["relative_error"]
+    assert measured == pytest.approx(errors[0], rel=1e-9)
+    assert errors[1] > 5.0 * errors[0]
+
+
+def accuracy_by_hand(Z, y, Z_test, y_test):
+    """Five folds choose C, the first of the best."""
+
+    def score(C, fit, held):
+        model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z[fit], y[fit])
+        return np.mean(model.predict(Z[held]) == y[held])
+
+    folds = list(StratifiedKFold(5).split(Z, y))
+    scores = {
+        C: np.mean([score(C, *fold) for fold in folds]) for C in (0.01, 0.1, 1.0, 10.0, 100.0)
+    }
+    C = max(scores, key=scores.__getitem__)
+    model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z, y)
+    return C, np.mean(model.predict(Z_test) == y_test)
+
+
+def test_the_accuracy_by_hand():
+    X, y, X_test, y_test = by_hand()
+    kernel = kernels.SphericalPolynomial(2)
+    map = RandomMaclaurin(kernel, 120, random_state=state(design.MACLAURIN)).fit(X)
+    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test)
+    measured = INDEFINITE.run(cell(design.MACLAURIN), QUICK)
+    assert measured["C"] == C
+    assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method", [design.LEAST_SQUARES, design.SPHERICAL, design.LEVERAGE, design.JORDAN_IID]
+)
+def test_a_cell_is_the_same_whatever_was_measured_before(method):
+    first = INDEFINITE.run(cell(method), QUICK)
+    INDEFINITE.run(cell(design.SKETCH, seed=1), QUICK)
+    rows_of.cache_clear()
+    second = INDEFINITE.run(cell(method), QUICK)
+    for metrics in (first, second):
+        assert metrics.pop("feature_seconds") > 0.0
+    assert first == second
+
+
+def test_seeds_and_methods_draw_differently():
+    runs = [
+        INDEFINITE.run(cell(method, "TL1(0.7 d)", seed=seed), QUICK)["relative_error"]
+        for method in (design.DESIGNED, design.NYSTROM)
+        for seed in (0, 1)
+    ]
+    assert len(set(runs)) == 4
+
+
+def test_warnings_of_what_is_measured_are_not_shown(recwarn):
+    INDEFINITE.run(cell(design.JORDAN), QUICK)  # of infinite mass
+    INDEFINITE.run(cell(design.SPHERICAL, DELTA), QUICK)  # all features are zero
+    assert not recwarn.list
+
+
+def test_the_trapezoid_is_what_it_says_and_indefinite():
+    np.testing.assert_allclose(
+        design.trapezoid(np.array([0.0, 0.25, 0.75, 1.25, 9.0])), [1.0, 1.0, 0.5, 0.0, 0.0]
+    )
+    X = np.random.default_rng(0).uniform(size=(60, 3))
+    eigenvalues = np.linalg.eigvalsh(kernels.Radial(design.trapezoid)(X))
+    assert eigenvalues[0] < -0.1

@@ -1,0 +1,159 @@
+"""The design of the benchmark of indefinite kernels, and its rows."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bochner.benchmarks import Cell, Options
+from bochner.benchmarks import _indefinite_design as design
+from bochner.benchmarks._indefinite_rows import rows_of
+from bochner.benchmarks.indefinite import INDEFINITE
+
+DELTA, POLYNOMIAL = design.MAIN
+WIDTHS = {
+    "letter": 16,
+    "ijcnn1": 22,
+    "covtype_93k": 54,
+    "cod_rna": 8,
+    "eeg_eye_state": 14,
+    "spambase": 57,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    for name, d in WIDTHS.items():
+        X, y = rng.normal(size=(60, d)), 2 * rng.integers(2, size=60)
+        np.savez(path / f"{name}.npz", X=X, y=y)
+    return path
+
+
+@pytest.fixture(scope="module")
+def cells(folder):
+    return list(INDEFINITE.cells(Options(data=folder)))
+
+
+def seeds(cells, dataset, kernel, size, method):
+    wanted = (dataset, kernel, size, method)
+    return [
+        cell.seed
+        for cell in cells
+        if (cell.dataset, cell.settings["kernel"], cell.settings["size"], cell.method) == wanted
+    ]
+
+
+def test_the_papers_experiments_are_in_the_design(cells):
+    for dataset in ("letter", "ijcnn1", "covtype_93k", "cod_rna"):
+        for kernel in design.MAIN:
+            for size in (2, 8):
+                for method in (design.DESIGNED, design.LEAST_SQUARES, design.JORDAN):
+                    assert seeds(cells, dataset, kernel, size, method) == list(range(10))
+                assert seeds(cells, dataset, kernel, size, design.SPHERICAL) == list(range(10))
+    for degree in (1, 2, 3):
+        for size in (2, 8, 32):
+            for method in (design.DESIGNED, design.MACLAURIN, design.TENSORIZED, design.SKETCH):
+                label = f"SphericalPolynomial({degree})"
+                assert seeds(cells, "letter", label, size, method) == list(range(10))
+
+
+def test_methods_meet_only_kernels_that_they_are_for(cells):
+    met = {(cell.settings["kernel"], cell.method) for cell in cells}
+    for polynomial_only in (design.MACLAURIN, design.TENSORIZED, design.SKETCH):
+        assert {k for k, method in met if method == polynomial_only} == set(design.POLYNOMIALS)
+    of_jordan = {k for k, method in met if method == design.JORDAN}
+    assert of_jordan == {DELTA, *design.POLYNOMIALS}
+    assert ("TL1(0.7 d)", design.SPHERICAL) not in met
+    assert ("Radial(trapezoid)", design.SPHERICAL) not in met
+    assert ("Hellinger", design.SPHERICAL) in met
+
+
+def test_many_features_have_fewer_seeds_and_no_nystroem(cells):
+    """With 54 inputs the largest size has 6912 features."""
+    assert seeds(cells, "covtype_93k", DELTA, 32, design.DESIGNED) == [0, 1, 2]
+    assert seeds(cells, "covtype_93k", DELTA, 32, design.NYSTROM) == []
+    assert seeds(cells, "letter", DELTA, 32, design.NYSTROM) == [0, 1]
+    assert seeds(cells, "letter", DELTA, 32, design.LEVERAGE) == []
+    assert seeds(cells, "letter", DELTA, 8, design.NYSTROM) == list(range(10))
+    assert seeds(cells, "letter", DELTA, 8, design.LEVERAGE) == [0, 1, 2]
+
+
+def test_classifiers_are_trained_where_it_is_affordable():
+    study, method = design.STUDIES[DELTA], design.METHODS[design.DESIGNED]
+    for p, few in ((512, [0, 1, 2]), (2048, [0]), (6912, [])):
+        assert [seed for seed in range(10) if design.learns(study, method, p, seed)] == few
+    assert not design.learns(study, design.METHODS[design.DESIGNED_IID], 512, 0)
+    assert not design.learns(design.STUDIES["NTK"], method, 512, 0)
+
+
+def test_a_cell_of_a_folder_can_be_measured(folder):
+    settings = {"kernel": POLYNOMIAL, "size": 2}
+    wanted = Cell("covtype_93k", design.JORDAN, 0, settings)
+    assert INDEFINITE.run(wanted, Options(data=folder))["n_features"] == 4 * 2 * 54
+
+
+def save(path, name, n, d=3, n_test=None, n_classes=2):
+    """Rows all of whose values differ; those of a test part reach further."""
+    values = np.random.default_rng(1).permutation(n * d + (n_test or 0) * d).astype(float)
+    X, y = values[: n * d].reshape(n, d), np.arange(n) % n_classes
+    if n_test is None:
+        np.savez(path / f"{name}.npz", X=X, y=y)
+        return X
+    X_test, y_test = 2.0 * values[n * d :].reshape(n_test, d), np.arange(n_test) % n_classes
+    np.savez(
+        path / f"{name}.npz",
+        X_train=X, y_train=2 * y - 1, X_test=X_test, y_test=2 * y_test - 1,
+    )  # fmt: skip
+    return X
+
+
+def test_letter_is_split_as_in_the_paper(tmp_path):
+    save(tmp_path, "letter", 20_000, n_classes=26)
+    rows = rows_of("letter", 3, tmp_path, on_sphere=False)
+    assert (len(rows.train), len(rows.test)) == (8_000, 6_000)
+    assert (len(rows.fit), len(rows.error)) == (5_000, 1_000)
+    # Half of 26 letters, and no row in both parts: only clipped values can be in both.
+    assert rows.y.mean() == pytest.approx(0.5, abs=0.02)
+    assert not (set(rows.train[:, 0]) & set(rows.test[:, 0])) - {0.0, 1.0}
+    other = rows_of("letter", 4, tmp_path, on_sphere=False)
+    assert not np.array_equal(rows.train, other.train)
+
+
+def test_a_part_of_the_source_stays_a_part(tmp_path):
+    X = save(tmp_path, "ijcnn1", 400, n_test=300)
+    rows = rows_of("ijcnn1", 0, tmp_path, on_sphere=False)
+    assert (len(rows.train), len(rows.test)) == (400, 300)
+    # Scaled by the training part alone, and the test part clipped.
+    np.testing.assert_allclose([rows.train.min(axis=0), rows.train.max(axis=0)], [[0] * 3, [1] * 3])
+    expected = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    np.testing.assert_allclose(np.sort(rows.train, axis=0), np.sort(expected, axis=0))
+    assert (rows.test == 1.0).sum() > 100
+    assert rows.y.sum() == 200
+
+
+def test_labels_go_with_their_rows(tmp_path):
+    """The class is 2 where the first column is large, which scaling does not change."""
+    X = np.random.default_rng(0).uniform(size=(300, 3))
+    np.savez(
+        tmp_path / "covtype_93k.npz", X=X, y=np.where(X[:, 0] > 0.5, 2, 1 + 4 * (X[:, 1] > 0.5))
+    )
+    rows = rows_of("covtype_93k", 0, tmp_path, on_sphere=False)
+    assert (len(rows.train), len(rows.test)) == (150, 150)
+    for part, positive in ((rows.train, rows.y), (rows.test, rows.y_test)):
+        assert part[positive, 0].min() > part[~positive, 0].max()
+
+
+def test_rows_on_the_sphere(tmp_path):
+    save(tmp_path, "cod_rna", 60, n_test=40)
+    rows = rows_of("cod_rna", 0, tmp_path, on_sphere=True)
+    for part in (rows.train, rows.test):
+        np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1.0)
+        assert (part >= 0.0).all()
+
+
+def test_the_results_page_says_how_to_measure_again():
+    root = Path(__file__).parents[2]
+    assert "make bench-indefinite" in (root / "docs" / "results.md").read_text(encoding="utf-8")
+    assert "bench-indefinite:" in (root / "Makefile").read_text(encoding="utf-8")

@@ -1,0 +1,142 @@
+"""What the benchmark of indefinite kernels makes of its rows: tables and figures."""
+
+import numpy as np
+import pytest
+
+from bochner.benchmarks import _indefinite_design as design
+from bochner.benchmarks.indefinite import INDEFINITE, VIEWS
+from bochner.report.benchmarks import FIGURES
+from bochner.report.curves import curves_figure
+
+DELTA = design.MAIN[0]
+
+
+def row(method, value, *, metric="relative_error", kernel=DELTA, dataset="toy", size=2, seed=0):
+    return {
+        "dataset": dataset,
+        "method": method,
+        "kernel": kernel,
+        "size": size,
+        "seed": seed,
+        "metric": metric,
+        "value": value,
+    }
+
+
+ROWS = [
+    *(row(design.DESIGNED, value, seed=seed) for seed, value in enumerate((0.3, 0.1, 0.2))),
+    row(design.LEAST_SQUARES, 0.05),
+    row(design.JORDAN, 0.15),
+    row(design.SPHERICAL, 0.9),
+    row(design.NYSTROM, 0.02),
+    row(design.LEVERAGE, 0.08),
+    row(design.DESIGNED, 0.1, size=8),
+    row(design.LEAST_SQUARES, 0.06, size=8),
+    row(design.JORDAN, 0.4, size=8),
+    row(design.NYSTROM, 1e-9, size=8),
+    row(design.DESIGNED, 0.3, kernel="NTK"),
+    row(design.NYSTROM, 0.5, kernel="NTK"),
+    *(row(design.DESIGNED, 0.25, metric="predicted_error", seed=seed) for seed in range(3)),
+    row(design.LEAST_SQUARES, 0.05, metric="fit_error"),
+    *(row(design.JORDAN, 0.5 + 0.2 * s, metric="accuracy", seed=s) for s in range(3)),
+    *(row(design.JORDAN, C, metric="C", seed=s) for s, C in enumerate((1.0, 100.0, 100.0))),
+    row(design.DESIGNED, 1.5, metric="feature_seconds"),
+    row(design.DESIGNED, 7.5, metric="feature_seconds", kernel="NTK"),
+]
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return INDEFINITE.summarise(ROWS)
+
+
+def table(text, title, index=0):
+    """Return the lines of the table that follows a title, cell by cell."""
+    part = text.split(f"**{title}**\n\n")[1 + index].split("\n\n")[0]
+    return [line.strip("| ").split(" | ") for line in part.splitlines()]
+
+
+def test_the_table_of_errors(summary):
+    header, _, *lines = table(summary, DELTA)
+    assert header == [
+        "data set, size", design.DESIGNED, design.LEAST_SQUARES, design.JORDAN, design.SPHERICAL,
+        design.NYSTROM, design.LEVERAGE,
+    ]  # fmt: skip
+    assert lines == [
+        ["toy, s = 2 d", "0.2", "**0.05**", "0.15", "0.9", "0.02 (2.5)", "0.08"],
+        ["toy, s = 8 d", "0.1", "**0.06**", "0.4", "–", "1e-09 (over 10,000)", "–"],
+    ]
+    assert table(summary, "NTK")[2:] == [["toy, s = 2 d", "**0.3**", "0.5"]]
+
+
+def test_what_the_errors_add_up_to(summary):
+    assert (
+        f"“{design.DESIGNED}” is below every other random-feature method in 1 of 2 cells that "
+        f"have one. Not in: {DELTA}, toy, s = 2 d ({design.JORDAN})."
+    ) in summary
+    assert (
+        f"“{design.LEAST_SQUARES}” is below every other random-feature method in 2 of 2 cells"
+    ) in summary
+    assert (
+        f"lower than that of “{design.DESIGNED}” in 2 of 3 cells, by a factor of 10 to over 10,000"
+    ) in summary
+    assert (
+        f"lower than that of “{design.LEAST_SQUARES}” in 2 of 2 cells, by a factor of 2.5 to"
+        in (summary)
+    )
+
+
+def test_predictions_are_met_in_the_root_mean_square(summary):
+    ratio = np.sqrt((0.3**2 + 0.1**2 + 0.2**2) / 3.0) / 0.25
+    assert f"| {DELTA} | toy, s = 2 d | {ratio:.2f} | 1.00 |" in summary
+    assert f"“{design.DESIGNED}” in 1 of 1, “{design.DESIGNED_IID}” in 0 of 0" in summary
+
+
+def test_accuracies_and_seconds(summary):
+    assert table(summary, DELTA, 1) == [
+        ["data set, size", design.JORDAN], ["---", "---:"], ["toy, s = 2 d", "70.0"]
+    ]  # fmt: skip
+    assert "chosen in 2 of 3 fits" in summary
+    assert table(summary, DELTA, 2)[2] == ["toy, s = 2 d", "1.5"]
+    assert "7.5" not in summary
+
+
+def test_figures_draw_medians():
+    figures = FIGURES["indefinite"](ROWS)
+    assert set(figures) == {"error", "accuracy", "schemes", "others"}
+    (axis,) = figures["error"].axes
+    assert axis.get_title() == "toy"
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in axis.lines}
+    assert drawn[design.DESIGNED] == [[2, 0.2], [8, 0.1]]
+    assert drawn[design.NYSTROM] == [[2, 0.02], [8, 1e-9]]
+    assert axis.get_ylim()[0] == 1e-6
+    assert {line.get_label() for line in figures["schemes"].axes[0].lines} == {
+        design.JORDAN,
+        design.DESIGNED,
+    }
+    assert figures["accuracy"].axes[0].get_yscale() == "linear"
+
+
+def test_panels_are_named_by_what_differs():
+    def panels(rows):
+        return list(dict.fromkeys(key[0] for key in VIEWS[1].values(rows)))
+
+    two = [row(design.DESIGNED, 0.1, kernel=kernel) for kernel in reversed(design.MAIN)]
+    assert panels(two) == list(design.MAIN)
+    four = [*two, *(dict(row, dataset="other") for row in two)]
+    assert panels(four) == [f"{k}, {name}" for k in design.MAIN for name in ("toy", "other")]
+    assert panels(four[::2]) == ["toy", "other"]
+    assert panels([]) == []
+
+
+def test_many_panels_take_several_lines_and_many_curves_an_outer_legend():
+    values = {
+        (f"panel {i}", f"curve {j}", x): 1.0 for i in range(6) for j in range(9) for x in (1, 2)
+    }
+    figure = curves_figure(values, xlabel="x", ylabel="y")
+    assert [axis.get_title() for axis in figure.axes] == [f"panel {i}" for i in range(6)]
+    assert len({round(axis.get_subplotspec().rowspan.start) for axis in figure.axes}) == 2
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"curve {j}" for j in range(9)]
+    assert figure.axes[0].get_legend() is None
+    assert [axis.get_ylabel() for axis in figure.axes] == ["y", "", "", "", "y", ""]
