@@ -1,6 +1,6 @@
 """Random Fourier features for every kernel."""
 
-from bochner import datasets, kernels
+from bochner import baselines, datasets, kernels
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
@@ -20,6 +20,7 @@ __all__ = [
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",
+    "baselines",
     "datasets",
     "diagnose",
     "kernels",
