@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
 
 SUM = kernels.Gaussian() + 0.5 * kernels.Exponential(2.0)
+SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 
 
 @parametrize_with_checks(
@@ -12,6 +13,11 @@ SUM = kernels.Gaussian() + 0.5 * kernels.Exponential(2.0)
         FourierFeatures(n_components=64),
         FourierFeatures(kernel="laplacian", n_components=64, scheme="qmc"),
         FourierFeatures(kernel=SUM, n_components=64, scheme="structured"),
+        FourierFeatures(SIGNED, n_components=64),
+        FourierFeatures(SIGNED, n_components=64, weights="least_squares"),
+        FourierFeatures(kernels.Tanh(0.1), n_components=64, scheme="iid"),
+        KreinRidge(SIGNED, n_components=64),
+        KreinRidgeClassifier(SIGNED, n_components=64, associated=True),
         KreinRidge(n_components=64),
         KreinRidge(n_components=64, alpha="evidence", length_scale="evidence", fit_intercept=True),
         KreinRidgeClassifier(n_components=64),

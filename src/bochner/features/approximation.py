@@ -1,30 +1,21 @@
 """From a kernel and data to the frequencies that approximate it: what all estimators share."""
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, dense_rows, squared_norms
-from bochner.features.length_scales import AnyKernel, median_distance
+from bochner._numerics.arrays import squared_norms
+from bochner.features.fitted_weights import fitted_frequencies
+from bochner.features.length_scales import AnyKernel
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, Metric, NonNegative, UnitSphere
+from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, Pairs, SpectralMeasure, profile
 from bochner.spectral.decompositions import Auto, Setting, makes_blocks, resolve_decomposition
-from bochner.spectral.least_squares import Sample, least_squares_weights
-from bochner.spectral.proposal import broad_proposal
 
-_FITTED_ROWS = 1250
-_HELD_OUT_SHARE = 0.2
-_FAR = (1.5, 3.0, 10.0, 100.0)
-_FAR_ROWS = 64
-_CEILING = 1.5
-_POOR_FIT = 0.5
-_SYMMETRY = 1e-8
 _SPHERE_TOLERANCE = 1e-4
 
 WEIGHTS = ("sampled", "least_squares")
@@ -114,7 +105,11 @@ def approximate(
             max_error=measure.max_error,
             predicted_error=measure.predicted_error,
         )
-    return _fitted(kernel, X, measure, setting, scheme, draw_rng, data_rng)
+    frequencies, error = fitted_frequencies(
+        kernel, X, measure, recipe.n_frequencies, scheme, draw_rng, data_rng
+    )
+    region = None if measure is None else _region(kernel, X, measure, setting)
+    return Approximation(frequencies, region, fit_error=error)
 
 
 def _measure(
@@ -160,103 +155,3 @@ def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, setting: Settin
     square = squared_norms(X) - 2.0 * offset + centre @ centre
     greatest = max(pairs.reach, float(np.sqrt(max(square.max(), 0.0))))
     return Region(centre, 0.0, greatest)
-
-
-def _fitted(
-    kernel: AnyKernel,
-    X: Any,
-    measure: SpectralMeasure | None,
-    setting: Setting,
-    scheme: Scheme,
-    draw_rng: np.random.Generator,
-    data_rng: np.random.Generator,
-) -> Approximation:
-    """Return frequencies with least-squares weights on a subsample."""
-    chosen = data_rng.permutation(X.shape[0])[:_FITTED_ROWS]
-    rows = dense_rows(X, chosen)
-    if len(rows) < 4:
-        raise ValueError(
-            f"weights='least_squares' needs at least 4 rows, got {len(rows)}; use "
-            f"weights='sampled'."
-        )
-    gram = _exact_gram(kernel, rows)
-    n_held = max(2, round(_HELD_OUT_SHARE * len(rows)))
-    parts = slice(n_held, None), slice(None, n_held)
-    fit, held_out = (Sample(rows[part], gram[part, part]) for part in parts)
-    if measure is None:
-        proposal = broad_proposal(rows, median_distance(rows, data_rng))
-        drawn = proposal.sample(setting.n_frequencies, draw_rng, scheme)
-        drawn = drawn.with_weights(np.zeros(setting.n_frequencies))
-    else:
-        drawn = measure.sample(setting.n_frequencies, draw_rng, scheme)
-    far = _far_rows(kernel, rows, data_rng)
-    result = least_squares_weights(
-        drawn,
-        fit,
-        held_out,
-        nonnegative=measure is not None and measure.is_positive,
-        far=far,
-        ceiling=_CEILING * _greatest(kernel, gram, far, held_out.rows),
-    )
-    _say(result.error, is_prior=result.is_prior, known=measure is not None)
-    region = None if measure is None else _region(kernel, X, measure, setting)
-    return Approximation(drawn.with_weights(result.weight), region, fit_error=result.error)
-
-
-def _exact_gram(kernel: AnyKernel, rows: Array) -> Array:
-    gram = np.asarray(kernel(rows, rows), dtype=np.float64)
-    if gram.shape != (len(rows), len(rows)):
-        raise ValueError(
-            f"The kernel must return an array of shape {(len(rows), len(rows))} for as many rows, "
-            f"got {gram.shape}."
-        )
-    if not np.isfinite(gram).all():
-        raise ValueError("The kernel returned NaN or infinity for rows of the data.")
-    if np.abs(gram - gram.T).max() > _SYMMETRY * np.abs(gram).max():
-        raise ValueError(
-            "The kernel is not symmetric, k(x, y) != k(y, x); these features are for symmetric "
-            "kernels. Symmetrise it: (k(X, Y) + k(Y, X).T) / 2."
-        )
-    return gram
-
-
-def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array | None:
-    """Return rows far from all data; ``None`` on the sphere, where nothing is far."""
-    found = profile(kernel)
-    domain = None if found is None else found.domain
-    if isinstance(domain, UnitSphere):
-        return None
-    centre = rows.mean(axis=0)
-    spread = float(np.sqrt(squared_norms(rows - centre).max())) or 1.0
-    direction = rng.standard_normal((_FAR_ROWS, rows.shape[1]))
-    if isinstance(domain, NonNegative):
-        direction = np.abs(direction)
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    steps = spread * np.resize(_FAR, _FAR_ROWS)
-    return np.asarray(centre + 2.0 * steps[:, None] * direction, dtype=np.float64)
-
-
-def _greatest(kernel: AnyKernel, gram: Array, far: Array | None, rows: Array) -> float:
-    greatest = float(np.abs(gram).max())
-    if far is None or not isinstance(kernel, Kernel):
-        return greatest
-    try:
-        return max(greatest, float(np.abs(kernel(far, rows)).max()))
-    except ValueError:  # not defined so far out
-        return greatest
-
-
-def _say(error: float, *, is_prior: bool, known: bool) -> None:
-    if is_prior and known:
-        warnings.warn(
-            f"Least-squares weights were no better than the sampled ones on held-out rows "
-            f"(relative error {error:.3g}), which are kept.",
-            stacklevel=5,
-        )
-    elif not known and error > _POOR_FIT:
-        warnings.warn(
-            f"The features explain the kernel badly: relative error {error:.3g} on held-out rows. "
-            f"Use more features, or Radial or DotProduct if the kernel is a function of the "
-            f"distance or the inner product.",
-            stacklevel=5,
-        )
