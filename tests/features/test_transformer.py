@@ -83,7 +83,11 @@ def test_numbers_must_be_integers(n_components):
     ("parameters", "error", "message"),
     [
         ({"kernel": "gausian"}, ValueError, "Did you mean 'gaussian'"),
-        ({"kernel": 3}, TypeError, "kernel must be a Kernel or the name of one"),
+        ({"kernel": 3}, TypeError, "kernel must be a Kernel, the name of one or a function"),
+        ({"kernel": kernels.NTK}, TypeError, "kernel must be a Kernel"),
+        ({"kernel": "nkt"}, ValueError, "Did you mean 'ntk'"),
+        ({"decomposition": "krein"}, ValueError, "decomposition must be one of 'auto'"),
+        ({"weights": "best"}, ValueError, "weights must be one of 'sampled'"),
         ({"length_scale": "mean"}, ValueError, "length_scale must be 'median'"),
         ({"length_scale": -1.0}, ValueError, "length_scale must be positive"),
         ({"length_scale": (1.0, 2.0)}, ValueError, "2 entries, but the data have 10 inputs"),

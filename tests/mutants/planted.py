@@ -16,7 +16,14 @@ from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
 from bochner.learning import ridge
 from bochner.sampling import Directions, Uniforms, schemes
-from bochner.spectral import Independent, Isotropic, Student, closed_forms, measure
+from bochner.spectral import (
+    HalfByMass,
+    Independent,
+    Isotropic,
+    Student,
+    closed_forms,
+    measure,
+)
 from bochner.spectral.radial import GammaMixture
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -138,8 +145,8 @@ def lost_root_two(patch):
     patch.setattr(
         frequencies,
         "trigonometric_features",
-        lambda X, omega, phase, amplitude, dtype: original(
-            X, omega, phase, amplitude / np.sqrt(2.0), dtype
+        lambda X, omega, phase, amplitude, dtype, envelope=None: original(
+            X, omega, phase, amplitude / np.sqrt(2.0), dtype, envelope
         ),
     )
 
@@ -250,13 +257,13 @@ def sobol_without_scrambling(patch):
 
 
 def equal_weights_for_all_parts(patch):
-    allocate = measure._allocate
+    share = HalfByMass.share
 
-    def equal(mass, m, rng):
-        counts, _ = allocate(mass, m, rng)
+    def equal(self, mass, m, rng):
+        counts, _ = share(self, mass, m, rng)
         return counts, np.full(len(mass), mass.sum() / m)
 
-    patch.setattr(measure, "_allocate", equal)
+    patch.setattr(HalfByMass, "share", equal)
 
 
 def product_with_the_first_factor_only(patch):

@@ -1,11 +1,19 @@
 """Every planted bug is noticed: its laws hold without it and fail with it."""
 
 import pytest
-from mutants.planted import MUTANTS
+from mutants import (
+    planted,
+    planted_indefinite,
+    planted_jordan,
+    planted_krein,
+    planted_measures,
+)
 
+MODULES = (planted, planted_indefinite, planted_jordan, planted_krein, planted_measures)
 PLANTED = [
     pytest.param(mutant.plant, check, id=f"{mutant}-{index}")
-    for mutant in MUTANTS
+    for module in MODULES
+    for mutant in module.MUTANTS
     for index, check in enumerate(mutant.checks)
 ]
 

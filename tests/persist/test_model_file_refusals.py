@@ -350,6 +350,32 @@ def test_unsound_models_are_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("kernel", [kernels.Radial(np.cos), kernels.DotProduct(len)], ids=repr)
+def test_functions_are_not_saved(kernel, tmp_path):
+    path = tmp_path / "model"
+    for model, place in [
+        (kernel, "the model"),
+        (2.0 * kernel, "kernel"),
+        (Gaussian() + kernel, "terms.1"),
+        (KreinRidge(kernel), "kernel"),
+    ]:
+        with pytest.raises(
+            ModelFileError, match=rf"^{place} is \w+\(\w+\), whose function .* code"
+        ):
+            bochner.save(model, path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "function", [None, "cos", {"$": "type", "name": "float64"}, {"$": "tuple", "items": []}]
+)
+@pytest.mark.parametrize("name", ["Radial", "DotProduct"])
+def test_no_function_is_loaded(name, function, path):
+    value = {"$": "value", "class": name, "fields": {"function": function}}
+    rewritten(path, assign(parameters, "kernel", value))
+    refused(path, f"{name}.function should be .*Callable.*, found")
+
+
 def test_a_name_cannot_be_taken_twice():
     other = type("KreinRidge", (KreinRidgeClassifier,), {"__module__": "elsewhere"})
     with pytest.raises(ValueError, match="KreinRidge in model files is already"):

@@ -53,7 +53,19 @@ KERNELS = [
     Gaussian() * Matern(),
     -0.5 * Gaussian(),
     2.0 * (Gaussian(0.3) + 0.5 * Anova(Matern(), 0.2)) * (Matern(nu=7.0) - 0.1 * Gaussian()),
+    kernels.DeltaGaussian(1, np.float32(0.1)),
+    kernels.TL1(2.1),
+    kernels.SphericalPolynomial(np.int64(3), 2.5),
+    kernels.ArcCosine(0),
+    kernels.ArcCosine(order=1),
+    kernels.NTK(),
+    kernels.Polynomial(3, -0.5),
+    kernels.Tanh(1 / 3),
+    kernels.Hellinger(),
+    kernels.NTK() - 0.5 * (kernels.Hellinger() * kernels.TL1(1)),
 ]
+WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct}
+ON_THE_SPHERE = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 @persistable(
@@ -200,7 +212,7 @@ def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
 def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)
     assert_same(kernel, loaded)
-    assert loaded(X).tobytes() == kernel(X).tobytes()
+    assert loaded(ON_THE_SPHERE).tobytes() == kernel(ON_THE_SPHERE).tobytes()
 
 
 def test_no_kernel_is_left_out():
@@ -209,7 +221,7 @@ def test_no_kernel_is_left_out():
         for cls in vars(kernels).values()
         if inspect.isclass(cls) and issubclass(cls, Kernel) and not inspect.isabstract(cls)
     }
-    assert {type(kernel) for kernel in KERNELS} >= concrete
+    assert {type(kernel) for kernel in KERNELS} == concrete - WITH_FUNCTIONS
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=repr)

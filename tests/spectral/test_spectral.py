@@ -81,18 +81,44 @@ def test_the_laplace_law_is_one_dimensional():
         ExponentialMagnitude().radius(UNIFORMS, 2)
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        kernels.Gaussian() - kernels.Matern(),
-        0.0 * kernels.Gaussian(),
-        kernels.Gaussian() * (-2.0 * kernels.Matern()),
-    ],
-    ids=str,
-)
-def test_signed_measures_are_refused_with_a_reason(kernel):
-    with pytest.raises(NotImplementedError, match=r"signed.*Keep the coefficients"):
-        spectral_measure(kernel, 2)
+SIGNED = [
+    (kernels.Gaussian() - kernels.Matern(), 0.0),
+    (0.0 * kernels.Gaussian(), 0.0),
+    (0.0 * (kernels.Gaussian() - kernels.Matern()), 0.0),
+    (kernels.Gaussian() * (-2.0 * kernels.Matern()), -2.0),
+    (kernels.Gaussian(0.5) - 3.0 * kernels.Laplacian() * kernels.Cauchy(), -2.0),
+    (kernels.DeltaGaussian(0.5, 3.0), 0.0),
+]
+
+
+@pytest.mark.parametrize("m", [1, 3, 6, 64])
+@pytest.mark.parametrize(("kernel", "at_zero"), SIGNED, ids=str)
+def test_signed_measures_sum_to_the_kernel_at_zero(kernel, at_zero, m):
+    measure = spectral_measure(kernel, 2)
+    assert_allclose(measure.mass, at_zero, atol=1e-12)
+    assert_allclose(measure.mass, kernel(np.zeros((1, 2)))[0, 0], atol=1e-12)
+    weight = measure.sample(m, 0).weight
+    assert len(weight) == m
+    assert np.isfinite(weight).all()
+    if m >= 2 * len(measure.parts):  # with fewer, parts are drawn at random
+        assert_allclose(weight.sum(), at_zero, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [3, 64])
+@pytest.mark.parametrize(("kernel", "at_zero"), SIGNED, ids=str)
+def test_signed_measures_are_sampled_without_bias(kernel, at_zero, m):
+    measure = spectral_measure(kernel, 2)
+    lags = np.array([[0.1, 0.2], [0.7, -0.3], [1.0, 1.5]])
+    values = np.array(
+        [
+            measure.sample(m, stream, "iid").gram(np.zeros((1, 2)), lags)[0]
+            for stream in np.random.default_rng(m).spawn(500)
+        ]
+    )
+    error = values.std(axis=0, ddof=1) / np.sqrt(500) + 1e-12
+    z = (values.mean(axis=0) - kernel(np.zeros((1, 2)), lags)[0]) / error
+    # 36 comparisons at a family-wise alpha of 1e-3: Student's t with 499 degrees of freedom.
+    assert np.abs(z).max() < 4.3, z.round(1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,240 @@
+"""From kernels and data to frequencies: designed measures and least-squares weights."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity
+
+from bochner import FourierFeatures, kernels
+from bochner.features.approximation import Recipe
+from bochner.kernels import (
+    NTK,
+    TL1,
+    Cauchy,
+    DeltaGaussian,
+    Gaussian,
+    Laplacian,
+    Matern,
+    Tanh,
+)
+
+RNG = np.random.default_rng(0)
+X = np.abs(RNG.normal(size=(400, 5))) / 2.0
+NEW = np.abs(RNG.normal(size=(150, 5))) / 2.0
+SPHERE, NEW_SPHERE = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X, NEW))
+INDEFINITE = [
+    (DeltaGaussian(0.5, 3.0), X, NEW),
+    (TL1(2.5), X, NEW),
+    (Tanh(), X, NEW),
+    (NTK(), SPHERE, NEW_SPHERE),
+]
+
+
+def name(value):
+    return "" if isinstance(value, np.ndarray) else str(value)[:30]
+
+
+def fitted(kernel, rows=X, n_components=128, **parameters):
+    parameters = {"weights": "least_squares", "random_state": 0, **parameters}
+    return FourierFeatures(kernel, n_components, **parameters).fit(rows)
+
+
+def error(features, kernel, rows):
+    """The relative Frobenius error on rows that had no part in the fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # some rows may lie outside the region
+        gram = features.gram(rows)
+    exact = kernel(rows, rows)
+    return np.linalg.norm(gram - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize(("kernel", "rows", "new"), INDEFINITE, ids=name)
+def test_fitted_weights_are_better_on_new_rows(kernel, rows, new):
+    sampled = FourierFeatures(kernel, 128, random_state=0).fit(rows)
+    features = fitted(kernel, rows)
+    assert_array_equal(features.frequencies_.omega, sampled.frequencies_.omega)
+    assert error(features, kernel, new) < error(sampled, kernel, new)
+    # Half an order of magnitude: some of the new rows are farther out than any seen.
+    assert 0.3 < features.fit_error_ / error(features, kernel, new) < 3.0
+    assert (features.max_error_, features.predicted_error_) == (None, None)
+    assert sampled.fit_error_ is None
+    assert sampled.max_error_ > 0.0
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.7), Matern(0.5), Laplacian() * Cauchy(), Gaussian() + Matern()], ids=str
+)
+def test_weights_of_positive_measures_stay_nonnegative(kernel):
+    features = fitted(kernel)
+    assert features.frequencies_.weight.min() >= 0.0
+    assert_array_equal(features.signature_, 1.0)
+    sampled = FourierFeatures(kernel, 128, random_state=0).fit(X)
+    assert error(features, kernel, NEW) < error(sampled, kernel, NEW)
+
+
+def test_the_sampled_weights_are_kept_and_a_warning_says_so():
+    # A kernel that hardly varies is sampled exactly.
+    with pytest.warns(UserWarning, match=r"no better than the sampled ones.*are kept") as caught:
+        features = fitted(Gaussian(1e9))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    sampled = FourierFeatures(Gaussian(1e9), 128, random_state=0).fit(X)
+    assert_array_equal(features.frequencies_.weight, sampled.frequencies_.weight)
+    assert features.fit_error_ < 1e-12
+
+
+def additive(X, Y):
+    """A kernel of which the library knows nothing: neither stationary nor of inner products."""
+    return np.sqrt(X) @ np.sqrt(Y).T + np.exp(-np.abs(X[:, None] - Y[None]).sum(axis=-1))
+
+
+@pytest.mark.parametrize("kernel", [cosine_similarity, chi2_kernel, additive])
+def test_functions_that_return_gram_matrices_are_fitted(kernel):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        features = fitted(kernel, n_components=256)
+        assert features.transform(NEW).shape == (150, 256)
+    assert features.kernel_ is kernel
+    assert features.fit_error_ < 0.2
+    assert error(features, kernel, NEW) < 2.0 * features.fit_error_
+    Z, signature = features.transform(NEW), features.signature_
+    assert_allclose(features.gram(NEW), (Z * signature) @ Z.T, atol=1e-10)
+    assert -1.0 in signature
+
+
+def test_functions_need_fitted_weights():
+    message = r"(?s)weights='least_squares'.*Radial\(function\) and DotProduct\(function\)"
+    with pytest.raises(TypeError, match=message):
+        FourierFeatures(cosine_similarity).fit(X)
+
+
+def asymmetric(X, Y):
+    return np.exp(-np.square(X[:, None] - Y[None] - 0.1).sum(axis=-1))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (asymmetric, r"not symmetric.*Symmetrise it"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "NaN or infinity"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.inf), "NaN or infinity"),
+        (lambda X, Y: np.ones(len(X)), r"shape \(400, 400\).*got \(400,\)"),
+        (lambda X, Y: np.ones((3, 3)), r"shape \(400, 400\).*got \(3, 3\)"),
+    ],
+)
+def test_functions_that_are_no_kernels_are_refused(function, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(function)
+
+
+def test_a_bad_fit_is_called_so():
+    def same(X, Y):
+        return (X[:, None] == Y[None]).all(axis=-1).astype(float)
+
+    with pytest.warns(UserWarning, match=r"explain the kernel badly: relative error 0\.[5-9]"):
+        features = fitted(same, n_components=16)
+    assert features.fit_error_ > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+def test_at_most_1250_rows_are_looked_at():
+    seen = []
+
+    def watched(X, Y):
+        seen.append((X.shape, Y.shape))
+        return X @ Y.T
+
+    many = np.random.default_rng(1).normal(size=(3000, 3))
+    first, second = (fitted(watched, many, 32) for _ in range(2))
+    assert set(seen) == {((1250, 3), (1250, 3))}
+    assert_array_equal(first.frequencies_.weight, second.frequencies_.weight)
+
+
+class Unknown(kernels.Kernel):
+    """A kernel object without a known measure."""
+
+    def evaluate(self, X, Y):
+        return 1.0 / (1.0 + cosine_similarity(X, Y) ** 2)
+
+    def diag(self, X):
+        return np.full(len(X), 0.5)
+
+    def check_dim(self, dim):
+        """Any will do."""
+
+
+def test_kernel_objects_without_a_measure_are_fitted():
+    assert fitted(Unknown(), n_components=256).fit_error_ < 0.2
+    for parameters in ({"weights": "sampled"}, {"decomposition": "jordan"}):
+        with pytest.raises(TypeError, match="No spectral measure in closed form"):
+            fitted(Unknown(), **parameters)
+
+
+@pytest.mark.parametrize("kernel", [DeltaGaussian(0.5, 3.0), cosine_similarity], ids=str)
+def test_fitted_weights_need_a_few_rows(kernel):
+    message = r"at least 4 rows, got n_samples = 3; use weights='sampled'"
+    with pytest.raises(ValueError, match=message):
+        fitted(kernel, X[:3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # two rows to fit on do not make a good fit
+        assert np.isfinite(fitted(kernel, X[:4], 8).frequencies_.weight).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "decomposition"),
+    [
+        (DeltaGaussian(0.5, 3.0), "jordan"),
+        (Gaussian(), "designed"),
+        (TL1(2.0) * Gaussian(), "auto"),
+    ],
+    ids=str,
+)
+def test_weights_are_fitted_to_frequencies_of_any_measure(kernel, decomposition):
+    features = fitted(kernel, decomposition=decomposition)
+    sampled = FourierFeatures(kernel, 128, decomposition=decomposition, random_state=0).fit(X)
+    assert error(features, kernel, NEW) < error(sampled, kernel, NEW)
+
+
+@pytest.mark.parametrize("scheme", ["iid", "qmc", "orthogonal"])
+def test_weights_are_fitted_to_frequencies_of_any_scheme(scheme):
+    assert fitted(Tanh(), scheme=scheme).fit_error_ < 0.1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "seed"),
+    [
+        (DeltaGaussian(0.5, 3.0), X, 0),
+        (Tanh(), X, 1),
+        (Tanh(), X, 2),
+        (TL1(2.5), X, 3),
+        (cosine_similarity, X, 4),
+    ],
+    ids=name,
+)
+def test_fitted_features_stay_bounded_far_from_the_data(kernel, rows, seed):
+    features = fitted(kernel, rows, 256, random_state=seed)
+    direction = np.random.default_rng(seed).normal(size=(60, 5))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    step = np.resize([1.5, 3.0, 10.0, 100.0], 60)[:, None]
+    far = rows.mean(axis=0) + 2.0 * step * np.ptp(rows, axis=0).max() * direction
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        value = np.abs(features.gram(far, rows)).max()
+    # Kernels that are bounded by their values at the data, or by one.
+    assert value < 1.75 * max(np.abs(kernel(rows, rows)).max(), 1.0)
+
+
+def test_sparse_rows_are_fitted_as_dense_ones():
+    thin = np.where(X > 0.2, X, 0.0)
+    dense, same = (fitted(TL1(2.5), rows, scheme="iid") for rows in (thin, sparse.csr_array(thin)))
+    assert_allclose(same.frequencies_.weight, dense.frequencies_.weight, rtol=1e-6, atol=1e-9)
+
+
+def test_recipes_name_the_weights():
+    with pytest.raises(ValueError, match=r"weights must be one of 'sampled', 'least_squares'"):
+        Recipe(8, weights="best")
+    with pytest.raises(ValueError, match=r"got 'none'"):
+        FourierFeatures(weights="none").fit(X)

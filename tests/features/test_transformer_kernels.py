@@ -1,0 +1,150 @@
+"""FourierFeatures of every kernel, from data to features."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from bochner import FourierFeatures, kernels
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.random(size=(80, 5)) * (RNG.random(size=(80, 5)) < 0.7) + 0.01 * np.eye(80, 5)
+ROWS[:, 0] += 0.1
+UNIT = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+
+
+def cosine(z):
+    return np.cos(1.5 * z)
+
+
+def sine(u):
+    return np.sin(u) + 0.25
+
+
+EVERYWHERE = [
+    kernels.Gaussian(0.8),
+    kernels.Laplacian(2.0),
+    kernels.Exponential(1.0),
+    kernels.Matern(1.0, nu=0.8),
+    kernels.Cauchy(1.0),
+    kernels.RationalQuadratic(1.0, alpha=0.7),
+    kernels.Anova(kernels.Gaussian(0.8), 0.4),
+    kernels.SpectralMixture([0.5, 1.5], [(1.0,) * 5, (0.0,) * 5], [0.4, 1.2]),
+    kernels.DeltaGaussian(),
+    kernels.TL1(3.5),
+    kernels.Polynomial(3, 5.0),
+    kernels.Tanh(1 / 5, 1.0),
+    kernels.Hellinger(),
+    kernels.Radial(cosine),
+    kernels.DotProduct(sine),
+    kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
+    kernels.Laplacian(2.0) * kernels.TL1(3.5),
+]
+ON_THE_SPHERE = [
+    kernels.SphericalPolynomial(2),
+    kernels.NTK(),
+    kernels.ArcCosine(0),
+    kernels.ArcCosine(1),
+]
+
+
+def test_no_kernel_is_left_out():
+    concrete = {
+        value
+        for value in vars(kernels).values()
+        if isinstance(value, type)
+        and issubclass(value, kernels.Kernel)
+        and not inspect.isabstract(value)
+    }
+    assert concrete == {*map(type, EVERYWHERE + ON_THE_SPHERE), kernels.Scaled}
+
+
+@pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE, ids=str)
+def test_every_kernel_end_to_end(kernel):
+    rows = UNIT if kernel in ON_THE_SPHERE else ROWS
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        features = FourierFeatures(kernel, 320, random_state=0).fit(rows)
+        Z = features.transform(rows)
+        gram = features.gram(rows)
+        narrow = features.transform(rows.astype(np.float32))
+        thin = features.transform(sparse.csr_array(rows))
+    assert Z.shape == (80, 320)
+    assert_allclose(gram, (Z * features.signature_) @ Z.T, atol=1e-10)
+    assert_allclose(gram, gram.T, atol=1e-10)
+    assert narrow.dtype == np.float32
+    size = np.abs(Z).max()
+    assert_allclose(narrow, Z, atol=1e-3 * size)
+    assert_allclose(thin, Z, atol=1e-9 * size)
+    exact = kernel(rows)
+    error = np.linalg.norm(gram - exact) / np.linalg.norm(exact)
+    if features.predicted_error_ is None:
+        assert error < 0.35
+    else:
+        assert error < 2.0 * features.predicted_error_
+        assert features.max_error_ < 0.6 * np.abs(exact).max()
+    assert features.max_error_ >= 0.0
+    assert features.fit_error_ is None
+
+
+@pytest.mark.parametrize("name", sorted(kernels.KERNELS_BY_DIMENSION))
+def test_names_of_kernels_without_length_scale(name):
+    kernel = kernels.kernel_called(name, 5)
+    assert kernel in EVERYWHERE + ON_THE_SPHERE
+    rows = UNIT if kernel in ON_THE_SPHERE else ROWS
+    features = FourierFeatures(name, 64, random_state=0).fit(rows)
+    assert features.kernel_ == kernel
+    assert features.transform(rows).shape == (80, 64)
+
+
+@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
+@pytest.mark.parametrize("kernel", [kernels.Tanh(1 / 5, 1.0), kernels.TL1(3.5)], ids=str)
+def test_seeds_repeat_bit_for_bit_for_designed_measures(kernel, weights):
+    first, second, third = (
+        FourierFeatures(kernel, 64, weights=weights, random_state=seed).fit_transform(ROWS)
+        for seed in (1, 1, 2)
+    )
+    assert_array_equal(first, second)
+    assert not np.allclose(first, third)
+
+
+@pytest.mark.filterwarnings("ignore:The spectral measure of the spherical polynomial")
+@pytest.mark.parametrize("kernel", [kernels.DeltaGaussian(), kernels.SphericalPolynomial(2)])
+def test_jordan_parts_can_be_chosen(kernel):
+    features = FourierFeatures(kernel, 64, decomposition="jordan", random_state=0).fit(UNIT)
+    assert set(features.signature_) == {1.0, -1.0}
+    assert features.predicted_error_ is None
+    designed = FourierFeatures(kernel, 64, random_state=0).fit(UNIT)
+    assert designed.predicted_error_ > 0.0
+    exact = kernel(UNIT)
+    errors = [np.linalg.norm(f.gram(UNIT) - exact) for f in (designed, features)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("kernel", [kernels.TL1(3.5), kernels.NTK(), "ntk", "tl1"], ids=str)
+def test_jordan_parts_are_not_known_of_every_kernel(kernel):
+    with pytest.raises(TypeError, match="No spectral measure in closed form is known for"):
+        FourierFeatures(kernel, decomposition="jordan").fit(UNIT)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "good", "bad", "message"),
+    [
+        (kernels.NTK(), UNIT, 2.0 * UNIT, r"unit sphere.*Normalizer"),
+        ("arccosine1", UNIT, 1.001 * UNIT, "unit sphere"),
+        (kernels.Hellinger(), ROWS, -ROWS, "zero or more"),
+    ],
+    ids=["NTK", "arccosine1", "Hellinger"],
+)
+def test_rows_outside_the_domain_are_refused(kernel, good, bad, message):
+    with pytest.raises(ValueError, match=message):
+        FourierFeatures(kernel, 32).fit(bad)
+    features = FourierFeatures(kernel, 32).fit(good)
+    for call in (features.transform, features.transform_right, features.gram):
+        with pytest.raises(ValueError, match=message):
+            call(bad)
+    with pytest.raises(ValueError, match=message):
+        features.gram(good, bad)

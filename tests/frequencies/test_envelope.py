@@ -1,0 +1,137 @@
+"""Envelopes of features."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from bochner import Frequencies
+from bochner._numerics import arrays
+from bochner.frequencies import Envelope
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(11, 3))
+X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)  # rows of the unit ball
+RATE, RADIUS = np.array([0.0, 0.3, 2.0, 0.3]), np.array([1.0, 1.0, 1.5, 1.0])
+ENVELOPE = Envelope(RATE, RADIUS)
+OMEGA, WEIGHT = RNG.normal(size=(4, 3)), np.array([1.0, -0.5, 2.0, 0.25])
+PLAIN = Frequencies(OMEGA, WEIGHT)
+F = Frequencies(OMEGA, WEIGHT, envelope=ENVELOPE)
+
+
+def test_factors_are_the_formula():
+    for x, factors in zip(X, ENVELOPE.factors(X), strict=True):
+        assert_allclose(factors, np.exp(-RATE * (RADIUS**2 - np.sum(x**2))), rtol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.7, 20.0])
+def test_a_gaussian_between_envelopes_is_an_exponential_of_the_inner_product(rate):
+    factors = Envelope([rate], [1.3]).factors(X)
+    gaussian = np.exp(-rate * cdist(X, X, "sqeuclidean"))
+    expected = np.exp(-2.0 * rate * (1.3**2 - X @ X.T))
+    assert_allclose(gaussian * factors * factors.T, expected, rtol=1e-11)
+
+
+def test_factors_are_one_at_the_most_and_continuous_and_vanish_far_away():
+    norms = np.concatenate([np.linspace(0.0, 3.0, 3001), [100.0, 1e8]])
+    factors = ENVELOPE.factors(norms[:, None] * np.eye(1, 3))
+    assert (factors >= 0.0).all()
+    assert factors.max() <= 1.0
+    assert np.abs(np.diff(factors[:3001], axis=0)).max() < 0.02
+    assert factors[norms >= 2.5].max() < 1e-5
+    assert_array_equal(factors[:1001, 0], 1.0)
+
+
+def test_a_radius_of_zero_means_no_factor_anywhere():
+    far = np.array([[0.0, 0.0, 0.0], [1e3, 0.0, 0.0]])
+    assert_array_equal(Envelope([0.0, 3.0], [0.0, 0.0]).factors(far), 1.0)
+
+
+@pytest.mark.parametrize("side", ["features", "features_right"])
+def test_features_of_a_frequency_carry_its_factor(side):
+    factors = np.tile(ENVELOPE.factors(X), 2)
+    assert_allclose(getattr(F, side)(X), factors * getattr(PLAIN, side)(X), rtol=1e-12)
+
+
+def test_the_gram_matrix_has_the_factors_of_both_rows():
+    expected = np.zeros((len(X), len(X)))
+    for j, weight in enumerate(WEIGHT):
+        factor = np.exp(-RATE[j] * (RADIUS[j] ** 2 - np.sum(X**2, axis=1)))
+        angle = X @ OMEGA[j]
+        expected += weight * np.outer(factor, factor) * np.cos(np.subtract.outer(angle, angle))
+    assert_allclose(F.gram(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_sparse_is_dense(container):
+    thin = np.where(np.abs(X) > 0.3, X, 0.0)
+    assert_allclose(F.features(container(thin)), F.features(thin), atol=1e-12)
+    assert_allclose(ENVELOPE.factors(sparse.csr_array(thin)), ENVELOPE.factors(thin))
+
+
+def test_chunked_is_whole(monkeypatch):
+    whole = F.features(X)
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 2 * 8 * 4)
+    assert_allclose(F.features(X), whole, atol=1e-14)
+
+
+def test_the_dtype_is_kept():
+    narrow = F.features(X.astype(np.float32))
+    assert narrow.dtype == np.float32
+    assert_allclose(narrow, F.features(X), atol=1e-5)
+
+
+def test_sums_join_envelopes():
+    for total in (F + PLAIN, PLAIN + F, F + F, PLAIN + PLAIN):
+        assert total.n_frequencies == 8
+    assert (PLAIN + PLAIN).envelope is None
+    assert_allclose((F + PLAIN).gram(X), F.gram(X) + PLAIN.gram(X), atol=1e-12)
+    assert_allclose((PLAIN + F).gram(X), F.gram(X) + PLAIN.gram(X), atol=1e-12)
+    far = 10.0 * X
+    assert_allclose((PLAIN + F).gram(far), F.gram(far) + PLAIN.gram(far), atol=1e-12)
+
+
+def test_other_weights_keep_the_envelope():
+    again = F.with_weights(2.0 * WEIGHT)
+    assert_allclose(again.gram(X), 2.0 * F.gram(X), atol=1e-12)
+    assert F.is_symmetric
+
+
+def test_copies_are_equal_and_arrays_read_only():
+    for twin in (pickle.loads(pickle.dumps(F)), copy.deepcopy(F)):
+        assert_array_equal(twin.gram(X), F.gram(X))
+        assert_array_equal(twin.envelope.rate, RATE)
+    with pytest.raises(ValueError, match="read-only"):
+        ENVELOPE.rate[0] = 1.0
+
+
+def test_arrays_are_copied():
+    rate = RATE.copy()
+    envelope = Envelope(rate, RADIUS)
+    rate[:] = 7.0
+    assert_array_equal(envelope.rate, RATE)
+
+
+@pytest.mark.parametrize(
+    ("rate", "radius", "message"),
+    [
+        ([[1.0]], [[1.0]], r"rate must have shape \(m,\)"),
+        ([1.0, 2.0], [1.0], r"radius must have shape \(2,\)"),
+        ([-1.0], [1.0], "must not be negative"),
+        ([1.0], [-1.0], "must not be negative"),
+        ([np.nan], [1.0], "rate must be finite"),
+        ([1.0], [np.inf], "radius must be finite"),
+    ],
+)
+def test_bad_arrays_are_refused(rate, radius, message):
+    with pytest.raises(ValueError, match=message):
+        Envelope(rate, radius)
+
+
+def test_an_envelope_must_fit_the_frequencies():
+    with pytest.raises(ValueError, match="envelope has 4 factors; omega has 3 frequencies"):
+        Frequencies(OMEGA[:3], WEIGHT[:3], envelope=ENVELOPE)

@@ -1,0 +1,310 @@
+"""Bugs in signed and designed measures, each with the law that must notice it."""
+
+from dataclasses import replace
+
+import numpy as np
+from laws import atom_laws, design_laws, weight_laws
+from laws.design_laws import CASES
+from mutants.planted import Mutant
+from scipy.linalg import cho_factor, cho_solve
+
+from bochner.frequencies import Envelope
+from bochner.kernels import Metric
+from bochner.spectral import Part, design, least_squares, profiles
+from bochner.spectral.atoms import (
+    CityBlockExponentials,
+    DampedGaussians,
+    Shells,
+    sphere_mean,
+)
+from bochner.spectral.geometry import Geometry
+from bochner.spectral.laws import Isotropic
+from bochner.spectral.program import Program
+from bochner.spectral.radial import Chi
+
+ROOT_TWO = float(np.sqrt(2.0))
+BY_NAME = {str(case): case for case in CASES}
+DELTA = BY_NAME["2d-DeltaGaussian(tau1=0.5, tau2=3.0)"]
+POLYNOMIAL = BY_NAME["5d-SphericalPolynomial(degree=2, a=2.0)"]
+TANH = BY_NAME["2d-Tanh(scale=0.5, offset=0.3)"]
+ON_THE_SPHERE = BY_NAME["2d-Tanh(scale=2.0, offset=0.1)"]
+MIXED = BY_NAME["2d-NTK() + -0.5 * Tanh(scale=1.0, offset=1.0)"]
+TRUNCATED = BY_NAME["2d-TL1(tau=1.697056274847714)"]
+SHELL, FLAT, DAMPED, PLANE = (
+    atom_laws.Case(Shells(5), 0.9 * np.sqrt(5.0)),
+    atom_laws.Case(CityBlockExponentials(5), 0.5),
+    atom_laws.Case(DampedGaussians(5, 1.2), 0.4),
+    atom_laws.Case(DampedGaussians(2, 1.0), 2.5),
+)
+
+
+def accuracy(case):
+    return lambda: design_laws.check_accuracy(case)
+
+
+def certificate(case):
+    return lambda: design_laws.check_certificate(case)
+
+
+def bias(case, scheme="iid"):
+    return lambda: design_laws.check_bias(case, scheme)
+
+
+def bounded(case):
+    return lambda: design_laws.check_bounded(case)
+
+
+def prediction(case, scheme="orthogonal"):
+    return lambda: design_laws.check_prediction(case, scheme)
+
+
+def transform(case):
+    return lambda: atom_laws.check_transform(case)
+
+
+def variance(case):
+    return lambda: atom_laws.check_variance(case)
+
+
+def blocks(case):
+    return lambda: atom_laws.check_blocks(case)
+
+
+def dampening(case):
+    return lambda: atom_laws.check_dampening(case)
+
+
+def forget(patch):
+    """Search anew, and remember nothing that is found with a bug."""
+    patch.setattr(design, "_cached_search", design._search)
+
+
+def with_masses(patch, change):
+    forget(patch)
+    patch.setattr(design, "Part", lambda mass, law, envelope: Part(change(mass), law, envelope))
+
+
+def with_solutions(patch, change):
+    forget(patch)
+    solve = Program.solve
+
+    def changed(self, cost, tolerance):
+        masses = solve(self, cost, tolerance)
+        return None if masses is None else change(masses)
+
+    patch.setattr(Program, "solve", changed)
+
+
+def flipped_sign_of_negative_masses(patch):
+    with_masses(patch, abs)
+
+
+def negative_masses_flipped_in_the_program(patch):
+    with_solutions(patch, np.abs)
+
+
+def swapped_masses(patch):
+    with_masses(patch, lambda mass: -mass)
+
+
+def masses_swapped_in_the_program(patch):
+    with_solutions(patch, np.negative)
+
+
+def with_block_variance(patch, covariances, stretch=ROOT_TWO):
+    forget(patch)
+
+    def variance(self, distance, damping, scales, block):
+        u = np.outer(distance, scales)
+        square = sphere_mean(u, self.dim) ** 2
+        total = 0.5 * (1.0 + sphere_mean(2.0 * u, self.dim)) - square
+        if block > 1:
+            total += covariances(block) * (sphere_mean(stretch * u, self.dim) - square)
+        return np.maximum(total, 0.0)
+
+    patch.setattr(Shells, "variance", variance)
+
+
+def two_directions_of_length_one(patch):
+    """Without the root of two, two orthogonal directions would sum to a unit vector."""
+    with_block_variance(patch, lambda block: block - 1, stretch=1.0)
+
+
+def a_direction_counts_itself(patch):
+    with_block_variance(patch, lambda block: block)
+
+
+def blocks_of_independent_directions(patch):
+    with_block_variance(patch, lambda block: 0)
+
+
+def undamped_variance(patch):
+    forget(patch)
+    variance = DampedGaussians.variance
+    patch.setattr(
+        DampedGaussians,
+        "variance",
+        lambda self, distance, damping, scales, block: variance(
+            self, np.sqrt(np.maximum(distance**2 - damping, 0.0)), 0.0 * damping, scales, block
+        ),
+    )
+
+
+def envelope_of_half_the_rate(patch):
+    forget(patch)
+    patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
+
+
+def envelope_that_grows(patch):
+    factors = Envelope.factors
+
+    def inverse(self, X):
+        return 1.0 / np.maximum(factors(self, X), 1e-300)
+
+    patch.setattr(Envelope, "factors", inverse)
+
+
+def envelope_that_does_not_end(patch):
+    """Features of rows outside the ball are as large as on its surface."""
+
+    def factors(self, X):
+        depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]
+        return np.exp(-self.rate * np.maximum(depth, 0.0))
+
+    patch.setattr(Envelope, "factors", factors)
+
+
+def gaussian_without_two(patch):
+    forget(patch)
+    patch.setattr(
+        DampedGaussians,
+        "law",
+        lambda self, scale: Isotropic(Chi(), self.dim, 1.0 / np.sqrt(max(scale, 1e-12))),
+    )
+
+
+def cauchy_of_the_inverse_scale(patch):
+    forget(patch)
+    law = CityBlockExponentials.law
+    patch.setattr(
+        CityBlockExponentials, "law", lambda self, scale: law(self, 1.0 / scale if scale else 0.0)
+    )
+
+
+def distance_for_its_square(patch):
+    """The inner product as R^2 - z / 2."""
+    forget(patch)
+    of = Geometry.of
+
+    def wrong(profile, pairs, dim, margin):
+        geometry = of(profile, pairs, dim, margin)
+        if profile.metric is not Metric.INNER_PRODUCT:
+            return geometry
+        square = geometry.atoms.radius**2
+        return replace(geometry, function=lambda z: profile.function(square - 0.5 * z))
+
+    patch.setattr(Geometry, "of", wrong)
+
+
+def distance_for_its_square_on_the_sphere(patch):
+    forget(patch)
+    original = profiles._of_distance
+
+    def wrong(found):
+        if found.metric is not Metric.INNER_PRODUCT:
+            return original(found)
+        return replace(original(found), function=lambda t: found.function(1.0 - 0.5 * t))
+
+    patch.setattr(profiles, "_of_distance", wrong)
+
+
+def certificate_on_the_coarse_grid(patch):
+    forget(patch)
+    inside = Geometry.inside
+    patch.setattr(Geometry, "inside", lambda self, n: inside(self, min(n, 200)))
+
+
+def no_cross_terms(patch):
+    def equations(Z, gram):
+        n, m = len(Z), Z.shape[1] // 2
+        products = np.square(Z.T @ Z)
+        forms = np.einsum("ij,ij->j", Z, gram @ Z)
+        return (products[:m, :m] + products[m:, m:]) / n**2, (forms[:m] + forms[m:]) / n**2
+
+    patch.setattr(least_squares, "_normal_equations", equations)
+
+
+def cosines_and_sines_interleaved(patch):
+    patch.setattr(
+        least_squares,
+        "_gram",
+        lambda left, weight, right: (left * np.repeat(weight, 2)) @ right.T,
+    )
+
+
+def forms_interleaved(patch):
+    original = least_squares._normal_equations
+
+    def equations(Z, gram):
+        forms = np.einsum("ij,ij->j", Z, gram @ Z)
+        return original(Z, gram)[0], (forms[0::2] + forms[1::2]) / len(Z) ** 2
+
+    patch.setattr(least_squares, "_normal_equations", equations)
+
+
+def shrunk_towards_zero(patch):
+    solve = least_squares._solve
+    patch.setattr(
+        least_squares,
+        "_solve",
+        lambda H, g, prior, damping, **options: solve(H, g, 0.0 * prior, damping, **options),
+    )
+
+
+def clipped_weights(patch):
+    def clipped(H, g, prior, damping, *, nonnegative):
+        weight = cho_solve(cho_factor(H + damping * np.eye(len(H))), g + damping * prior)
+        return np.maximum(weight, 0.0) if nonnegative else weight
+
+    patch.setattr(least_squares, "_solve", clipped)
+
+
+def chosen_on_the_rows_of_the_fit(patch):
+    original = least_squares.least_squares_weights
+
+    def careless(frequencies, fit, held_out, **options):
+        return original(frequencies, fit, fit, **options)
+
+    patch.setattr(weight_laws, "least_squares_weights", careless)
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        flipped_sign_of_negative_masses: (certificate(DELTA),),
+        negative_masses_flipped_in_the_program: (accuracy(DELTA),),
+        swapped_masses: (bias(POLYNOMIAL),),
+        masses_swapped_in_the_program: (accuracy(POLYNOMIAL),),
+        two_directions_of_length_one: (blocks(SHELL),),
+        a_direction_counts_itself: (blocks(SHELL),),
+        blocks_of_independent_directions: (blocks(SHELL), prediction(POLYNOMIAL)),
+        undamped_variance: (variance(DAMPED), blocks(PLANE)),
+        envelope_of_half_the_rate: (dampening(DAMPED), transform(PLANE)),
+        envelope_that_grows: (dampening(PLANE), transform(DAMPED), bias(TANH)),
+        envelope_that_does_not_end: (bounded(TANH), bounded(ON_THE_SPHERE)),
+        gaussian_without_two: (dampening(DAMPED), transform(DAMPED)),
+        cauchy_of_the_inverse_scale: (transform(FLAT), certificate(TRUNCATED)),
+        distance_for_its_square: (certificate(TANH),),
+        distance_for_its_square_on_the_sphere: (certificate(MIXED),),
+        certificate_on_the_coarse_grid: (certificate(TRUNCATED),),
+        no_cross_terms: (weight_laws.check_weights,),
+        cosines_and_sines_interleaved: (weight_laws.check_weights, weight_laws.check_never_worse),
+        forms_interleaved: (weight_laws.check_weights,),
+        shrunk_towards_zero: (weight_laws.check_start,),
+        clipped_weights: (
+            weight_laws.check_optimality,
+            lambda: weight_laws.check_weights(nonnegative=True),
+        ),
+        chosen_on_the_rows_of_the_fit: (weight_laws.check_weights,),
+    }.items()
+)

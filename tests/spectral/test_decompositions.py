@@ -1,0 +1,261 @@
+"""Ways from a kernel to its measure."""
+
+import warnings
+
+import numpy as np
+import pytest
+from laws.registry import Case, bump
+from numpy.testing import assert_allclose
+from scipy import stats
+from scipy.spatial.distance import pdist
+
+from bochner import kernels, spectral_measure
+from bochner.kernels import (
+    NTK,
+    TL1,
+    Cauchy,
+    DeltaGaussian,
+    DotProduct,
+    Gaussian,
+    Laplacian,
+    Matern,
+    Radial,
+    SphericalPolynomial,
+    Tanh,
+)
+from bochner.spectral import (
+    DECOMPOSITIONS,
+    Auto,
+    ByVariance,
+    Convolution,
+    Decomposition,
+    Designed,
+    HalfByMass,
+    Jordan,
+    closed_form,
+)
+
+X = np.random.default_rng(0).random((40, 3))
+DISTANCES = pdist(X)
+FAMILY_ALPHA = 1e-3
+
+
+def is_designed(measure):
+    return isinstance(measure.allocation, ByVariance) and measure.predicted_error is not None
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Gaussian(),
+        2.0 * Laplacian() * Matern(),
+        Gaussian() + Cauchy((1.0, 2.0, 3.0)),
+        0.0 * DeltaGaussian(),
+        # A negative factor twice.
+        (-1.0 * Gaussian()) * (-2.0 * Matern()),
+    ],
+    ids=str,
+)
+def test_positive_measures_are_closed_forms(kernel):
+    measure = spectral_measure(kernel, 3, DISTANCES)
+    assert measure == closed_form(kernel, 3)
+    assert (measure.max_error, measure.predicted_error) == (0.0, None)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian() - Matern(), Radial(bump), Laplacian() - 2.0 * TL1(2.0)],
+    ids=str,
+)
+def test_signed_and_unknown_measures_are_designed_for_distances(kernel):
+    measure = spectral_measure(kernel, 3, DISTANCES, 32)
+    assert is_designed(measure)
+    assert measure == spectral_measure(kernel, 3, DISTANCES, 32, decomposition="designed")
+    assert_allclose(measure.mass, kernel(X[:1])[0, 0], atol=measure.max_error)
+
+
+@pytest.mark.parametrize("kernel", [NTK(), Tanh()], ids=str)
+def test_kernels_of_the_sphere_need_no_distances(kernel):
+    measure = spectral_measure(kernel, 3, n_frequencies=32)
+    assert is_designed(measure)
+    near = spectral_measure(kernel, 3, [0.1, 0.2, 0.3], 32)
+    assert near.predicted_error < measure.predicted_error
+
+
+def test_signed_closed_forms_serve_where_there_are_no_distances():
+    kernel = Gaussian() - 0.5 * Matern(2.0)
+    measure = spectral_measure(kernel, 3)
+    assert measure == closed_form(kernel, 3)
+    assert isinstance(measure.allocation, HalfByMass)
+    assert [part.mass for part in measure.parts] == [1.0, -0.5]
+    assert not measure.is_positive
+    assert (measure.mass, measure.total_variation) == (0.5, 1.5)
+
+
+def test_signed_kernels_of_more_than_one_number_are_closed_forms():
+    kernel = Gaussian((1.0, 2.0, 3.0)) - Laplacian()
+    assert spectral_measure(kernel, 3, DISTANCES) == closed_form(kernel, 3)
+
+
+@pytest.mark.parametrize("kernel", [TL1(1.0), Radial(bump), -1.0 * TL1(1.0)], ids=str)
+def test_unknown_measures_need_distances(kernel):
+    for decomposition in ("auto", "designed"):
+        with pytest.raises(ValueError, match=r"how far the data reach.*pdist"):
+            spectral_measure(kernel, 3, decomposition=decomposition)
+
+
+def test_a_design_for_closed_forms_can_be_had():
+    measure = spectral_measure(Gaussian(), 3, DISTANCES, 64, decomposition="designed")
+    assert is_designed(measure)
+    with pytest.raises(ValueError, match="how far the data reach"):
+        spectral_measure(Gaussian(), 3, decomposition="designed")
+
+
+def test_more_than_one_number_cannot_be_designed_for():
+    with pytest.raises(TypeError, match=r"not a function of one distance.*decomposition='jordan'"):
+        spectral_measure(Cauchy(), 3, DISTANCES, decomposition="designed")
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        TL1(1.3) + 0.5 * Gaussian(),
+        TL1(1.3) * Gaussian(),
+        -0.5 * (TL1(1.0) * Cauchy()),
+        Tanh() * Cauchy(),
+    ],
+    ids=str,
+)
+def test_combinations_are_designed_term_by_term(kernel):
+    # The bias of a sum or a product is within the bound that is made of its members' bounds.
+    measure = spectral_measure(kernel, 3, DISTANCES, 64)
+    assert measure.predicted_error is None
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    values = np.array(
+        [
+            measure.sample(64, stream, "iid").gram(rows[:1], rows)[0]
+            for stream in np.random.default_rng(1).spawn(300)
+        ]
+    )
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) + 1e-12
+    gap = np.abs(values.mean(axis=0) - kernel(rows[:1], rows)[0])
+    threshold = stats.t.isf(FAMILY_ALPHA / (4 * len(rows)) / 2.0, len(values) - 1)
+    assert (gap < measure.max_error + threshold * error).all()
+    assert measure.max_error < 0.3 * np.abs(kernel(rows)).max()
+
+
+def test_products_join_envelopes():
+    product = spectral_measure(Tanh() * Cauchy(), 3, n_frequencies=16)
+    designed = spectral_measure(Tanh(), 3, n_frequencies=16)
+    assert [part.envelope for part in product.parts] == [part.envelope for part in designed.parts]
+    assert all(isinstance(part.law, Convolution) for part in product.parts)
+
+
+SIGNED = [
+    DeltaGaussian(0.6, 2.0),
+    Gaussian() - 0.5 * Matern(2.0),
+    (Gaussian(0.8) - 0.3 * Laplacian()) * Cauchy(2.0),
+    -1.0 * Gaussian(),
+]
+CASES = [Case(kernel, dim) for kernel in SIGNED for dim in (2, 5, 16)]
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_jordan_parts_are_sampled_without_bias(case, scheme):
+    measure = spectral_measure(case.kernel, case.dim, decomposition="jordan")
+    assert measure.max_error == 0.0
+    X = case.points(9, spread=1.0 / np.sqrt(case.dim))
+    exact = case.kernel(X[:1], X)[0]
+    values = np.array(
+        [
+            measure.sample(64, stream, scheme).gram(X[:1], X)[0]
+            for stream in case.rng(scheme).spawn(150)
+        ]
+    )
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) + 1e-12
+    alpha = FAMILY_ALPHA / (len(CASES) * 2 * len(X))
+    t = np.abs(values.mean(axis=0) - exact) / error
+    assert t.max() < stats.t.isf(alpha / 2.0, len(values) - 1), t.round(1)
+
+
+def test_jordan_parts_split_by_sign():
+    positive, negative = spectral_measure(DeltaGaussian(0.5, 2.0), 4, decomposition="jordan").parts
+    assert (positive.mass, negative.mass) == (1.0, -1.0)
+    assert (positive.law.length_scale, negative.law.length_scale) == (0.5, 2.0)
+
+
+def test_jordan_parts_of_the_spherical_polynomial_are_truncated():
+    kernel = 2.0 * SphericalPolynomial(2) + Gaussian()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        short, long = (
+            spectral_measure(kernel, 2, decomposition=Jordan(truncation)) for truncation in (5, 40)
+        )
+    assert len(short.parts) == 3
+    assert long.max_error < short.max_error
+    assert_allclose(long.mass, 3.0, atol=long.max_error)
+    with pytest.warns(UserWarning, match="infinite"):
+        spectral_measure(kernel, 16, decomposition="jordan")
+
+
+@pytest.mark.parametrize("kernel", [TL1(1.0), NTK(), Tanh(), Radial(bump) + Gaussian()], ids=str)
+def test_kernels_without_closed_form_have_no_jordan_parts(kernel):
+    with pytest.raises(TypeError, match="No spectral measure in closed form is known"):
+        spectral_measure(kernel, 3, DISTANCES, decomposition="jordan")
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
+def test_the_truncation_must_be_positive(bad):
+    with pytest.raises(ValueError, match="truncation must be positive"):
+        Jordan(bad)
+
+
+def test_decompositions_have_names():
+    by_name = {"auto": Auto(), "designed": Designed(), "jordan": Jordan()}
+    assert dict(DECOMPOSITIONS) == by_name
+    assert all(isinstance(value, Decomposition) for value in by_name.values())
+    for bad in ("polar", None, 3):
+        with pytest.raises(ValueError, match=r"'auto', 'designed', 'jordan'.*got"):
+            spectral_measure(NTK(), 2, decomposition=bad)
+
+
+def test_the_design_depends_on_the_scheme_and_the_number_of_frequencies():
+    measures = {
+        (scheme, m): spectral_measure(NTK(), 6, None, m, scheme=scheme)
+        for scheme in ("iid", "qmc", "orthogonal", "structured")
+        for m in (24, 192)
+    }
+    assert measures["iid", 24] == measures["qmc", 24] != measures["orthogonal", 24]
+    assert measures["orthogonal", 24] == measures["structured", 24] != measures["orthogonal", 192]
+    assert measures["orthogonal", 192].predicted_error < measures["orthogonal", 24].predicted_error
+    assert measures["orthogonal", 192].predicted_error < measures["iid", 192].predicted_error
+
+
+def test_distances_may_have_any_shape():
+    flat, square = (
+        spectral_measure(TL1(1.0), 3, distances, 16)
+        for distances in (DISTANCES, DISTANCES.reshape(20, 39).tolist())
+    )
+    assert flat == square
+
+
+@pytest.mark.parametrize("bad", [0, -5])
+def test_the_number_of_frequencies_must_be_positive(bad):
+    with pytest.raises(ValueError, match="n_frequencies must be at least 1"):
+        spectral_measure(NTK(), 2, n_frequencies=bad)
+
+
+def test_unregistered_kernels_are_refused():
+    class Constant(kernels.Kernel):
+        def evaluate(self, X, Y):
+            return np.ones((len(X), len(Y)))
+
+        def diag(self, X):
+            return np.ones(len(X))
+
+        def check_dim(self, dim):
+            """Any will do."""
+
+    with pytest.raises(TypeError, match="No spectral measure in closed form"):
+        spectral_measure(Constant() + DotProduct(np.tanh), 2)
