@@ -200,7 +200,9 @@ def test_sparse_rows_are_the_same_rows():
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9])
-@pytest.mark.parametrize("kernel", ["gaussian", "tl1", difference], ids=str)
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "tl1", difference], ids=["gaussian", "tl1", "function"]
+)
 def test_a_handful_of_rows(kernel, n):
     found = diagnosis(kernel, X[:n])
     assert found.n_rows == n

@@ -173,7 +173,9 @@ def test_kernel_objects_without_a_measure_are_fitted():
             fitted(Unknown(), **parameters)
 
 
-@pytest.mark.parametrize("kernel", [DeltaGaussian(0.5, 3.0), cosine_similarity], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [DeltaGaussian(0.5, 3.0), cosine_similarity], ids=["kernel", "function"]
+)
 def test_fitted_weights_need_a_few_rows(kernel):
     message = r"at least 4 rows, got n_samples = 3; use weights='sampled'"
     with pytest.raises(ValueError, match=message):
