@@ -72,17 +72,17 @@ def test_methods_meet_only_kernels_that_they_are_for(cells):
 
 def test_many_features_have_fewer_seeds_and_no_nystroem(cells):
     """With 54 inputs the largest size has 6912 features."""
-    assert seeds(cells, "covtype_93k", DELTA, 32, design.DESIGNED) == [0, 1, 2]
+    assert seeds(cells, "covtype_93k", DELTA, 32, design.DESIGNED) == [0, 1]
     assert seeds(cells, "covtype_93k", DELTA, 32, design.NYSTROM) == []
     assert seeds(cells, "letter", DELTA, 32, design.NYSTROM) == [0, 1]
     assert seeds(cells, "letter", DELTA, 32, design.LEVERAGE) == []
     assert seeds(cells, "letter", DELTA, 8, design.NYSTROM) == list(range(10))
-    assert seeds(cells, "letter", DELTA, 8, design.LEVERAGE) == [0, 1, 2]
+    assert seeds(cells, "letter", DELTA, 8, design.LEVERAGE) == [0, 1]
 
 
 def test_classifiers_are_trained_where_it_is_affordable():
     study, method = design.STUDIES[DELTA], design.METHODS[design.DESIGNED]
-    for p, few in ((512, [0, 1, 2]), (2048, [0]), (6912, [])):
+    for p, few in ((512, [0, 1]), (2048, [0]), (6912, [])):
         assert [seed for seed in range(10) if design.learns(study, method, p, seed)] == few
     assert not design.learns(study, design.METHODS[design.DESIGNED_IID], 512, 0)
     assert not design.learns(design.STUDIES["NTK"], method, 512, 0)

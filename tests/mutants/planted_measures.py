@@ -242,16 +242,6 @@ def cosines_and_sines_interleaved(patch):
     )
 
 
-def forms_interleaved(patch):
-    original = least_squares._normal_equations
-
-    def equations(Z, gram):
-        forms = np.einsum("ij,ij->j", Z, gram @ Z)
-        return original(Z, gram)[0], (forms[0::2] + forms[1::2]) / len(Z) ** 2
-
-    patch.setattr(least_squares, "_normal_equations", equations)
-
-
 def shrunk_towards_zero(patch):
     solve = least_squares._solve
     patch.setattr(
@@ -299,7 +289,6 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         certificate_on_the_coarse_grid: (certificate(TRUNCATED),),
         no_cross_terms: (weight_laws.check_weights,),
         cosines_and_sines_interleaved: (weight_laws.check_weights, weight_laws.check_never_worse),
-        forms_interleaved: (weight_laws.check_weights,),
         shrunk_towards_zero: (weight_laws.check_start,),
         clipped_weights: (
             weight_laws.check_optimality,

@@ -48,6 +48,18 @@ def test_inner_products_and_distances_are_of_the_same_pairs(rows):
     assert pairs.spherical == (rows is SPHERE)
 
 
+def test_pairs_of_rows_with_themselves():
+    pairs = of_rows(X, Metric.INNER_PRODUCT)
+    square = np.sort(np.sum(X**2, axis=1))
+    assert pairs.n_rows == 60
+    assert len(pairs.own) == 20
+    assert_allclose(pairs.own, square[1::3])
+    few = of_rows(X[:4], Metric.INNER_PRODUCT)
+    assert_allclose(few.own, np.sort(np.sum(X[:4] ** 2, axis=1)))
+    distances = of_rows(X, Metric.EUCLIDEAN)
+    assert (distances.own, distances.n_rows) == ((), 60)
+
+
 @pytest.mark.parametrize("metric", Metric)
 def test_sparse_rows_are_dense_rows(metric):
     thin = np.where(np.abs(X) > 0.5, X, 0.0)

@@ -88,13 +88,14 @@ def approximate(
     dim = X.shape[1]
     scheme = resolve_scheme(recipe.scheme)
     rows_seed = int(data_rng.integers(2**63))
+    fitted = recipe.weights == "least_squares"
     setting = Setting(
         dim=dim,
         pairs=partial(_pairs, X, rows_seed),
         n_frequencies=recipe.n_frequencies,
         orthogonal=makes_blocks(scheme),
+        fitted=fitted,
     )
-    fitted = recipe.weights == "least_squares"
     measure = _measure(kernel, X, recipe, setting, or_none=fitted)
     if not fitted:
         assert measure is not None

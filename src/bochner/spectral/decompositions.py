@@ -37,12 +37,15 @@ class Setting:
     n_frequencies : int
     orthogonal : bool
         Whether frequencies will have directions in orthogonal blocks.
+    fitted : bool, default=False
+        Whether their weights will be fitted to the kernel.
     """
 
     dim: int
     pairs: Callable[[Metric], Pairs | None]
     n_frequencies: int
     orthogonal: bool
+    fitted: bool = False
 
 
 class Decomposition(ABC):
@@ -110,6 +113,7 @@ class Designed(Decomposition):
             pairs or Pairs.of_sphere(),
             setting.n_frequencies,
             orthogonal=setting.orthogonal,
+            fitted=setting.fitted,
         )
 
 

@@ -19,6 +19,8 @@ _MARGINS = (1.05, 1.0)
 _TOLERANCES = tuple(np.geomspace(1.0, 2e-6, 16).tolist())
 _FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
 _ROUGH = 0.01
+_POOR = 0.5
+_FITTED_TOLERANCE = 0.1
 _LEAST_COST = 0.01
 _ROUNDING = 1e-6  # of features in float32
 _FAR_CEILING = 1.5
@@ -26,7 +28,13 @@ _FAR_DEVIATIONS = 4.0
 
 
 def designed_measure(
-    kernel: Kernel, dim: int, pairs: Pairs, n_frequencies: int, *, orthogonal: bool = True
+    kernel: Kernel,
+    dim: int,
+    pairs: Pairs,
+    n_frequencies: int,
+    *,
+    orthogonal: bool = True,
+    fitted: bool = False,
 ) -> SpectralMeasure:
     r"""Return a signed measure of few atoms whose transform is the kernel on the data's distances.
 
@@ -56,6 +64,10 @@ def designed_measure(
         For which the design is best.
     orthogonal : bool
         Whether directions come in orthogonal blocks.
+    fitted : bool, default=False
+        Whether weights will be fitted to the kernel: where the best design is off by more than
+        half, one within a tenth of the kernel's greatest value is taken, if there is any, because
+        masses of zero leave nothing to fit.
 
     Returns
     -------
@@ -72,6 +84,9 @@ def designed_measure(
     search = _cached_search if _is_hashable(kernel) else _search
     geometry, candidates = search(kernel, dim, pairs, orthogonal)
     best = min(candidates, key=lambda candidate: candidate.rank(n_frequencies))
+    if fitted and best.relative_error(n_frequencies) > _POOR:
+        near = tuple(c for c in candidates if c.tolerance <= _FITTED_TOLERANCE)
+        best = min(near or candidates, key=lambda candidate: candidate.rank(n_frequencies))
     return best.measure(geometry, n_frequencies)
 
 
@@ -110,6 +125,10 @@ class _Candidate:
         variances = self.allocation.variances(self.masses, self.allocation.counts(self.masses, m))
         return self.square_bias + float(variances.sum()) + rounding
 
+    def relative_error(self, m: int) -> float:
+        """Return the root mean square error over that of the kernel."""
+        return float(np.sqrt(self.square_error(m) / (self.square_size or 1.0)))
+
     def _far_value(self, m: int) -> float:
         """Return what features may say far from all data, where only the constant is left."""
         counts = np.full(len(self.masses), m / len(self.masses))
@@ -131,7 +150,7 @@ class _Candidate:
             ),
             max_error=float(np.abs(error).max()),
             allocation=self.allocation,
-            predicted_error=float(np.sqrt(self.square_error(m) / (self.square_size or 1.0))),
+            predicted_error=self.relative_error(m),
         )
 
 

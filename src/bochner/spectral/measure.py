@@ -103,7 +103,8 @@ class SpectralMeasure:
         Returns
         -------
         frequencies : Frequencies
-            With :math:`\hat k(0) = k(0)` exactly.
+            With :math:`\hat k(0) = k(0)` exactly, but for a signed measure of more parts than
+            there are frequencies for.
 
         Examples
         --------

@@ -25,9 +25,9 @@ class Pairs:
     Attributes
     ----------
     distance : tuple of float
-        Ascending, in the metric of the kernel (Euclidean for inner products).
+        Ascending, in the metric of the kernel; for inner products Euclidean, in their order.
     inner : tuple of float
-        Inner products of the same pairs; empty for kernels of a distance.
+        Inner products of the same pairs, descending; empty for kernels of a distance.
     reach : float
         Greatest distance of all pairs of the sample.
     least_inner : float

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bochner._numerics.arrays import Array, squared_norms
+from bochner.spectral.allocation import ByVariance
 from bochner.spectral.laws import Isotropic
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.radial import Chi, Shell
@@ -38,4 +39,7 @@ def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
         )
         for rate in _RATES
     )
-    return SpectralMeasure((*shells, *damped))
+    parts = (*shells, *damped)
+    alike = (1.0,) * len(parts)
+    # Every part is there, the constant too, as soon as there are as many frequencies.
+    return SpectralMeasure(parts, allocation=ByVariance(alike, alike, 1))
