@@ -45,7 +45,7 @@ imports: $(VENV)/.lint  ## Check that imports follow the order of the rooms
 check: lint types imports test doctest docs  ## All of the above
 
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 
 bench: bench-tables bench-gaussian bench-indefinite  ## Run every benchmark; DATA=folder of data sets, OUT=results
 

@@ -1,5 +1,8 @@
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
+
+import bochner
 
 project = "bochner"
 author = "The bochner developers"
@@ -23,6 +26,16 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
+# Each public name has one page: that of the package, for a name that a room offers as well.
+_rooms = ("spectral", "frequencies", "diagnosis")
+autosummary_context = {
+    "documented_above": [
+        f"bochner.{room}.{name}"
+        for room in _rooms
+        for name in import_module(f"bochner.{room}").__all__
+        if getattr(bochner, name, None) is getattr(import_module(f"bochner.{room}"), name)
+    ]
+}
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

@@ -65,9 +65,9 @@ class KreinNystroem(KernelFeatures):
         Number of features, at most ``n_components``.
     tol_ : float
         The tolerance used.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_features,)
         Those kept, from large to small in size.
-    signature_ : ndarray of shape (n_components_,)
+    signature_ : ndarray of shape (n_features,)
         Their signs.
 
     Notes
