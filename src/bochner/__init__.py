@@ -2,6 +2,8 @@
 
 from bochner import baselines, datasets, kernels
 from bochner.diagnosis import Diagnosis, diagnose
+from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
+from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_encoder import TableEncoder
@@ -12,6 +14,8 @@ from bochner.persist import load, save
 from bochner.spectral import spectral_measure
 
 __all__ = [
+    "AsymmetricKernelPCA",
+    "AsymmetricKernelRidge",
     "Diagnosis",
     "FourierFeatures",
     "Frequencies",

@@ -198,7 +198,7 @@ def test_bad_values_are_refused(make, message):
         lambda: Gaussian() - "k",
         lambda: Gaussian() * "k",
         lambda: kernels.Kernel(),
-        lambda: kernels.Stationary(1.0),
+        lambda: kernels.Correlation(1.0),
     ],
 )
 def test_bad_types_are_refused(make):

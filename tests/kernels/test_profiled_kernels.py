@@ -256,8 +256,14 @@ def test_errors_of_other_kinds_come_through():
         (lambda: kernel_called("ntkk", 2), "Did you mean 'ntk'"),
         (lambda: kernel_called("gausian", 2), "Did you mean 'gaussian'"),
         (lambda: named_kernel("arcosine1"), "Did you mean 'arccosine1'"),
-        (lambda: named_kernel("?", also=["evidence"]), "Names: evidence, gaussian, .*, hellinger;"),
-        (lambda: named_kernel("tl1"), "'tl1' has no length scale, .*that have: gaussian, "),
+        (
+            lambda: named_kernel("?", also=["evidence"]),
+            "Names: evidence, gaussian, .*, cosh_gaussian;",
+        ),
+        (
+            lambda: named_kernel("tl1"),
+            "'tl1' is not made from a length scale, .*that are: gaussian, ",
+        ),
     ],
 )
 def test_bad_values_are_refused(make, message):

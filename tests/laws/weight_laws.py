@@ -21,7 +21,7 @@ def problem(seed=0, *, envelope=False):
     """Frequencies with weights of both signs, and rows to fit on and to hold out."""
     rng = np.random.default_rng(seed)
     fit, held_out = (
-        Sample(rows, kernel(rows, rows))
+        Sample(rows, rows, kernel(rows, rows))
         for rows in (rng.normal(size=(40, DIM)), rng.normal(size=(15, DIM)))
     )
     factors = Envelope(rng.uniform(0.0, 0.2, M), np.full(M, 5.0)) if envelope else None
@@ -41,15 +41,15 @@ def columns(f, X):
 
 def brute_force(f, sample, ridge, solve):
     """Minimise the squared error plus a ridge, stacked as one problem of least squares."""
-    n = len(sample.rows)
-    A, b = columns(f, sample.rows) / n, sample.gram.ravel() / n
+    n = len(sample.left)
+    A, b = columns(f, sample.left) / n, sample.gram.ravel() / n
     root = np.sqrt(ridge * np.mean(np.sum(A**2, axis=0)))
     stacked = np.vstack([A, root * np.eye(M)]), np.concatenate([b, root * f.weight])
     return solve(*stacked)
 
 
 def relative_error(f, sample, weight):
-    gram = columns(f, sample.rows) @ weight
+    gram = columns(f, sample.left) @ weight
     return np.linalg.norm(gram - sample.gram.ravel()) / np.linalg.norm(sample.gram)
 
 
@@ -70,7 +70,7 @@ def check_weights(*, envelope=False, nonnegative=False):
         assert_allclose(found.error, min(errors), rtol=1e-6)
         assert_allclose(found.prior_error, relative_error(f, held_out, f.weight), rtol=1e-9)
         # Nearly equal ridges may trade places; their Gram matrices hardly differ.
-        A = columns(f, held_out.rows)
+        A = columns(f, held_out.left)
         assert_allclose(A @ found.weight, A @ best, atol=1e-6 * np.abs(A @ best).max())
 
 
@@ -81,8 +81,8 @@ def check_optimality():
         f = f.with_weights(np.abs(f.weight))
         weight = least_squares_weights(f, fit, held_out, nonnegative=True).weight
         assert weight.min() >= 0.0
-        n = len(fit.rows)
-        A, b = columns(f, fit.rows) / n, fit.gram.ravel() / n
+        n = len(fit.left)
+        A, b = columns(f, fit.left) / n, fit.gram.ravel() / n
         gradients = []
         for ridge in least_squares._RIDGES:
             damping = ridge * np.mean(np.sum(A**2, axis=0))
@@ -97,10 +97,12 @@ def check_never_worse():
     for seed in range(5):
         f, fit, held_out = problem(seed)
         for gram in (held_out.gram, -held_out.gram, np.ones_like(held_out.gram)):
-            found = least_squares_weights(f, fit, Sample(held_out.rows, gram))
+            other = Sample(held_out.left, held_out.left, gram)
+            found = least_squares_weights(f, fit, other)
             assert found.error <= found.prior_error
             assert_allclose(
-                found.error, relative_error(f, Sample(held_out.rows, gram), found.weight)
+                found.error,
+                relative_error(f, other, found.weight),
             )
 
 
@@ -109,7 +111,7 @@ def check_start():
     found_better = 0
     for seed in range(8):
         f, fit, held_out = problem(seed)
-        few = Sample(fit.rows[:4], fit.gram[:4, :4])
+        few = Sample(fit.left[:4], fit.left[:4], fit.gram[:4, :4])
         candidates = [f.weight] + [
             brute_force(f, few, ridge, lambda A, b: np.linalg.lstsq(A, b)[0])
             for ridge in least_squares._RIDGES

@@ -121,7 +121,7 @@ def length_scale_multiplies(patch):
             X * np.asarray(self.length_scale), Y * np.asarray(self.length_scale)
         )
 
-    patch.setattr(kernels.Stationary, "evaluate", evaluate)
+    patch.setattr(kernels.Correlation, "evaluate", evaluate)
 
 
 def mixture_with_precisions(patch):

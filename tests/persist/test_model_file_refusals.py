@@ -272,8 +272,13 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
         (kernel_tree("Gaussian", length_scale=10**400), "too large"),
         (kernel_tree("Sum", terms=[GAUSSIAN]), "terms should be tuple"),
         (kernel_tree("Sum", terms={"$": "tuple", "items": [GAUSSIAN, 1]}), "terms should be tuple"),
-        (kernel_tree("Anova", kernel=kernel_tree("Iid"), inclusion=0.1), "should be Stationary"),
+        (kernel_tree("Anova", kernel=kernel_tree("Iid"), inclusion=0.1), "should be Correlation"),
         (kernel_tree("Matern", order=1), "Matern has no attribute 'order'"),
+        (
+            kernel_tree("Bilinear", kernel=GAUSSIAN, left=[[1.0]]),
+            r"Bilinear\.left should be .*, found \[\[1\.0\]\]",
+        ),
+        (kernel_tree("Transposed", kernel=1), "Transposed.kernel should be Kernel"),
         ({"$": "texts", "width": 10**9, "shape": [2], "items": ["a", "b"]}, "too much"),
         ({"$": "texts", "width": 1, "shape": [1], "items": ["ab"]}, "at most 1 characters"),
         ({"$": "texts", "width": 1, "shape": [2], "items": ["a"]}, "cannot reshape"),
@@ -350,13 +355,19 @@ def test_unsound_models_are_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kernel", [kernels.Radial(np.cos), kernels.DotProduct(len)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [kernels.Radial(np.cos), kernels.DotProduct(len), kernels.Stationary(np.sum)],
+    ids=repr,
+)
 def test_functions_are_not_saved(kernel, tmp_path):
     path = tmp_path / "model"
     for model, place in [
         (kernel, "the model"),
         (2.0 * kernel, "kernel"),
         (Gaussian() + kernel, "terms.1"),
+        (kernels.Bilinear(kernel, np.eye(2)), "kernel"),
+        (kernels.Transposed(kernel), "kernel"),
         (KreinRidge(kernel), "kernel"),
     ]:
         with pytest.raises(
@@ -366,10 +377,24 @@ def test_functions_are_not_saved(kernel, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def exponential(A, B):
+    return np.exp(-np.linalg.norm(A[:, None] - B[None], axis=-1))
+
+
+@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+def test_a_model_fitted_to_a_function_is_not_saved(tmp_path):
+    model = FourierFeatures(exponential, 8, weights="least_squares", random_state=0).fit(X)
+    with pytest.raises(
+        ModelFileError, match=r"^FourierFeatures\.kernel_ is the function exponential, .* code"
+    ):
+        bochner.save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     "function", [None, "cos", {"$": "type", "name": "float64"}, {"$": "tuple", "items": []}]
 )
-@pytest.mark.parametrize("name", ["Radial", "DotProduct"])
+@pytest.mark.parametrize("name", ["Radial", "DotProduct", "Stationary"])
 def test_no_function_is_loaded(name, function, path):
     value = {"$": "value", "class": name, "fields": {"function": function}}
     rewritten(path, assign(parameters, "kernel", value))

@@ -63,8 +63,17 @@ KERNELS = [
     kernels.Tanh(1 / 3),
     kernels.Hellinger(),
     kernels.NTK() - 0.5 * (kernels.Hellinger() * kernels.TL1(1)),
+    kernels.ShiftGaussian((0.5, 1.0, 2.0), shift=1 / 3),
+    kernels.SinhGaussian(2, beta=(0.1, -0.2, 0.0)),
+    kernels.CoshGaussian(0.1 + 0.2, beta=np.float32(0.1)),
+    kernels.Transposed(kernels.SinhGaussian()),
+    kernels.ShiftGaussian().symmetrised,
+    kernels.Bilinear(kernels.ShiftGaussian(), RNG.normal(size=(3, 40)).round(3)),
+    kernels.Bilinear(Gaussian((1.0, 2.0)), RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))),
+    2.0
+    * kernels.Bilinear(kernels.Tanh(), np.asfortranarray(np.eye(3)[:, :2]), -np.eye(3)[:, 1:]).T,
 ]
-WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct}
+WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
 ON_THE_SPHERE = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)
 
 
@@ -213,6 +222,16 @@ def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)
     assert_same(kernel, loaded)
     assert loaded(ON_THE_SPHERE).tobytes() == kernel(ON_THE_SPHERE).tobytes()
+
+
+def test_a_kernel_between_inputs_of_two_widths_comes_back(tmp_path):
+    kernel = kernels.Bilinear(
+        kernels.CoshGaussian(), RNG.normal(size=(3, 4)), RNG.normal(size=(2, 4))
+    )
+    loaded = round_trip(kernel, tmp_path)
+    assert loaded == kernel
+    assert loaded(NEW, X[:, :2]).tobytes() == kernel(NEW, X[:, :2]).tobytes()
+    assert not loaded.left.flags.writeable
 
 
 def test_no_kernel_is_left_out():

@@ -36,7 +36,7 @@ def test_a_kernel_that_is_a_finite_sum_is_found():
     f, fit, held_out = problem()
     truth = np.linspace(-1.0, 2.0, M)
     exact = f.with_weights(truth)
-    fit, held_out = (Sample(s.rows, exact.gram(s.rows)) for s in (fit, held_out))
+    fit, held_out = (Sample(s.left, s.left, exact.gram(s.left)) for s in (fit, held_out))
     found = least_squares_weights(f, fit, held_out)
     assert_allclose(found.weight, truth, atol=1e-5)
     assert found.error < 1e-6
@@ -46,8 +46,8 @@ def test_a_kernel_that_is_a_finite_sum_is_found():
 def test_the_prior_is_kept_where_no_fit_is_better():
     # What is held out is the start's own kernel; what is fitted on has nothing to do with it.
     f, fit, held_out = problem()
-    wrong = Sample(fit.rows, 10.0 * np.eye(len(fit.rows)))
-    right = Sample(held_out.rows, f.gram(held_out.rows))
+    wrong = Sample(fit.left, fit.left, 10.0 * np.eye(len(fit.left)))
+    right = Sample(held_out.left, held_out.left, f.gram(held_out.left))
     found = least_squares_weights(f, wrong, right)
     assert found.is_prior
     assert_array_equal(found.weight, f.weight)
@@ -71,12 +71,12 @@ def test_far_values_stay_below_the_ceiling():
     f, fit, held_out = problem()
     far = 50.0 * np.random.default_rng(0).normal(size=(30, DIM))
     free = least_squares_weights(f, fit, held_out)
-    value = np.abs(f.with_weights(free.weight).gram(far, held_out.rows)).max()
-    at_start = np.abs(f.gram(far, held_out.rows)).max()
+    value = np.abs(f.with_weights(free.weight).gram(far, held_out.left)).max()
+    at_start = np.abs(f.gram(far, held_out.left)).max()
     assert at_start < value
     for ceiling in (0.5 * (at_start + value), 2.0 * value):
         tame = least_squares_weights(f, fit, held_out, far=far, ceiling=ceiling)
-        assert np.abs(f.with_weights(tame.weight).gram(far, held_out.rows)).max() <= ceiling
+        assert np.abs(f.with_weights(tame.weight).gram(far, held_out.left)).max() <= ceiling
     assert_array_equal(tame.weight, free.weight)
     kept = least_squares_weights(f, fit, held_out, far=far, ceiling=0.0)
     assert kept.is_prior
@@ -84,7 +84,7 @@ def test_far_values_stay_below_the_ceiling():
 
 def test_a_kernel_of_zero_is_no_difficulty():
     f, fit, held_out = problem()
-    zero = (Sample(s.rows, np.zeros_like(s.gram)) for s in (fit, held_out))
+    zero = (Sample(s.left, s.left, np.zeros_like(s.gram)) for s in (fit, held_out))
     found = least_squares_weights(f, *zero)
     assert np.abs(found.weight).max() < 1e-5 * np.abs(f.weight).max()
 

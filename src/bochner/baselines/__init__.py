@@ -2,8 +2,9 @@ r"""What others would use instead: the feature maps that this library is compare
 
 All are scikit-learn transformers of one interface. ``transform(X)`` has ``n_components`` columns
 of real features, ``signature_`` their signs, and ``gram(X, Y)`` is the approximate Gram matrix
-``(transform(X) * signature_) @ transform(Y).T``. They do what their papers say; where one does
-more, its documentation says so.
+``(transform(X) * signature_) @ transform(Y).T``, of which :class:`AsymmetricNystroem` makes the
+right factor by a map of its own, ``transform_right``. They do what their papers say; where one
+does more, its documentation says so.
 
 =================================== ============================================= ========
 Transformer                         Kernels                                       Signs
@@ -13,11 +14,13 @@ Transformer                         Kernels                                     
 :class:`TensorizedRandomProjection` :math:`(\gamma \langle x, y \rangle + c)^p`   positive
 :class:`TensorSketch`               :math:`(\gamma \langle x, y \rangle + c)^p`   positive
 :class:`KreinNystroem`              every symmetric one; depends on the data      both
+:class:`AsymmetricNystroem`         every one; depends on the data                positive
 =================================== ============================================= ========
 
 Maps of positive signs alone cannot reach an indefinite kernel, however many features they have.
 """
 
+from bochner.baselines.asymmetric_nystroem import AsymmetricNystroem
 from bochner.baselines.maclaurin import RandomMaclaurin
 from bochner.baselines.nystroem import KreinNystroem
 from bochner.baselines.spherical import SphericalRandomFeatures
@@ -25,6 +28,7 @@ from bochner.baselines.tensor_sketch import TensorSketch
 from bochner.baselines.tensorized import TensorizedRandomProjection
 
 __all__ = [
+    "AsymmetricNystroem",
     "KreinNystroem",
     "RandomMaclaurin",
     "SphericalRandomFeatures",

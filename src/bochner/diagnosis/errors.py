@@ -9,8 +9,9 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.features.approximation import Recipe, approximate
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, Metric
-from bochner.spectral import Auto, Pairs, SpectralMeasure
+from bochner.kernels import Kernel
+from bochner.spectral import Auto, SpectralMeasure
+from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Setting
 
 _DRAWS = 3
@@ -146,12 +147,9 @@ def _measures(
     """Return the measure for each number of frequencies; none for a function."""
     if not isinstance(kernel, Kernel):
         return [None] * len(n_frequencies)
-
-    def pairs(metric: Metric) -> Pairs:
-        # All rows, as they are few: `approximate` then makes the same design, which is cached.
-        return Pairs.of_rows(split.fit, metric, np.random.default_rng(0))
-
-    settings = (Setting(split.fit.shape[1], pairs, m, orthogonal=True) for m in n_frequencies)
+    # All rows are looked at, as they are few: `approximate` makes the same design, which is cached.
+    data = Rows(split.fit, None, seed=0)
+    settings = (Setting(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies)
     return [Auto().measure(kernel, setting) for setting in settings]
 
 

@@ -1,24 +1,31 @@
 """From a kernel and data to the frequencies that approximate it: what all estimators share."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import squared_norms
+from bochner._numerics.arrays import dense_rows, squared_norms
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral import Decomposition, Pairs, SpectralMeasure, profile
+from bochner.spectral import Decomposition, SpectralMeasure, profile
+from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Auto, Setting, makes_blocks, resolve_decomposition
+from bochner.spectral.least_squares import Sample
+from bochner.spectral.masses import least_squares_masses
 
 _SPHERE_TOLERANCE = 1e-4
 
+_MASS_ROWS = 50
+
 WEIGHTS = ("sampled", "least_squares")
+MASSES = ("exact", "least_squares")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +38,26 @@ class Recipe:
     scheme : Scheme or str
     weights : {"sampled", "least_squares"}
     decomposition : Decomposition or str
+    masses : {"exact", "least_squares"}
     """
 
     n_frequencies: int
     scheme: Scheme | str = "orthogonal"
     weights: str = "sampled"
     decomposition: Decomposition | str = "auto"
+    masses: str = "exact"
 
     def __post_init__(self) -> None:
-        if self.weights not in WEIGHTS:
+        for name, known in (("weights", WEIGHTS), ("masses", MASSES)):
+            given = getattr(self, name)
+            if given not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}."
+                )
+        if self.weights == self.masses:
             raise ValueError(
-                f"weights must be one of {', '.join(map(repr, WEIGHTS))}, got {self.weights!r}."
+                "weights='least_squares' fits the weight of every frequency, and leaves nothing to "
+                "fit to masses='least_squares'; leave masses='exact'."
             )
 
 
@@ -73,6 +89,7 @@ def approximate(
     recipe: Recipe,
     draw_rng: np.random.Generator,
     data_rng: np.random.Generator,
+    right: Any = None,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows of ``X`` (n, d), dense or sparse.
 
@@ -84,6 +101,8 @@ def approximate(
     recipe : Recipe
     draw_rng, data_rng : numpy.random.Generator
         For the frequencies, and for the choice of the rows that designs and fits look at.
+    right : ndarray or CSR matrix of shape (n2, d2), default=None
+        Rows of the kernel's right argument; ``None`` means those of ``X``.
     """
     dim = X.shape[1]
     scheme = resolve_scheme(recipe.scheme)
@@ -91,15 +110,18 @@ def approximate(
     fitted = recipe.weights == "least_squares"
     setting = Setting(
         dim=dim,
-        pairs=partial(_pairs, X, rows_seed),
+        data=Rows(X, right, rows_seed),
         n_frequencies=recipe.n_frequencies,
         orthogonal=makes_blocks(scheme),
         fitted=fitted,
     )
-    measure = _measure(kernel, X, recipe, setting, or_none=fitted)
+    measure = _measure(kernel, X, right, recipe, setting, or_none=fitted)
     if not fitted:
         assert measure is not None
-        frequencies = measure.sample(recipe.n_frequencies, draw_rng, scheme)
+        parts = measure.sample_parts(recipe.n_frequencies, draw_rng, scheme)
+        if recipe.masses == "least_squares":
+            parts = _with_fitted_masses(kernel, X, right, measure, parts, data_rng)
+        frequencies = reduce(add, parts)
         return Approximation(
             frequencies,
             _region(kernel, X, measure, setting),
@@ -107,14 +129,31 @@ def approximate(
             predicted_error=measure.predicted_error,
         )
     frequencies, error = fitted_frequencies(
-        kernel, X, measure, recipe.n_frequencies, scheme, draw_rng, data_rng
+        kernel, X, measure, recipe.n_frequencies, scheme, draw_rng, data_rng, right
     )
     region = None if measure is None else _region(kernel, X, measure, setting)
     return Approximation(frequencies, region, fit_error=error)
 
 
+def _with_fitted_masses(
+    kernel: AnyKernel,
+    X: Any,
+    right: Any,
+    measure: SpectralMeasure,
+    parts: list[Frequencies],
+    rng: np.random.Generator,
+) -> list[Frequencies]:
+    """Return the parts with masses fitted on 50 rows, Algorithm 2 of He et al. (2022)."""
+    left = dense_rows(X, rng.permutation(X.shape[0])[:_MASS_ROWS])
+    other = (
+        left if right is None else dense_rows(right, rng.permutation(right.shape[0])[:_MASS_ROWS])
+    )
+    sample = Sample(left, other, np.asarray(kernel(left, other), dtype=np.float64))
+    return least_squares_masses(parts, sample, measure.mass)
+
+
 def _measure(
-    kernel: AnyKernel, X: Any, recipe: Recipe, setting: Setting, *, or_none: bool
+    kernel: AnyKernel, X: Any, right: Any, recipe: Recipe, setting: Setting, *, or_none: bool
 ) -> SpectralMeasure | None:
     """Return the kernel's measure, or ``None`` where there is none and a proposal will do."""
     if not isinstance(kernel, Kernel):
@@ -125,8 +164,11 @@ def _measure(
             f"weights='least_squares', or one of Radial(function) and DotProduct(function) if it "
             f"depends on the distance or the inner product alone."
         )
-    kernel.check_dim(setting.dim)
+    other = X if right is None else right
+    kernel.check_widths(X.shape[1], other.shape[1])
     kernel.check_inputs(X)
+    if right is not None or not kernel.is_symmetric:
+        kernel.check_right_inputs(other)
     decomposition = resolve_decomposition(recipe.decomposition)
     try:
         return decomposition.measure(kernel, setting)
@@ -136,16 +178,12 @@ def _measure(
         raise
 
 
-def _pairs(X: Any, seed: int, metric: Metric) -> Pairs:
-    return Pairs.of_rows(X, metric, np.random.default_rng(seed))
-
-
 def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, setting: Setting) -> Region | None:
     """Return where a designed measure holds; ``None`` for a closed form or on the unit sphere."""
     found = profile(kernel)
     if measure.predicted_error is None or found is None or isinstance(found.domain, UnitSphere):
         return None
-    pairs = setting.pairs(found.metric)
+    pairs = setting.data.pairs(found.metric)
     assert pairs is not None
     if found.metric is Metric.INNER_PRODUCT:
         radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))

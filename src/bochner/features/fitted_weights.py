@@ -1,4 +1,4 @@
-"""Weights of drawn frequencies, fitted to the kernel itself on rows of the data."""
+"""Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
 import warnings
 from typing import Any
@@ -32,13 +32,17 @@ def fitted_frequencies(
     scheme: Scheme,
     draw_rng: np.random.Generator,
     data_rng: np.random.Generator,
+    right: Any = None,
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
+
+    A kernel that is not symmetric gets a phase for each frequency, too: one that says so
+    (:attr:`~bochner.kernels.Kernel.is_symmetric`), and a function whose Gram matrix is not
+    symmetric or that is given rows of its own for the right argument.
 
     Parameters
     ----------
     kernel : Kernel or callable
-        Symmetric.
     X : ndarray or CSR matrix of shape (n, d)
         At most 1250 rows are looked at; a fifth of them is held out.
     measure : SpectralMeasure or None
@@ -46,61 +50,109 @@ def fitted_frequencies(
     n_frequencies : int
     scheme : Scheme
     draw_rng, data_rng : numpy.random.Generator
+    right : ndarray or CSR matrix of shape (n2, d2), default=None
+        Rows of the right argument, of which as many are looked at; ``None`` means ``X``.
 
     Raises
     ------
     ValueError
-        If there are fewer than 4 rows, or the kernel's values for them are not a finite symmetric
-        matrix.
+        If there are fewer than 4 rows on either side, the kernel's values for them are not a
+        finite matrix, or nothing is known of a kernel of rows of different widths.
     """
-    rows = dense_rows(X, data_rng.permutation(X.shape[0])[:_ROWS])
-    if len(rows) < _LEAST_ROWS:
-        raise ValueError(
-            f"weights='least_squares' needs at least {_LEAST_ROWS} rows, got n_samples = "
-            f"{len(rows)}; use weights='sampled'."
-        )
-    gram = _exact_gram(kernel, rows)
-    n_held = max(2, round(_HELD_OUT_SHARE * len(rows)))
-    parts = slice(n_held, None), slice(None, n_held)
-    fit, held_out = (Sample(rows[part], gram[part, part]) for part in parts)
+    left = _some_rows("n_samples", X, data_rng)
+    right = left if right is None else _some_rows("right n_samples", right, data_rng)
+    gram, seems_symmetric = _exact_gram(kernel, left, right)
     if measure is None:
-        proposal = broad_proposal(rows, median_distance(rows, data_rng))
-        drawn = proposal.sample(n_frequencies, draw_rng, scheme)
-        drawn = drawn.with_weights(np.zeros(n_frequencies))
+        drawn = _proposed(left, right, n_frequencies, scheme, draw_rng, data_rng)
     else:
         drawn = measure.sample(n_frequencies, draw_rng, scheme)
-    far = _far_rows(kernel, rows, data_rng)
+    phases = not (seems_symmetric and drawn.is_symmetric)
+    fit, held_out = _split(left, right, gram)
+    far = _far_rows(kernel, left, data_rng)
+    far_right = far if right is left else _far_rows(kernel, right, data_rng)
     result = least_squares_weights(
         drawn,
         fit,
         held_out,
-        nonnegative=measure is not None and measure.is_positive,
+        phases=phases,
+        nonnegative=measure is not None and measure.is_positive and not phases,
         far=far,
-        ceiling=_CEILING * _greatest(kernel, gram, far, held_out.rows),
+        far_right=far_right,
+        ceiling=_CEILING
+        * max(
+            float(np.abs(gram).max()),
+            _greatest(kernel, far, held_out.right),
+            _greatest(kernel, held_out.left, far_right),
+        ),
     )
     _say(result.error, is_prior=result.is_prior, known=measure is not None)
-    return drawn.with_weights(result.weight), result.error
+    return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _exact_gram(kernel: AnyKernel, rows: Array) -> Array:
-    values = np.asarray(kernel(rows, rows))
+def _some_rows(name: str, X: Any, rng: np.random.Generator) -> Array:
+    rows = dense_rows(X, rng.permutation(X.shape[0])[:_ROWS])
+    if len(rows) < _LEAST_ROWS:
+        raise ValueError(
+            f"weights='least_squares' needs at least {_LEAST_ROWS} rows, got {name} = "
+            f"{len(rows)}; use weights='sampled'."
+        )
+    return rows
+
+
+def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
+    """Return the rows to fit on and those held out, on both sides."""
+    n, n2 = (max(2, round(_HELD_OUT_SHARE * len(rows))) for rows in (left, right))
+    parts = (slice(n, None), slice(n2, None)), (slice(None, n), slice(None, n2))
+    fit, held_out = (_sample(left, right, gram, *part) for part in parts)
+    return fit, held_out
+
+
+def _sample(left: Array, right: Array, gram: Array, some: slice, others: slice) -> Sample:
+    chosen = left[some]
+    return Sample(chosen, chosen if right is left else right[others], gram[some, others])
+
+
+def _proposed(
+    left: Array,
+    right: Array,
+    n_frequencies: int,
+    scheme: Scheme,
+    draw_rng: np.random.Generator,
+    data_rng: np.random.Generator,
+) -> Frequencies:
+    """Return frequencies of no weight yet, for a kernel of which nothing is known."""
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"Nothing is known of the spectrum of this kernel of rows with {left.shape[1]} and "
+            f"{right.shape[1]} columns: without it frequencies can be proposed for rows of the "
+            f"same width only. Use Bilinear(kernel, left, right), which takes both to one width."
+        )
+    rows = left if right is left else np.concatenate([left, right])
+    proposal = broad_proposal(rows, median_distance(rows, data_rng))
+    drawn = proposal.sample(n_frequencies, draw_rng, scheme)
+    return drawn.with_weights(np.zeros(n_frequencies))
+
+
+def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
+    """Return the Gram matrix, and whether the kernel is symmetric as far as one can see."""
+    values = np.asarray(kernel(left, right))
     if values.dtype.kind not in "biuf":
         raise ValueError(f"The kernel must return real numbers, got {values.dtype}.")
     gram = values.astype(np.float64)
-    if gram.shape != (len(rows), len(rows)):
+    shape = len(left), len(right)
+    if gram.shape != shape:
         raise ValueError(
-            f"The kernel must return an array of shape {(len(rows), len(rows))} for as many rows, "
-            f"got {gram.shape}."
+            f"The kernel must return an array of shape {shape} for as many rows, got {gram.shape}."
         )
     if not np.isfinite(gram).all():
         raise ValueError("The kernel returned NaN or infinity for rows of the data.")
+    if isinstance(kernel, Kernel) and not kernel.is_symmetric:
+        return gram, False
+    if right is not left:
+        return gram, isinstance(kernel, Kernel)
     rounding = 100.0 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
-    if np.abs(gram - gram.T).max() > max(_SYMMETRY, rounding) * np.abs(gram).max():
-        raise ValueError(
-            "The kernel is not symmetric, k(x, y) != k(y, x); these features are for symmetric "
-            "kernels. Symmetrise it: (k(X, Y) + k(Y, X).T) / 2."
-        )
-    return gram
+    tolerance = max(_SYMMETRY, rounding) * np.abs(gram).max()
+    return gram, bool(np.abs(gram - gram.T).max() <= tolerance)
 
 
 def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array | None:
@@ -119,14 +171,14 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array
     return np.asarray(centre + 2.0 * steps[:, None] * direction, dtype=np.float64)
 
 
-def _greatest(kernel: AnyKernel, gram: Array, far: Array | None, rows: Array) -> float:
-    greatest = float(np.abs(gram).max())
-    if far is None or not isinstance(kernel, Kernel):
-        return greatest
+def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> float:
+    """Return the largest kernel value in size; zero without rows, or where nothing is known."""
+    if left is None or right is None or not isinstance(kernel, Kernel):
+        return 0.0
     try:
-        return max(greatest, float(np.abs(kernel(far, rows)).max()))
+        return float(np.abs(kernel(left, right)).max())
     except ValueError:  # not defined so far out
-        return greatest
+        return 0.0
 
 
 def _say(error: float, *, is_prior: bool, known: bool) -> None:

@@ -50,9 +50,12 @@ class Region:
             )
 
 
-def check_rows(kernel: Any, region: Region | None, X: Any) -> None:
-    """Refuse rows outside a kernel's domain, and warn of rows outside a region."""
+def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
+    """Refuse rows outside a kernel's domain, and warn of rows outside a region.
+
+    With ``right``, rows of the kernel's right argument.
+    """
     if isinstance(kernel, Kernel):
-        kernel.check_inputs(X)
+        (kernel.check_right_inputs if right else kernel.check_inputs)(X)
     if region is not None:
         region.warn_outside(X)

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner.features.approximation import Recipe, approximate
@@ -16,6 +16,8 @@ from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
 _FLOATS = (np.float64, np.float32)
+
+OUTPUTS = ("left", "concatenated")
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -31,10 +33,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ----------
     kernel : Kernel, str or callable, default="gaussian"
         An object of :mod:`bochner.kernels`, a name such as ``"matern52"`` or ``"ntk"``, or, with
-        ``weights="least_squares"``, any symmetric function ``k(X, Y)`` that returns Gram matrices.
+        ``weights="least_squares"``, any function ``k(X, Y)`` that returns Gram matrices.
     n_components : int, default=512
         Number of real output features, even: a cosine and a sine for each frequency. The one
-        odd number accepted is 1, a lone cosine, which scikit-learn's checks insist on.
+        odd number accepted is 1, a lone cosine, which scikit-learn's checks insist on. Of left
+        features alone, if others are put beside them.
     scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
         How frequencies depend on one another; see :mod:`bochner.sampling`.
     length_scale : float, sequence of d floats or "median", default="median"
@@ -44,10 +47,19 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ``"least_squares"`` fits the weights of the drawn frequencies to the exact kernel on at
         most 1000 rows, and keeps them if they are better on 250 others. Weights of a positive
         definite kernel stay nonnegative.
-    decomposition : {"auto", "designed", "jordan"} or Decomposition, default="auto"
-        How an indefinite kernel becomes a signed measure. ``"auto"`` draws from the closed form
-        where it is positive, and designs a measure for the data otherwise; ``"jordan"`` draws
-        from the positive and negative parts of the closed form.
+    decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"
+        How an indefinite kernel becomes a signed measure, and an asymmetric one a complex
+        measure. ``"auto"`` draws from the closed form where it is positive, designs a measure for
+        the data where it would be signed, and draws asymmetric kernels in polar form: one set of
+        frequencies with phases. ``"jordan"`` draws from the positive and negative, real and
+        imaginary parts of the closed form.
+    masses : {"exact", "least_squares"}, default="exact"
+        Of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
+        (He et al., Algorithm 2).
+    output : {"left", "concatenated"}, default="left"
+        What :meth:`transform` returns: the features of the kernel's left argument, or, side by
+        side with them, those of its right argument that are others, which He et al. give to
+        linear classifiers.
     dtype : {None, "float32", "float64"}, default=None
         Of the features; ``None`` keeps float32 and makes all else float64.
     random_state : int, RandomState instance or None, default=None
@@ -59,7 +71,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     frequencies_ : Frequencies
         The sampled frequencies and weights.
     signature_ : ndarray of shape (n_components,)
-        Signs of the features.
+        Signs of the features of one argument.
     max_error_ : float or None
         Bound on the bias of the kernel's values within the reach of the data, zero for a closed
         form; ``None`` with fitted weights.
@@ -77,7 +89,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     References
     ----------
     Rahimi and Recht, "Random features for large-scale kernel machines", 2007. Liu, Huang, Chen
-    and Suykens, "Fast learning in reproducing kernel Kreĭn spaces via signed measures", 2021.
+    and Suykens, "Fast learning in reproducing kernel Kreĭn spaces via signed measures", 2021. He,
+    He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022.
 
     Examples
     --------
@@ -89,6 +102,14 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     (100, 256)
     >>> bool(np.abs(map.gram(X) - kernels.Gaussian(2.0)(X)).max() < 0.1)
     True
+
+    An asymmetric kernel has features for each of its arguments:
+
+    >>> k = kernels.ShiftGaussian(2.0, shift=0.5)
+    >>> map = FourierFeatures(k, n_components=256, random_state=0).fit(X)
+    >>> left, right = map.transform(X), map.transform_right(X)
+    >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
+    True
     """
 
     def __init__(
@@ -99,6 +120,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         scheme: str | Scheme = "orthogonal",
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
+        masses: str = "exact",
+        output: str = "left",
         length_scale: Any = "median",
         dtype: Any = None,
         random_state: Any = None,
@@ -108,11 +131,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.scheme = scheme
         self.weights = weights
         self.decomposition = decomposition
+        self.masses = masses
+        self.output = output
         self.length_scale = length_scale
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -122,6 +147,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             designed measure asks for them.
         y : None
             Ignored.
+        right : {array-like, sparse matrix} of shape (n2, d2), default=None
+            Rows of the kernel's right argument, where they are others than those of the left one,
+            as for queries and keys; ``None`` means ``X``.
 
         Returns
         -------
@@ -138,41 +166,65 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
         n_frequencies = count_frequencies(self.n_components)
         _check_dtype(self.dtype)
+        if self.output not in OUTPUTS:
+            raise ValueError(
+                f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}."
+            )
+        if right is not None:
+            right = check_array(right, accept_sparse="csr", dtype=_FLOATS, input_name="right")
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, X, scale_rng)
-        recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition)
-        found = approximate(self.kernel_, X, recipe, draw_rng, data_rng)
+        recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition, self.masses)
+        found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
         self.frequencies_ = found.frequencies
         self._region = found.region
         self.max_error_ = found.max_error
         self.predicted_error_ = found.predicted_error
         self.fit_error_ = found.fit_error
         self.signature_ = self.frequencies_.signature[: self.n_components]
-        self._n_features_out = self.n_components
+        self._n_features_out = self.n_components + len(self._others())
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features, of shape (n, n_components): cosines, then sines.
 
+        With ``output="concatenated"`` those right features follow that are not left ones, too.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         """
-        return self._left(self._checked(X))
+        X = self._checked(X)
+        others = self._others()
+        if not len(others):
+            return self._left(X)
+        right = self._right(self._checked_right(X))
+        return np.concatenate((self._left(X), right[:, others]), axis=1)
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the kernel's right argument, of shape (n, n_components).
 
         They are those of :meth:`transform` for a symmetric kernel.
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n, d2)
         """
-        return self._right(self._checked(Y))
+        check_is_fitted(self)
+        return self._right(self._checked_right(Y))
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
-        X = self._checked(X)
-        left, right = self._left(X), self._right(X if Y is None else self._checked(Y))
+        left = self._left(self._checked(X))
+        right = self._right(self._checked_right(X if Y is None else Y))
         gram: NDArray[Any] = (left * self.signature_.astype(left.dtype)) @ right.T
         return gram
+
+    def _others(self) -> NDArray[np.intp]:
+        """Return which right features are put beside the left ones."""
+        if self.output == "left":
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
     def _left(self, X: Any) -> NDArray[Any]:
         return self.frequencies_.features(X)[:, : self.n_components]
@@ -186,6 +238,17 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
+
+    def _checked_right(self, Y: Any) -> Any:
+        dtype = _FLOATS if self.dtype is None else _check_dtype(self.dtype)
+        Y = check_array(Y, accept_sparse="csr", dtype=dtype, input_name="Y")
+        if Y.shape[1] != self.frequencies_.dim_right:
+            raise ValueError(
+                f"Y has {Y.shape[1]} features, but the kernel's right argument has "
+                f"{self.frequencies_.dim_right}."
+            )
+        check_rows(self.kernel_, self._region, Y, right=True)
+        return Y
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -28,6 +28,9 @@ class Envelope:
         :math:`\gamma \geq 0`, in inverse squared units of the inputs.
     radius : array-like of shape (m,)
         :math:`R \geq 0`, in the units of the inputs; zero means no factor anywhere.
+    left, right : array-like of shapes (d, q) and (d2, q), default=None
+        Maps of the kernel's left and right argument: the norms are those of ``x @ left`` and
+        ``y @ right`` then.
 
     Raises
     ------
@@ -44,8 +47,16 @@ class Envelope:
 
     rate: Array
     radius: Array
+    left: Array | None
+    right: Array | None
 
-    def __init__(self, rate: ArrayLike, radius: ArrayLike) -> None:
+    def __init__(
+        self,
+        rate: ArrayLike,
+        radius: ArrayLike,
+        left: ArrayLike | None = None,
+        right: ArrayLike | None = None,
+    ) -> None:
         rate = frozen_array("rate", rate, None)
         if rate.ndim != 1:
             raise ValueError(f"rate must have shape (m,), got {rate.shape}.")
@@ -54,12 +65,53 @@ class Envelope:
             raise ValueError("rate and radius must not be negative.")
         object.__setattr__(self, "rate", rate)
         object.__setattr__(self, "radius", radius)
+        for name, matrix in (("left", left), ("right", right)):
+            given = None if matrix is None else frozen_array(name, matrix, None)
+            object.__setattr__(self, name, given)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Envelope, (self.rate, self.radius)
+        return Envelope, (self.rate, self.radius, self.left, self.right)
+
+    @classmethod
+    def none(cls, m: int) -> "Envelope":
+        """Return the envelope of ``m`` factors that are one everywhere."""
+        return cls(np.zeros(m), np.zeros(m))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether both arguments have the same factors."""
+        return _same(self.left, self.right)
+
+    def transposed(self) -> "Envelope":
+        """Return the envelope with the arguments exchanged."""
+        return Envelope(self.rate, self.radius, self.right, self.left)
+
+    def joined(self, other: "Envelope") -> "Envelope":
+        """Return the factors of both, one after the other.
+
+        Raises
+        ------
+        NotImplementedError
+            If both have factors that are not one, of differently mapped inputs.
+        """
+        first, second = (e if e.radius.any() else None for e in (self, other))
+        given = first or second or self
+        for one in (first, second):
+            if one is not None and not (
+                _same(one.left, given.left) and _same(one.right, given.right)
+            ):
+                raise NotImplementedError(
+                    "Sums of kernels of inner products of differently mapped inputs have no "
+                    "sampled features; use weights='least_squares'."
+                )
+        rate, radius = (
+            np.concatenate(pair) for pair in ((self.rate, other.rate), (self.radius, other.radius))
+        )
+        return Envelope(rate, radius, given.left, given.right)
 
     def factors(self, X: Any) -> Array:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or sparse."""
+        """Return the factors of shape (n, m) for rows ``X`` (n, d) of the left argument."""
+        X = X if self.left is None else X @ self.left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
         depth = square - squared_norms(X)[:, None]
@@ -67,3 +119,9 @@ class Envelope:
         exponent = np.where(depth >= 0.0, -rate * depth, decay * depth)
         factors: NDArray[np.float64] = np.exp(exponent)[:, index.ravel()]
         return factors
+
+
+def _same(first: Array | None, second: Array | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)

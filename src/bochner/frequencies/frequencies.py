@@ -1,6 +1,7 @@
 """The value object of sampled frequencies."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ class Frequencies:
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None
         :math:`\theta`; ``None`` means zero. Nonzero phases make the kernel asymmetric.
-    nu : array-like of shape (m, d), default=None
-        Frequencies of the right argument; ``None`` means ``omega``.
+    nu : array-like of shape (m, d2), default=None
+        Frequencies of the right argument, which may have another number of inputs; ``None``
+        means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
 
@@ -80,7 +82,12 @@ class Frequencies:
         object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
         phase = np.zeros(m) if phase is None else phase
         object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
-        nu = omega if nu is None else frozen_array("nu", nu, omega.shape)
+        nu = omega if nu is None else frozen_array("nu", nu, None)
+        if nu.ndim != 2 or len(nu) != m or not nu.size:
+            raise ValueError(
+                f"nu must have shape (m, d2) with m = {m}, the number of frequencies in omega; "
+                f"got {nu.shape}."
+            )
         object.__setattr__(self, "nu", nu)
         if envelope is not None and envelope.rate.shape != (m,):
             raise ValueError(
@@ -90,8 +97,11 @@ class Frequencies:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
-        nu = None if self.nu is self.omega else self.nu
-        return Frequencies, (self.omega, self.weight, self.phase, nu, self.envelope)
+        return Frequencies, (self.omega, self.weight, self.phase, self._given_nu, self.envelope)
+
+    @property
+    def _given_nu(self) -> Array | None:
+        return None if self.nu is self.omega else self.nu
 
     @property
     def n_frequencies(self) -> int:
@@ -100,8 +110,13 @@ class Frequencies:
 
     @property
     def dim(self) -> int:
-        """Number of inputs, ``d``."""
+        """Number of inputs of the left argument, ``d``."""
         return int(self.omega.shape[1])
+
+    @property
+    def dim_right(self) -> int:
+        """Number of inputs of the right argument, ``d2``."""
+        return int(self.nu.shape[1])
 
     @property
     def signature(self) -> Array:
@@ -111,7 +126,14 @@ class Frequencies:
     @property
     def is_symmetric(self) -> bool:
         """Whether left and right features are the same."""
-        return not self.phase.any() and np.array_equal(self.nu, self.omega)
+        return not self.is_two_sided.any()
+
+    @property
+    def is_two_sided(self) -> NDArray[np.bool_]:
+        """Which frequencies have different left and right features, of shape (m,)."""
+        if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
+            return np.ones(self.n_frequencies, dtype=np.bool_)
+        return np.asarray((self.phase != 0.0) | (self.omega != self.nu).any(axis=1))
 
     def features(self, X: Any) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m), in float32 if ``X`` is and else float64.
@@ -120,16 +142,17 @@ class Frequencies:
         ----------
         X : array-like or sparse matrix of shape (n, d)
         """
-        return self._map(X, self.omega, self.phase)
+        return self._map(X, self.omega, self.phase, self.envelope)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
 
         Parameters
         ----------
-        Y : array-like or sparse matrix of shape (n, d)
+        Y : array-like or sparse matrix of shape (n, d2)
         """
-        return self._map(Y, self.nu, np.zeros_like(self.phase))
+        envelope = None if self.envelope is None else self.envelope.transposed()
+        return self._map(Y, self.nu, np.zeros_like(self.phase), envelope)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
@@ -137,7 +160,7 @@ class Frequencies:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-        Y : array-like or sparse matrix of shape (n2, d), default=None
+        Y : array-like or sparse matrix of shape (n2, d2), default=None
             ``None`` means ``X``.
         """
         left = self.features(X)
@@ -152,33 +175,32 @@ class Frequencies:
         if not isinstance(other, Frequencies):
             return NotImplemented
         pairs = (
-            (getattr(self, name), getattr(other, name))
-            for name in ("omega", "weight", "phase", "nu")
+            (getattr(self, name), getattr(other, name)) for name in ("omega", "weight", "phase")
         )
-        omega, weight, phase, nu = (np.concatenate(pair) for pair in pairs)
+        omega, weight, phase = (np.concatenate(pair) for pair in pairs)
+        one_sided = self.nu is self.omega and other.nu is other.omega
+        nu = None if one_sided else np.concatenate((self.nu, other.nu))
         return Frequencies(omega, weight, phase, nu, _joined(self, other))
 
-    def with_weights(self, weight: ArrayLike) -> "Frequencies":
-        """Return the same frequencies with other weights, of shape (m,)."""
-        nu = None if self.nu is self.omega else self.nu
-        return Frequencies(self.omega, weight, self.phase, nu, self.envelope)
+    def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
+        """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
+        phase = self.phase if phase is None else phase
+        return Frequencies(self.omega, weight, phase, self._given_nu, self.envelope)
 
-    def _map(self, X: Any, omega: Array, phase: Array) -> NDArray[Any]:
+    def _map(self, X: Any, omega: Array, phase: Array, envelope: Envelope | None) -> NDArray[Any]:
         X = check_array(X, accept_sparse="csr", dtype=_FLOATS, input_name="X")
-        if X.shape[1] != self.dim:
-            raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {self.dim} inputs.")
+        if X.shape[1] != omega.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
+            )
         return trigonometric_features(
-            X, omega, phase, np.sqrt(np.abs(self.weight)), X.dtype, self.envelope
+            X, omega, phase, np.sqrt(np.abs(self.weight)), X.dtype, envelope
         )
 
 
 def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:
     if first.envelope is None and second.envelope is None:
         return None
-    parts = [
-        (np.zeros(f.n_frequencies),) * 2
-        if f.envelope is None
-        else (f.envelope.rate, f.envelope.radius)
-        for f in (first, second)
-    ]
-    return Envelope(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+    none = (Envelope.none(f.n_frequencies) for f in (first, second))
+    envelopes = (f.envelope or other for f, other in zip((first, second), none, strict=True))
+    return reduce(Envelope.joined, envelopes)

@@ -3,18 +3,23 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
-from bochner.kernels._base import Kernel, Product, Scaled, Stationary, Sum
+from bochner.kernels._base import Kernel
 from bochner.kernels._named import (
     KERNELS_BY_DIMENSION,
     NAMED_KERNELS,
     kernel_called,
     named_kernel,
 )
+from bochner.kernels.algebra import Product, Scaled, Sum, Transposed
 from bochner.kernels.anova import Anova
+from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
+from bochner.kernels.bilinear import Bilinear
+from bochner.kernels.correlation import Correlation
 from bochner.kernels.distance import TL1, DeltaGaussian
 from bochner.kernels.domains import Domain, NonNegative, RealSpace, UnitSphere
 from bochner.kernels.functions import DotProduct, Radial
 from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
+from bochner.kernels.lag import Stationary
 from bochner.kernels.metrics import Metric
 from bochner.kernels.profiled import Profiled
 from bochner.kernels.spectral_mixture import SpectralMixture
@@ -35,7 +40,10 @@ __all__ = [
     "TL1",
     "Anova",
     "ArcCosine",
+    "Bilinear",
     "Cauchy",
+    "Correlation",
+    "CoshGaussian",
     "DeltaGaussian",
     "Domain",
     "DotProduct",
@@ -54,11 +62,14 @@ __all__ = [
     "RationalQuadratic",
     "RealSpace",
     "Scaled",
+    "ShiftGaussian",
+    "SinhGaussian",
     "SpectralMixture",
     "SphericalPolynomial",
     "Stationary",
     "Sum",
     "Tanh",
+    "Transposed",
     "UnitSphere",
     "kernel_called",
     "named_kernel",

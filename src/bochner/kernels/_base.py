@@ -1,24 +1,17 @@
-"""What a kernel is, and the algebra of kernels."""
+"""What a kernel is.
+
+Its operators import the algebra where they use it, since that is made of kernels itself.
+"""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import reduce
 from numbers import Real
-from operator import add, mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import (
-    Array,
-    LengthScale,
-    as_array,
-    as_positive,
-    check_dim,
-    row_blocks,
-)
+from bochner._numerics.arrays import Array, row_blocks
 
 
 class Kernel(ABC):
@@ -38,7 +31,7 @@ class Kernel(ABC):
         ----------
         X : array-like of shape (n, d)
         Y : array-like of shape (n2, d), default=None
-            ``None`` means ``X``.
+            ``None`` means ``X``. The rows of a :class:`Bilinear` kernel may have another width.
 
         Returns
         -------
@@ -48,23 +41,22 @@ class Kernel(ABC):
         Raises
         ------
         ValueError
-            If an input is not a finite two-dimensional array, the numbers of columns differ, or
-            the kernel is not defined on some row.
+            If an input is not a finite two-dimensional array, or the kernel is not defined on
+            rows of these widths or on some row.
         """
         left: Array = check_array(X, dtype=np.float64, input_name="X")
         right: Array = left if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
-        if left.shape[1] != right.shape[1]:
-            raise ValueError(
-                f"X has {left.shape[1]} columns and Y has {right.shape[1]}: expected the same "
-                f"number."
-            )
-        self.check_dim(left.shape[1])
+        self.check_widths(left.shape[1], right.shape[1])
         self.check_inputs(left)
-        if right is not left:
-            self.check_inputs(right)
-        K = np.empty((len(left), len(right)))
-        for rows in row_blocks(len(left), K.itemsize * len(right)):
-            K[rows] = self.evaluate(left[rows], right)
+        if right is not left or not self.is_symmetric:
+            self.check_right_inputs(right)
+        return self._gram(left, right)
+
+    def _gram(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix of checked rows, block of rows by block of rows."""
+        K = np.empty((len(X), len(Y)))
+        for rows in row_blocks(len(X), K.itemsize * len(Y)):
+            K[rows] = self.evaluate(X[rows], Y)
         return K
 
     @abstractmethod
@@ -79,19 +71,66 @@ class Kernel(ABC):
     def check_dim(self, dim: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
 
+    def check_widths(self, left: int, right: int) -> None:
+        """Raise ``ValueError`` unless the kernel is defined on ``k(x, y)`` of these widths.
+
+        Parameters
+        ----------
+        left, right : int
+            Numbers of columns of the left and of the right argument.
+        """
+        if left != right:
+            raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
+        self.check_dim(left)
+
     def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
         """Raise ``ValueError`` unless the kernel is defined on every row of ``X``.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, d)
+            Finite; rows of the left argument.
+        """
+
+    def check_right_inputs(self, Y: Any) -> None:
+        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument.
+
+        Parameters
+        ----------
+        Y : ndarray or CSR matrix of shape (n2, d2)
             Finite.
         """
+        self.check_inputs(Y)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether ``k(x, y) == k(y, x)`` for all inputs."""
+        return True
+
+    @property
+    def T(self) -> "Kernel":
+        """The transpose, ``k.T(x, y) == k(y, x)``; a symmetric kernel itself."""
+        from bochner.kernels.algebra import Transposed
+
+        return self if self.is_symmetric else Transposed(self)
+
+    @property
+    def symmetrised(self) -> "Kernel":
+        """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself.
+
+        Raises
+        ------
+        ValueError
+            If the two arguments have different widths.
+        """
+        return self if self.is_symmetric else 0.5 * (self + self.T)
 
     def __add__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
             return NotImplemented
-        return Sum((*_terms(self), *_terms(other)))
+        from bochner.kernels.algebra import Sum, terms_of
+
+        return Sum((*terms_of(self), *terms_of(other)))
 
     def __sub__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
@@ -99,8 +138,10 @@ class Kernel(ABC):
         return self + (-other)
 
     def __mul__(self, other: Any) -> "Kernel":
+        from bochner.kernels.algebra import Product, Scaled, factors_of
+
         if isinstance(other, Kernel):
-            return Product((*_factors(self), *_factors(other)))
+            return Product((*factors_of(self), *factors_of(other)))
         if isinstance(other, Real):
             return Scaled(self, float(other))
         return NotImplemented
@@ -109,130 +150,3 @@ class Kernel(ABC):
 
     def __neg__(self) -> "Kernel":
         return -1.0 * self
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Sum(Kernel):
-    """The sum of kernels, written ``k1 + k2``."""
-
-    terms: tuple[Kernel, ...]
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.terms[0].evaluate(X, Y)
-        for term in self.terms[1:]:
-            K += term.evaluate(X, Y)
-        return K
-
-    def diag(self, X: ArrayLike) -> Array:
-        return reduce(add, (term.diag(X) for term in self.terms))
-
-    def check_dim(self, dim: int) -> None:
-        for term in self.terms:
-            term.check_dim(dim)
-
-    def check_inputs(self, X: Any) -> None:
-        for term in self.terms:
-            term.check_inputs(X)
-
-    def __repr__(self) -> str:
-        return " + ".join(map(repr, self.terms))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Product(Kernel):
-    """The product of kernels, written ``k1 * k2``."""
-
-    factors: tuple[Kernel, ...]
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.factors[0].evaluate(X, Y)
-        for factor in self.factors[1:]:
-            K *= factor.evaluate(X, Y)
-        return K
-
-    def diag(self, X: ArrayLike) -> Array:
-        return reduce(mul, (factor.diag(X) for factor in self.factors))
-
-    def check_dim(self, dim: int) -> None:
-        for factor in self.factors:
-            factor.check_dim(dim)
-
-    def check_inputs(self, X: Any) -> None:
-        for factor in self.factors:
-            factor.check_inputs(X)
-
-    def __repr__(self) -> str:
-        return " * ".join(map(_in_parentheses, self.factors))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Scaled(Kernel):
-    """A kernel times a number of either sign, written ``factor * kernel``."""
-
-    kernel: Kernel
-    factor: float
-
-    def __post_init__(self) -> None:
-        if not np.isfinite(self.factor):
-            raise ValueError(f"A kernel can be scaled by a finite number only, got {self.factor}.")
-        if isinstance(self.kernel, Scaled):
-            object.__setattr__(self, "factor", self.factor * self.kernel.factor)
-            object.__setattr__(self, "kernel", self.kernel.kernel)
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.kernel.evaluate(X, Y)
-        K *= self.factor
-        return K
-
-    def diag(self, X: ArrayLike) -> Array:
-        return self.factor * self.kernel.diag(X)
-
-    def check_dim(self, dim: int) -> None:
-        self.kernel.check_dim(dim)
-
-    def check_inputs(self, X: Any) -> None:
-        self.kernel.check_inputs(X)
-
-    def __repr__(self) -> str:
-        return f"{self.factor!r} * {_in_parentheses(self.kernel)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Stationary(Kernel):
-    """A kernel of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
-
-    Parameters
-    ----------
-    length_scale : float or sequence of d floats, default=1.0
-        In the units of the inputs; one number, or one per input.
-    """
-
-    length_scale: LengthScale = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
-
-    @abstractmethod
-    def correlation(self, X: Array, Y: Array) -> Array:
-        """Return a new array of kernel values for rows already divided by the length scale."""
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.correlation(X / as_array(self.length_scale), Y / as_array(self.length_scale))
-
-    def diag(self, X: ArrayLike) -> Array:
-        return np.ones(len(check_array(X, dtype=np.float64, input_name="X")))
-
-    def check_dim(self, dim: int) -> None:
-        check_dim("length_scale", self.length_scale, dim)
-
-
-def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
-    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
-
-
-def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
-    return kernel.factors if isinstance(kernel, Product) else (kernel,)
-
-
-def _in_parentheses(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Scaled) else repr(kernel)

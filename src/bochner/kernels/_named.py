@@ -1,12 +1,15 @@
 """The tables that resolve a kernel's name."""
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 
 from bochner._numerics.arrays import LengthScale
-from bochner.kernels._base import Kernel, Stationary
+from bochner.kernels._base import Kernel
+from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
+from bochner.kernels.correlation import Correlation
 from bochner.kernels.distance import TL1, DeltaGaussian
 from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
@@ -19,7 +22,7 @@ from bochner.kernels.stationary import (
     RationalQuadratic,
 )
 
-NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Stationary]] = MappingProxyType(
+NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxyType(
     {
         "gaussian": Gaussian,
         "rbf": Gaussian,
@@ -33,7 +36,7 @@ NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Stationary]] = MappingProxyT
         "rational_quadratic": RationalQuadratic,
     }
 )
-"""Kernels that have a length scale, as functions of it."""
+"""Kernels that are made from a length scale, as functions of it."""
 
 KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
     {
@@ -46,16 +49,21 @@ KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
         "arccosine1": lambda dim: ArcCosine(1),
         "ntk": lambda dim: NTK(),
         "hellinger": lambda dim: Hellinger(),
+        "shift_gaussian": lambda dim: ShiftGaussian(2.0, 2.0 / dim),
+        "sinh_gaussian": lambda dim: SinhGaussian(2.0, 0.5 * math.pi / dim),
+        "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),
     }
 )
-"""Kernels that have no length scale, as functions of the number of inputs.
+"""Kernels that are not made from a length scale, as functions of the number of inputs.
 
-``"tl1"`` is for inputs scaled to [0, 1]; ``"tanh"`` and ``"polynomial"`` are scikit-learn's
-sigmoid and polynomial kernels at their defaults, the latter times ``dim ** 3``.
+``"tl1"`` is for inputs scaled to [0, 1], and so are the asymmetric ones, which have the parameters
+of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022, Section 5.
+``"tanh"`` and ``"polynomial"`` are scikit-learn's sigmoid and polynomial kernels at their defaults,
+the latter times ``dim ** 3``.
 """
 
 
-def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Stationary]:
+def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
     """Return the function from a length scale to the kernel called ``name``.
 
     Parameters
@@ -67,7 +75,8 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     Raises
     ------
     ValueError
-        If no kernel has that name, with the nearest suggested, or it has no length scale.
+        If no kernel has that name, with the nearest suggested, or it is not made from a
+        length scale.
 
     Examples
     --------
@@ -79,9 +88,9 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
         return NAMED_KERNELS[name]
     if name in KERNELS_BY_DIMENSION:
         raise ValueError(
-            f"The kernel {name!r} has no length scale, and one is needed here. Names of kernels "
-            f"that have: {', '.join(dict.fromkeys([*also, *NAMED_KERNELS]))}; or give a Kernel "
-            f"object."
+            f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
+            f"of kernels that are: {', '.join(dict.fromkeys([*also, *NAMED_KERNELS]))}; or give a "
+            f"Kernel object."
         )
     raise _unknown(name, [*also, *NAMED_KERNELS, *KERNELS_BY_DIMENSION])
 
@@ -99,7 +108,7 @@ def kernel_called(
         Number of inputs.
     length_scale : float, sequence of d floats or callable, default=1.0
         In the units of the inputs, or a function of no arguments that returns it; left alone if
-        the kernel has none.
+        the kernel is made from the number of inputs.
 
     Raises
     ------

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels._base import Kernel, Stationary
+from bochner.kernels._base import Kernel
+from bochner.kernels.correlation import Correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Anova(Kernel):
 
     Parameters
     ----------
-    kernel : Stationary
+    kernel : Correlation
         Supplies :math:`k_i` and the length scales, for example ``Gaussian(0.5)``.
     inclusion : float or sequence of d floats
         :math:`\pi`, between 0 and 1.
@@ -37,12 +38,12 @@ class Anova(Kernel):
     array([[0.8033, 0.6452]])
     """
 
-    kernel: Stationary
+    kernel: Correlation
     inclusion: LengthScale
     constant: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Stationary):
+        if not isinstance(self.kernel, Correlation):
             raise TypeError(
                 f"Anova needs a stationary kernel with a length scale, such as Gaussian(1.0), "
                 f"got {self.kernel!r}."

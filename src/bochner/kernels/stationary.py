@@ -7,11 +7,11 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kve
 
 from bochner._numerics.arrays import Array, as_positive_scalar
-from bochner.kernels._base import Stationary
+from bochner.kernels.correlation import Correlation
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian(Stationary):
+class Gaussian(Correlation):
     r"""The Gaussian kernel, :math:`k(\Delta) = \exp(-\|\Delta / \ell\|_2^2 / 2)`.
 
     Parameters
@@ -33,7 +33,7 @@ class Gaussian(Stationary):
 
 
 @dataclass(frozen=True, slots=True)
-class Laplacian(Stationary):
+class Laplacian(Correlation):
     r"""The Laplacian kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_1)`.
 
     A function of the city-block distance, it is a product over inputs; the function of the
@@ -58,7 +58,7 @@ class Laplacian(Stationary):
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential(Stationary):
+class Exponential(Correlation):
     r"""The exponential kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_2)`.
 
     The same as :class:`Matern` with ``nu=0.5``.
@@ -82,7 +82,7 @@ class Exponential(Stationary):
 
 
 @dataclass(frozen=True, slots=True)
-class Matern(Stationary):
+class Matern(Correlation):
     r"""The Matérn kernel of any smoothness.
 
     .. math:: k(\Delta) = \frac{2^{1-\nu}}{\Gamma(\nu)} u^\nu K_\nu(u),
@@ -108,7 +108,7 @@ class Matern(Stationary):
 
     def __post_init__(self) -> None:
         # A slotted dataclass is a new class: the zero-argument super() would look up the old one.
-        Stationary.__post_init__(self)
+        Correlation.__post_init__(self)
         object.__setattr__(self, "nu", as_positive_scalar("nu", self.nu))
 
     def correlation(self, X: Array, Y: Array) -> Array:
@@ -118,7 +118,7 @@ class Matern(Stationary):
 
 
 @dataclass(frozen=True, slots=True)
-class Cauchy(Stationary):
+class Cauchy(Correlation):
     r"""The Cauchy kernel, :math:`k(\Delta) = \prod_i 1 / (1 + \Delta_i^2/\ell_i^2)`.
 
     Parameters
@@ -144,7 +144,7 @@ class Cauchy(Stationary):
 
 
 @dataclass(frozen=True, slots=True)
-class RationalQuadratic(Stationary):
+class RationalQuadratic(Correlation):
     r"""The rational quadratic kernel, a Gaussian of many length scales.
 
     .. math:: k(\Delta) = \left(1 + \frac{\|\Delta/\ell\|_2^2}{2\alpha}\right)^{-\alpha}
@@ -167,7 +167,7 @@ class RationalQuadratic(Stationary):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        Stationary.__post_init__(self)
+        Correlation.__post_init__(self)
         object.__setattr__(self, "alpha", as_positive_scalar("alpha", self.alpha))
 
     def correlation(self, X: Array, Y: Array) -> Array:

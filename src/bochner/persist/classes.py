@@ -17,7 +17,10 @@ from bochner.features.region import Region
 from bochner.frequencies import Envelope, Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.krein import KreinSolution
+from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
+from bochner.learning.singular import SingularComponents
+from bochner.persist.container import ModelFileError
 from bochner.persist.hints import conforms
 from bochner.sampling import SCHEMES
 from bochner.spectral import DECOMPOSITIONS
@@ -41,6 +44,8 @@ VALUES: Mapping[str, type] = MappingProxyType(
             FeatureSums,
             RidgePosterior,
             KreinSolution,
+            PairSolution,
+            SingularComponents,
         )
     }
 )
@@ -57,6 +62,8 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
             "centre": "p",
         },
         KreinSolution: {"coef": "pt", "intercept": "t", "poles": "q"},
+        PairSolution: {"coef": "pp"},
+        SingularComponents: {"values": "r", "left": "pr", "right": "pr"},
     }
 )
 """Shapes in letters, for the classes whose constructors do not check them."""
@@ -161,8 +168,21 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
 
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:
-    """Raise ``ValueError`` unless the attributes are those of a fitted or unfitted estimator."""
+    """Raise ``ValueError`` unless the attributes are those of a fitted or unfitted estimator.
+
+    A function in place of a kernel is a ``ModelFileError``.
+    """
     own = _ESTIMATORS[cls.__name__][1]
+    for name, hint in own.items():
+        value = attributes.get(name)
+        if hint is Kernel and callable(value) and not isinstance(value, Kernel):
+            raise ModelFileError(
+                f"{cls.__name__}.{name} is the function {_name(value)}, which a model file cannot "
+                f"hold: functions are code, and loading runs none. Use a kernel that is made of "
+                f"numbers, such as Gaussian(length_scale) or Bilinear(kernel, left, right), or "
+                f"keep the function in a module of your own and fit the model again where it is "
+                f"needed."
+            )
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **own})
     missing = [name for name in own if name not in attributes]
     if missing and len(missing) < len(own):
@@ -177,6 +197,10 @@ def _check_types(cls: type, values: Mapping[str, Any], hints: Mapping[str, Any])
             raise ValueError(
                 f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {_found(value)}"
             )
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
 def _shown(hint: Any) -> str:

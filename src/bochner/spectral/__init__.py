@@ -1,18 +1,23 @@
 """Spectral measures: laws over frequencies, closed forms and their algebra, designed measures."""
 
-from bochner.spectral.allocation import Allocation, ByVariance, HalfByMass
+from bochner.spectral.allocation import Allocation, ByMass, ByVariance, HalfByMass
 from bochner.spectral.closed_forms import closed_form
+from bochner.spectral.composite import Convolution, Mapped
 from bochner.spectral.decompositions import (
     DECOMPOSITIONS,
     Auto,
     Decomposition,
     Designed,
     Jordan,
+    Polar,
     spectral_measure,
 )
 from bochner.spectral.design import designed_measure
-from bochner.spectral.laws import Convolution, Elliptical, Independent, Isotropic, Law
+from bochner.spectral.lattice import Lattice
+from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law
 from bochner.spectral.measure import Part, SpectralMeasure
+from bochner.spectral.modulated import Modulated
+from bochner.spectral.modulation import Component, Modulation
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import Profile, profile
 from bochner.spectral.radial import (
@@ -28,11 +33,14 @@ __all__ = [
     "DECOMPOSITIONS",
     "Allocation",
     "Auto",
+    "ByMass",
     "ByVariance",
     "Chi",
+    "Component",
     "Convolution",
     "Decomposition",
     "Designed",
+    "Draw",
     "Elliptical",
     "ExponentialMagnitude",
     "GammaMixture",
@@ -40,9 +48,14 @@ __all__ = [
     "Independent",
     "Isotropic",
     "Jordan",
+    "Lattice",
     "Law",
+    "Mapped",
+    "Modulated",
+    "Modulation",
     "Pairs",
     "Part",
+    "Polar",
     "Profile",
     "RadialLaw",
     "Shell",

@@ -46,14 +46,21 @@ class HalfByMass(Allocation):
     """
 
     def counts(self, mass: Array, m: int) -> Counts:
-        expected = m * (0.5 / len(mass) + 0.5 * _proportions(mass))
-        counts = np.floor(expected).astype(np.intp)
-        largest = np.argsort(counts - expected, kind="stable")
-        counts[largest[: m - counts.sum()]] += 1
-        return counts
+        return _rounded(m * (0.5 / len(mass) + 0.5 * _proportions(mass)), m)
 
     def least(self, mass: Array) -> int:
         return 2 * len(mass) if len(mass) > 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ByMass(Allocation):
+    """Shares in proportion to mass, and one frequency at least for each part."""
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        return 1 + _rounded((m - len(mass)) * _proportions(mass), m - len(mass))
+
+    def least(self, mass: Array) -> int:
+        return len(mass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,14 @@ def _proportions(mass: Array) -> Array:
     variation = np.abs(mass)
     total = variation.sum()
     return variation / total if total > 0.0 else np.full(len(mass), 1.0 / len(mass))
+
+
+def _rounded(expected: Array, m: int) -> Counts:
+    """Return the whole numbers nearest to ``expected`` that sum to ``m``."""
+    counts = np.floor(expected).astype(np.intp)
+    largest = np.argsort(counts - expected, kind="stable")
+    counts[largest[: m - counts.sum()]] += 1
+    return counts
 
 
 def _equal(n_parts: int, m: int) -> Counts:

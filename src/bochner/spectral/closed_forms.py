@@ -3,10 +3,17 @@
 from functools import reduce, singledispatch
 from operator import add, mul
 
+import numpy as np
+
 from bochner import kernels
+from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law
 from bochner.spectral.measure import Part, SpectralMeasure
+from bochner.spectral.modulated import modulated
+from bochner.spectral.modulation import Modulation
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
+
+_TRANSLATION = Modulation(0.0, 1.0, 1.0)  # exp(i t)
 
 
 class UnknownClosedFormError(TypeError):
@@ -62,13 +69,13 @@ def _probability(law: Law) -> SpectralMeasure:
 @closed_form.register(kernels.Matern)
 @closed_form.register(kernels.Exponential)
 @closed_form.register(kernels.RationalQuadratic)
-def _(kernel: kernels.Stationary, dim: int) -> SpectralMeasure:
+def _(kernel: kernels.Correlation, dim: int) -> SpectralMeasure:
     return _probability(Isotropic(radial_law(kernel), dim, kernel.length_scale))
 
 
 @closed_form.register(kernels.Laplacian)
 @closed_form.register(kernels.Cauchy)
-def _(kernel: kernels.Stationary, dim: int) -> SpectralMeasure:
+def _(kernel: kernels.Correlation, dim: int) -> SpectralMeasure:
     return _probability(Independent(radial_law(kernel), dim, kernel.length_scale))
 
 
@@ -90,6 +97,46 @@ def _(kernel: kernels.SpectralMixture, dim: int) -> SpectralMeasure:
             for weight, mean, factor in zip(kernel.weights, kernel.means, factors, strict=True)
         )
     )
+
+
+@closed_form.register
+def _(kernel: kernels.ShiftGaussian, dim: int) -> SpectralMeasure:
+    return _translated(kernel.length_scale, np.broadcast_to(kernel.shift, dim), _TRANSLATION)
+
+
+@closed_form.register
+def _(kernel: kernels.SinhGaussian, dim: int) -> SpectralMeasure:
+    shift, factor = _tilt(kernel, dim)
+    return _translated(kernel.length_scale, shift, Modulation(1.0, 0.0, -factor))
+
+
+@closed_form.register
+def _(kernel: kernels.CoshGaussian, dim: int) -> SpectralMeasure:
+    shift, factor = _tilt(kernel, dim)
+    return _translated(kernel.length_scale, shift, _TRANSLATION.reversed() * factor)
+
+
+def _tilt(kernel: kernels.SinhGaussian | kernels.CoshGaussian, dim: int) -> tuple[Array, float]:
+    r"""Return :math:`\ell^2 \beta` and :math:`\exp(\|\ell \beta\|^2 / 2)`."""
+    scaled = np.broadcast_to(as_array(kernel.length_scale) * as_array(kernel.beta), dim)
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(0.5 * scaled @ scaled))
+    if not np.isfinite(factor):
+        raise ValueError(
+            f"The measure of {kernel!r} overflows: the norm of length_scale * beta is "
+            f"{np.linalg.norm(scaled):.6g}, and must be at most 37."
+        )
+    return scaled * as_array(kernel.length_scale), factor
+
+
+def _translated(length_scale: LengthScale, shift: Array, modulation: Modulation) -> SpectralMeasure:
+    return SpectralMeasure((Part(*modulated(length_scale, tuple(shift.tolist()), modulation)),))
+
+
+@closed_form.register
+def _(kernel: kernels.Bilinear, dim: int) -> SpectralMeasure:
+    inner = closed_form(kernel.kernel, kernel.left.shape[1])
+    return inner.mapped(kernel.left, kernel.right)
 
 
 @closed_form.register

@@ -1,8 +1,8 @@
 """Ways from a kernel to its measure, and the one function that takes them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, mul
 from types import MappingProxyType
@@ -14,8 +14,10 @@ from bochner import kernels
 from bochner._numerics.arrays import as_positive_scalar
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
-from bochner.spectral.closed_forms import closed_form, find_closed_form
+from bochner.spectral.closed_forms import UnknownClosedFormError, closed_form, find_closed_form
+from bochner.spectral.data import Data, Distances
 from bochner.spectral.design import designed_measure
+from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
@@ -31,9 +33,8 @@ class Setting:
     Parameters
     ----------
     dim : int
-        Number of inputs.
-    pairs : callable
-        From a metric to a sample of pairs of rows, or ``None`` where the data are not known.
+        Number of inputs, of the left argument.
+    data : Data
     n_frequencies : int
     orthogonal : bool
         Whether frequencies will have directions in orthogonal blocks.
@@ -42,7 +43,7 @@ class Setting:
     """
 
     dim: int
-    pairs: Callable[[Metric], Pairs | None]
+    data: Data
     n_frequencies: int
     orthogonal: bool
     fitted: bool = False
@@ -57,13 +58,46 @@ class Decomposition(ABC):
     def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
         """Return the measure."""
 
+    def by_members(self, kernel: Kernel, setting: Setting) -> SpectralMeasure | None:
+        """Return the measure that those of a kernel's members make, or ``None`` without any."""
+        if isinstance(kernel, kernels.Sum):
+            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
+        if isinstance(kernel, kernels.Product):
+            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
+        if isinstance(kernel, kernels.Scaled):
+            return kernel.factor * self.measure(kernel.kernel, setting)
+        if isinstance(kernel, kernels.Bilinear):
+            data = setting.data.mapped(kernel.left, kernel.right)
+            inner = replace(setting, dim=kernel.left.shape[1], data=data)
+            return self.measure(kernel.kernel, inner).mapped(kernel.left, kernel.right)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Polar(Decomposition):
+    r"""Closed forms as they are, with their phases: :math:`\mu = e^{i\theta} |\mu|`.
+
+    One set of frequencies is drawn from :math:`|\mu|`, and the phases make the kernel:
+    :math:`k(\Delta) = \|\mu\| E \cos(\omega \cdot \Delta + \theta(\omega))`. Any function of the
+    lag, :class:`bochner.kernels.Stationary`, is transformed numerically in up to three inputs.
+    """
+
+    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+        known = find_closed_form(kernel, setting.dim)
+        if known is not None:
+            return known
+        found = self.by_members(kernel, setting)
+        return _transformed(kernel, setting) if found is None else found
+
 
 @dataclass(frozen=True, slots=True)
 class Jordan(Decomposition):
-    r"""Closed forms, split by sign: :math:`\mu = \mu_+ - \mu_-`.
+    r"""Closed forms, split by sign: :math:`\mu = \mu_R^+ - \mu_R^- + i \mu_I^+ - i \mu_I^-`.
 
     Linear combinations of kernels in closed form split by the signs of their coefficients; the
-    spherical polynomial has its own transform (Liu et al., Algorithm 1 and eq. (3)).
+    spherical polynomial has its own transform (Liu et al., Algorithm 1 and eq. (3)). Complex
+    measures have up to three parts, since the positive and the negative imaginary one are each
+    other's reflections; they share the frequencies by mass (He et al., Algorithm 1 and eq. (7)).
 
     Parameters
     ----------
@@ -73,7 +107,7 @@ class Jordan(Decomposition):
     References
     ----------
     Liu, Huang, Chen and Suykens, "Fast learning in reproducing kernel Kreĭn spaces via signed
-    measures", 2021.
+    measures", 2021. He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022.
     """
 
     truncation: float = 10.0
@@ -86,13 +120,10 @@ class Jordan(Decomposition):
             return spherical_polynomial_measure(
                 kernel.degree, kernel.a, setting.dim, self.truncation
             )
-        if isinstance(kernel, kernels.Sum):
-            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
-        if isinstance(kernel, kernels.Product):
-            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
-        if isinstance(kernel, kernels.Scaled):
-            return kernel.factor * self.measure(kernel.kernel, setting)
-        return closed_form(kernel, setting.dim)
+        known = find_closed_form(kernel, setting.dim)
+        if known is None:
+            known = self.by_members(kernel, setting)
+        return (_transformed(kernel, setting) if known is None else known).jordan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +150,10 @@ class Designed(Decomposition):
 
 @dataclass(frozen=True, slots=True)
 class Auto(Decomposition):
-    """Positive measures in closed form; designed measures otherwise, term by term if need be."""
+    """Closed forms where they are positive or complex; designed measures where they are signed.
+
+    Term by term if need be.
+    """
 
     def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
         known = find_closed_form(kernel, setting.dim)
@@ -130,19 +164,13 @@ class Auto(Decomposition):
             known is None or _pairs(found.metric, found.domain, setting) is not None
         ):
             return Designed().measure(kernel, setting)
-        if known is not None:
-            return known
-        if isinstance(kernel, kernels.Sum):
-            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
-        if isinstance(kernel, kernels.Product):
-            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
-        if isinstance(kernel, kernels.Scaled):
-            return kernel.factor * self.measure(kernel.kernel, setting)
-        return closed_form(kernel, setting.dim)
+        if known is None:
+            known = self.by_members(kernel, setting)
+        return _transformed(kernel, setting) if known is None else known
 
 
 DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
-    {"auto": Auto(), "designed": Designed(), "jordan": Jordan()}
+    {"auto": Auto(), "designed": Designed(), "polar": Polar(), "jordan": Jordan()}
 )
 
 
@@ -195,9 +223,9 @@ def spectral_measure(
         and none need be given; :class:`bochner.FourierFeatures` sees the data and needs neither.
     n_frequencies : int, default=256
         For which a designed measure has the least error.
-    decomposition : {"auto", "designed", "jordan"} or Decomposition, default="auto"
-        ``"auto"`` takes the closed form where it is positive, and designs a measure where it
-        would be signed or is not known.
+    decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"
+        ``"auto"`` takes the closed form where it is positive, designs a measure where it would be
+        signed or is not known, and takes the polar form of an asymmetric kernel.
     scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
         With which frequencies will be drawn: a designed measure depends on it.
 
@@ -232,7 +260,7 @@ def spectral_measure(
     given = None if distances is None else np.asarray(distances, dtype=np.float64)
     setting = Setting(
         dim=dim,
-        pairs=lambda metric: None if given is None else Pairs.of_distances(given, metric),
+        data=Distances(given),
         n_frequencies=int(m),
         orthogonal=makes_blocks(resolve_scheme(scheme)),
     )
@@ -241,6 +269,21 @@ def spectral_measure(
 
 def _pairs(metric: Metric, domain: object, setting: Setting) -> Pairs | None:
     """Return the pairs of the data; all of the sphere if the kernel lives there."""
-    known = setting.pairs(metric)
+    known = setting.data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
     return Pairs.of_sphere() if known is None and on_sphere else known
+
+
+def _transformed(kernel: Kernel, setting: Setting) -> SpectralMeasure:
+    """Return the numerical transform of a function of the lag; refuse other kernels."""
+    lag = kernel.kernel if isinstance(kernel, kernels.Transposed) else kernel
+    if not isinstance(lag, kernels.Stationary):
+        return closed_form(kernel, setting.dim)
+    if setting.dim > LARGEST_DIM:
+        raise UnknownClosedFormError(
+            f"The spectrum of a function of the lag is found numerically in at most {LARGEST_DIM} "
+            f"inputs, and there are {setting.dim}; use weights='least_squares'."
+        )
+    function = lag.function if lag is kernel else lambda delta: lag.function(-delta)
+    reach = setting.data.reach(setting.dim)
+    return lattice_measure(function, setting.dim, reach, symmetric=lag.symmetric)

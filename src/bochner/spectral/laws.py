@@ -2,23 +2,84 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
-from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.sampling import Coordinates, Directions, Layout, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    r"""Frequencies drawn from a law, with what makes their mean the measure's transform.
+
+    The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (m, d)
+    ratio : ndarray of shape (m,)
+        :math:`\rho \geq 0`, of mean one: importance weights, ones for a direct draw.
+    phase : ndarray of shape (m,)
+        :math:`\theta`.
+    nu : ndarray of shape (m, d2) or None, default=None
+        Frequencies of the right argument; ``None`` means ``omega``.
+    """
+
+    omega: Array
+    ratio: Array
+    phase: Array
+    nu: Array | None = None
+
+    def rearranged(self, order: NDArray[np.intp]) -> "Draw":
+        """Return the draw with its rows in another order."""
+        nu = None if self.nu is None else self.nu[order]
+        return Draw(self.omega[order], self.ratio[order], self.phase[order], nu)
+
+    def reflected(self, signs: Array) -> "Draw":
+        """Return the draw with some frequencies and their phases negated: the same cosines."""
+        nu = None if self.nu is None else self.nu * signs[:, None]
+        return Draw(self.omega * signs[:, None], self.ratio, self.phase * signs, nu)
+
+    def __add__(self, other: "Draw") -> "Draw":
+        """Return the draw from the product of two kernels."""
+        nu = None
+        if self.nu is not None or other.nu is not None:
+            left = self.omega if self.nu is None else self.nu
+            nu = left + (other.omega if other.nu is None else other.nu)
+        return Draw(
+            self.omega + other.omega, self.ratio * other.ratio, self.phase + other.phase, nu
+        )
+
+
 class Law(ABC):
-    """A probability law over frequencies in ``dim`` dimensions."""
+    """A probability law over frequencies in ``dim`` dimensions, perhaps with phases."""
 
     __slots__ = ()
 
     dim: int
+
+    @property
+    def dim_right(self) -> int:
+        """Number of inputs of the right argument."""
+        return self.dim
+
+    @property
+    def at_zero(self) -> float:
+        """The transform at a zero lag; one unless there are phases."""
+        return 1.0
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the transform is positive definite: no phases."""
+        return True
+
+    @property
+    def is_even(self) -> bool:
+        """Whether a frequency and its negative are as likely, with opposite phases."""
+        return True
 
     @property
     @abstractmethod
@@ -32,6 +93,18 @@ class Law(ABC):
     def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
         """Return ``m`` frequencies of shape (m, dim), each following this law."""
         return self.assemble(scheme.fill(self.layout, m, rng))
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        """Return ``m`` frequencies with their importance weights and phases."""
+        return Draw(self.sample(m, rng, scheme), np.ones(m), np.zeros(m))
+
+    def jordan(self) -> "tuple[tuple[float, Law], ...]":
+        """Return laws of the Jordan parts, with the mass of each, negative ones included."""
+        return ((1.0, self),)
+
+    def joined(self, mass: float, other: "Law", other_mass: float) -> "tuple[float, Law] | None":
+        """Return the sum of two measures as one mass and law, or ``None`` if they stay two."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +153,10 @@ class Elliptical(Law):
     @property
     def dim(self) -> int:  # type: ignore[override]
         return len(self.mean)
+
+    @property
+    def is_even(self) -> bool:
+        return not any(self.mean)
 
     @property
     def layout(self) -> Layout:
@@ -146,26 +223,3 @@ class Independent(Law):
             chosen[:, i] = np.where(zero_so_far, conditional[:, i], inclusion[:, i])
             zero_so_far &= uniforms[:, i] <= 1.0 - chosen[:, i]
         return chosen
-
-
-@dataclass(frozen=True, slots=True)
-class Convolution(Law):
-    """The law of a sum of independent frequencies: the spectrum of a product of kernels."""
-
-    laws: tuple[Law, ...]
-
-    @property
-    def dim(self) -> int:  # type: ignore[override]
-        return self.laws[0].dim
-
-    @property
-    def layout(self) -> Layout:
-        return tuple(block for law in self.laws for block in law.layout)
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        ends = np.cumsum([0, *(len(law.layout) for law in self.laws)])
-        omegas = (
-            law.assemble(blocks[start:stop])
-            for law, (start, stop) in zip(self.laws, pairwise(ends), strict=True)
-        )
-        return reduce(add, omegas)

@@ -1,4 +1,4 @@
-"""Weights of given frequencies, fitted to exact kernel values by least squares."""
+"""Weights and phases of given frequencies, fitted to exact kernel values by least squares."""
 
 from dataclasses import dataclass
 
@@ -14,18 +14,21 @@ _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedWeights:
-    """Weights, with their error on pairs of rows that had no part in the fit.
+    """Weights and phases, with their error on pairs of rows that had no part in the fit.
 
     Parameters
     ----------
     weight : ndarray of shape (m,)
+    phase : ndarray of shape (m,)
+        In radians; those that the fit started from unless phases were fitted, too.
     error : float
         Relative Frobenius error of the held-out Gram matrix.
     prior_error : float
-        That of the weights that the fit started from.
+        That of the weights and phases that the fit started from.
     """
 
     weight: Array
+    phase: Array
     error: float
     prior_error: float
 
@@ -37,15 +40,19 @@ class FittedWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows with their exact Gram matrix.
+    """Rows of either argument with their exact Gram matrix.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
-    gram : ndarray of shape (n, n)
+    left : ndarray of shape (n, d)
+    right : ndarray of shape (n2, d2)
+        The same array as ``left`` where a kernel is looked at on one set of rows.
+    gram : ndarray of shape (n, n2)
+        The kernel's values ``k(left_i, right_j)``.
     """
 
-    rows: Array
+    left: Array
+    right: Array
     gram: Array
 
 
@@ -54,70 +61,167 @@ def least_squares_weights(
     fit: Sample,
     held_out: Sample,
     *,
+    phases: bool = False,
     nonnegative: bool = False,
     far: Array | None = None,
+    far_right: Array | None = None,
     ceiling: float = np.inf,
 ) -> FittedWeights:
-    r"""Return the weights ``a`` that fit a Gram matrix, shrunk towards those of ``frequencies``.
+    r"""Return the weights that fit a Gram matrix, shrunk towards those of ``frequencies``.
 
-    With ``c_j`` and ``s_j`` the cosine and sine features of the rows, of unit weight,
+    Written in its coefficients :math:`b`, the kernel is a sum of terms of known values,
 
-    .. math:: \min_a \Big\| K - \sum_j a_j (c_j c_j^\top + s_j s_j^\top) \Big\|_F^2 / n^2
-              + \lambda \|a - a_0\|^2
+    .. math:: \hat k(x, y) = \sum_j a_j \cos(\varphi_j + \theta_j)
+              = \sum_j \alpha_j \cos \varphi_j - \beta_j \sin \varphi_j, \qquad
+              \varphi_j = \omega_j \cdot x - \nu_j \cdot y.
 
-    is solved by :math:`a = (H/n^2 + \lambda I)^{-1} (g/n^2 + \lambda a_0)`, where
-    :math:`H = (C^\top C)^{\circ 2} + (C^\top S)^{\circ 2} + (S^\top C)^{\circ 2} +
-    (S^\top S)^{\circ 2}` has elementwise squares and
-    :math:`g_j = c_j^\top K c_j + s_j^\top K s_j`. Of several :math:`\lambda` the one of least
-    error on the held-out rows is taken; :math:`a_0` itself is among the candidates. The cost is
-    :math:`O(n m^2 + n^2 m + m^3)`.
+    The coefficients are the weights, :math:`b = a`, with phases as they are, or with ``phases``
+    both :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j \sin \theta_j`. With
+    :math:`T_j` the values of a term at :math:`n \times n_2` pairs of rows,
+
+    .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
+
+    is solved by its normal equations, without ever forming the matrix that has the terms for
+    columns. Of several :math:`\lambda` the one of least error on the held-out rows is taken;
+    :math:`b_0` itself is among the candidates. The cost is
+    :math:`O((n + n_2) m^2 + n n_2 m + m^3)`.
 
     Parameters
     ----------
     frequencies : Frequencies
-        Symmetric; its weights are :math:`a_0`.
+        Their weights and phases are the start, :math:`b_0`.
     fit, held_out : Sample
+    phases : bool, default=False
+        Fit the phases as well, as an asymmetric kernel needs; fitted weights are nonnegative then.
     nonnegative : bool, default=False
-        Keep the weights nonnegative, so that the kernel stays positive definite.
+        Keep the weights nonnegative, so that a symmetric kernel stays positive definite.
     far : ndarray of shape (n_far, d), default=None
-        Rows far from the data, where no kernel value against the held-out rows may exceed
+        Rows far from the data, where no kernel value against the right held-out rows may exceed
         ``ceiling`` in size.
+    far_right : ndarray of shape (n_far, d2), default=None
+        The same for the right argument, against the left held-out rows.
     ceiling : float, default=inf
 
     Returns
     -------
     fitted : FittedWeights
 
+    Raises
+    ------
+    ValueError
+        If both ``phases`` and ``nonnegative`` are asked for.
+
     References
     ----------
-    He, He, Liu, Huang, Shi and Suykens, "Random Fourier features for asymmetric kernels", 2022,
-    Algorithm 2, which fits the total masses alone.
+    He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2, which
+    fits the total masses alone (:func:`~bochner.spectral.masses.least_squares_masses`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.frequencies import Frequencies
+    >>> from bochner.spectral.least_squares import Sample, least_squares_weights
+    >>> X, Y = np.linspace(-2.0, 2.0, 18).reshape(2, 9, 1)
+    >>> samples = [Sample(x, y, np.sin(x - y.T)) for x, y in ((X, Y), (X + 0.1, Y + 0.2))]
+    >>> start = Frequencies([[1.0]], [0.0])
+    >>> fitted = least_squares_weights(start, *samples, phases=True)
+    >>> fitted.weight.round(6), (fitted.phase / np.pi).round(6)
+    (array([1.]), array([-0.5]))
     """
-    prior = frequencies.weight
-    unit = frequencies.with_weights(np.ones_like(prior))
-    H, g = _normal_equations(unit.features(fit.rows), fit.gram)
-    held = unit.features(held_out.rows)
-    distant = None if far is None else unit.features(far)
-    best, least = prior, _error(held, held_out.gram, prior)
+    if phases and nonnegative:
+        raise ValueError(
+            "Coefficients of cosines and sines cannot be kept nonnegative and give every phase; "
+            "use one of phases=True and nonnegative=True."
+        )
+    unit, prior = _terms(frequencies, phases=phases)
+    H, g = _normal_equations(*_sides(unit, fit), fit.gram, phases=phases)
+    held = _sides(unit, held_out)
+    guarded = [] if far is None else [(unit.features(far), held[1])]
+    guarded += [] if far_right is None else [(held[0], unit.features_right(far_right))]
+    best, least = None, _error(*held, held_out.gram, prior)
     prior_error = least
     for ridge in _RIDGES:
         damping = ridge * float(np.mean(np.diagonal(H)))
-        weight = _solve(H, g, prior, damping, nonnegative=nonnegative)
-        if weight is None or not _tame(distant, held, weight, ceiling):
+        coefficient = _solve(H, g, prior, damping, nonnegative=nonnegative)
+        if coefficient is None or not _tame(guarded, coefficient, ceiling):
             continue
-        error = _error(held, held_out.gram, weight)
+        error = _error(*held, held_out.gram, coefficient)
         if error < least:
-            best, least = weight, error
-    return FittedWeights(best, least, prior_error)
+            best, least = coefficient, error
+    if best is None:
+        return FittedWeights(frequencies.weight, frequencies.phase, least, prior_error)
+    weight, phase = _polar(best) if phases else (best, frequencies.phase)
+    return FittedWeights(weight, phase, least, prior_error)
 
 
-def _normal_equations(Z: Array, gram: Array) -> tuple[Array, Array]:
-    n, m = len(Z), Z.shape[1] // 2
-    products = Z.T @ Z
-    np.square(products, out=products)
-    H = products[:m, :m] + products[:m, m:] + products[m:, :m] + products[m:, m:]
-    forms = np.einsum("ij,ij->j", Z, gram @ Z)
-    return H / n**2, (forms[:m] + forms[m:]) / n**2
+def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Array]:
+    """Return frequencies of unit weight, whose features make the terms, and the coefficients."""
+    a, theta = frequencies.weight, frequencies.phase
+    if not phases:
+        return frequencies.with_weights(np.ones_like(a)), a
+    prior: Array = np.concatenate([a * np.cos(theta), a * np.sin(theta)])
+    return frequencies.with_weights(np.ones_like(a), np.zeros_like(a)), prior
+
+
+def _polar(coefficient: Array) -> tuple[Array, Array]:
+    alpha, beta = np.split(coefficient, 2)
+    return np.hypot(alpha, beta), np.arctan2(beta, alpha)
+
+
+def _sides(unit: Frequencies, sample: Sample) -> tuple[Array, Array]:
+    left = unit.features(sample.left)
+    if sample.right is sample.left and unit.is_symmetric:
+        return left, left
+    return left, unit.features_right(sample.right)
+
+
+def _turned(right: Array) -> Array:
+    r"""Return right features of the sine terms: those whose angle is less by a quarter turn.
+
+    .. math:: -\sin(u - v) = \cos(u - (v - \pi / 2)) = \cos u \sin v + \sin u \, (-\cos v)
+    """
+    cosine, sine = np.split(right, 2, axis=1)
+    turned: Array = np.concatenate([sine, -cosine], axis=1)
+    return turned
+
+
+def _normal_equations(
+    left: Array, right: Array, gram: Array, *, phases: bool
+) -> tuple[Array, Array]:
+    r"""Return inner products of the terms with each other and with the Gram matrix.
+
+    A term is :math:`\sum_p z^p (w^p)^\top`, ``p`` over cosine and sine, of features ``z`` on the
+    left and ``w`` on the right, so that of two terms
+    :math:`\langle T, T' \rangle = \sum_{pq} (z^p \cdot z'^q)(w^p \cdot w'^q)`.
+    """
+    n_pairs = len(left) * len(right)
+    on_left = left.T @ left
+    on_right = on_left if right is left else right.T @ right
+    product = gram @ right
+    if not phases:
+        return _folded(on_left * on_right) / n_pairs, _forms(left, product) / n_pairs
+    half = _turned(on_right)
+    mixed = _folded(on_left * half)
+    H = np.block(
+        [
+            [_folded(on_left * on_right), mixed],
+            [mixed.T, _folded(on_left * _turned(half.T).T)],
+        ]
+    )
+    g = np.concatenate([_forms(left, product), _forms(left, _turned(product))])
+    return H / n_pairs, g / n_pairs
+
+
+def _folded(products: Array) -> Array:
+    m = len(products) // 2
+    folded: Array = products[:m, :m] + products[:m, m:] + products[m:, :m] + products[m:, m:]
+    return folded
+
+
+def _forms(left: Array, product: Array) -> Array:
+    cosine, sine = np.split(np.einsum("ij,ij->j", left, product), 2)
+    forms: Array = cosine + sine
+    return forms
 
 
 def _solve(H: Array, g: Array, prior: Array, damping: float, *, nonnegative: bool) -> Array | None:
@@ -127,21 +231,27 @@ def _solve(H: Array, g: Array, prior: Array, damping: float, *, nonnegative: boo
     except LinAlgError:
         return None
     whitened = solve_triangular(lower, target, lower=True)
-    weight: Array = solve_triangular(lower, whitened, lower=True, trans="T")
-    if nonnegative and weight.min() < 0.0:
-        weight = nnls(lower.T, whitened)[0]
-    return weight
+    coefficient: Array = solve_triangular(lower, whitened, lower=True, trans="T")
+    if nonnegative and coefficient.min() < 0.0:
+        coefficient = nnls(lower.T, whitened)[0]
+    return coefficient
 
 
-def _gram(left: Array, weight: Array, right: Array) -> Array:
-    gram: Array = (left * np.tile(weight, 2)) @ right.T
+def _gram(left: Array, coefficient: Array, right: Array) -> Array:
+    m = left.shape[1] // 2
+    weighted = left * np.tile(coefficient[:m], 2)
+    gram: Array = weighted @ right.T
+    if len(coefficient) > m:
+        gram += (left * np.tile(coefficient[m:], 2)) @ _turned(right).T
     return gram
 
 
-def _error(Z: Array, gram: Array, weight: Array) -> float:
+def _error(left: Array, right: Array, gram: Array, coefficient: Array) -> float:
     size = float(np.linalg.norm(gram)) or 1.0
-    return float(np.linalg.norm(_gram(Z, weight, Z) - gram)) / size
+    return float(np.linalg.norm(_gram(left, coefficient, right) - gram)) / size
 
 
-def _tame(far: Array | None, held: Array, weight: Array, ceiling: float) -> bool:
-    return far is None or float(np.abs(_gram(far, weight, held)).max()) <= ceiling
+def _tame(guarded: list[tuple[Array, Array]], coefficient: Array, ceiling: float) -> bool:
+    return all(
+        float(np.abs(_gram(left, coefficient, right)).max()) <= ceiling for left, right in guarded
+    )

@@ -1,15 +1,19 @@
 """Spectral measures: finite measures over frequencies, with their algebra."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Integral, Real
+from operator import add
 from typing import Any
 
 import numpy as np
 
+from bochner._numerics.arrays import Array
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral.allocation import Allocation, HalfByMass
-from bochner.spectral.laws import Convolution, Law
+from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
+from bochner.spectral.composite import Convolution, Mapped
+from bochner.spectral.laws import Law
 
 _HALF_BY_MASS = HalfByMass()
 
@@ -21,7 +25,7 @@ class Part:
     Parameters
     ----------
     mass : float
-        Of either sign.
+        Of either sign. With phases, the total variation of the part.
     law : Law
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
@@ -41,6 +45,7 @@ class SpectralMeasure:
     without a :math:`2\pi` in the exponent. Sums of measures are written ``+`` (masses add),
     products of kernels ``*`` (masses multiply, frequencies add), scalings ``2.0 * mu``. The
     masses of parts may be negative: the measure is signed then, and its kernel may be indefinite.
+    The laws of parts may carry phases: the measure is complex then, and its kernel asymmetric.
 
     Parameters
     ----------
@@ -64,13 +69,13 @@ class SpectralMeasure:
 
     @property
     def dim(self) -> int:
-        """Number of inputs, ``d``."""
+        """Number of inputs, ``d``; of the left argument, should the right one have others."""
         return self.parts[0].law.dim
 
     @property
     def mass(self) -> float:
         r"""The total mass, :math:`\mu(R^d) = k(0)`."""
-        return float(sum(part.mass for part in self.parts))
+        return float(sum(part.mass * part.law.at_zero for part in self.parts))
 
     @property
     def total_variation(self) -> float:
@@ -79,8 +84,8 @@ class SpectralMeasure:
 
     @property
     def is_positive(self) -> bool:
-        """Whether no part has negative mass, so that the kernel is positive definite."""
-        return all(part.mass >= 0.0 for part in self.parts)
+        """Whether no part has negative mass or phases: the kernel is positive definite."""
+        return all(part.mass >= 0.0 and part.law.is_positive for part in self.parts)
 
     def sample(
         self,
@@ -103,8 +108,8 @@ class SpectralMeasure:
         Returns
         -------
         frequencies : Frequencies
-            With :math:`\hat k(0) = k(0)` exactly, but for a signed measure of more parts than
-            there are frequencies for.
+            With :math:`\hat k(0) = k(0)` exactly, but for a complex measure, and a signed one of
+            more parts than there are frequencies for.
 
         Examples
         --------
@@ -113,28 +118,54 @@ class SpectralMeasure:
         >>> mu.sample(64, rng=0).weight.sum().round(12)
         np.float64(3.0)
         """
+        return reduce(add, self.sample_parts(n_frequencies, rng, scheme))
+
+    def sample_parts(
+        self,
+        n_frequencies: int,
+        rng: np.random.Generator | int | None = None,
+        scheme: str | Scheme = "orthogonal",
+    ) -> list[Frequencies]:
+        """Return what :meth:`sample` returns, one piece for each part that has frequencies."""
         m = _as_count(n_frequencies)
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
         mass = np.array([part.mass for part in self.parts])
         counts, weights = self.allocation.share(mass, m, rng)
+        weights = np.broadcast_to(weights, mass.shape)
         streams = rng.spawn(len(self.parts))
-        drawn = [
-            part.law.sample(count, stream, scheme)
-            for part, count, stream in zip(self.parts, counts.tolist(), streams, strict=True)
+        given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
+        return [
+            _drawn(part, count, weight, stream, scheme)
+            for part, count, weight, stream in given
             if count
         ]
-        envelope = None
-        if any(part.envelope[1] for part in self.parts):
-            rate, radius = np.repeat([part.envelope for part in self.parts], counts, axis=0).T
-            envelope = Envelope(rate, radius)
-        weight = np.repeat(np.broadcast_to(weights, mass.shape), counts)
-        return Frequencies(np.concatenate(drawn), weight, envelope=envelope)
+
+    def jordan(self) -> "SpectralMeasure":
+        """Return the measure with each part that has phases split into its Jordan parts."""
+        split = [
+            Part(part.mass * share, law, part.envelope)
+            for part in self.parts
+            for share, law in part.law.jordan()
+        ]
+        if len(split) == len(self.parts):
+            return self
+        return replace(self, parts=tuple(split), allocation=ByMass())
+
+    def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
+        """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""
+        parts = (
+            Part(part.mass, Mapped(part.law, left, right), part.envelope) for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
 
     def __add__(self, other: Any) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
-        return SpectralMeasure((*self.parts, *other.parts), self.max_error + other.max_error)
+        parts = list(self.parts)
+        for part in other.parts:
+            _join(parts, part)
+        return SpectralMeasure(tuple(parts), self.max_error + other.max_error)
 
     def __mul__(self, other: Any) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
@@ -162,6 +193,41 @@ class SpectralMeasure:
             ),
             error,
         )
+
+
+def _drawn(
+    part: Part, count: int, weight: float, rng: np.random.Generator, scheme: Scheme
+) -> Frequencies:
+    draw = part.law.draw(count, rng, scheme)
+    envelope = None
+    rate, radius = part.envelope
+    if radius:
+        maps = _maps(part.law)
+        envelope = Envelope(np.full(count, rate), np.full(count, radius), *maps)
+    return Frequencies(draw.omega, weight * draw.ratio, draw.phase, draw.nu, envelope)
+
+
+def _maps(law: Law) -> tuple[Array, Array] | tuple[()]:
+    """Return the maps of the inputs whose norms an envelope is a function of."""
+    if isinstance(law, Mapped):
+        return law.left, law.right
+    if isinstance(law, Convolution) and any(isinstance(factor, Mapped) for factor in law.laws):
+        raise NotImplementedError(
+            "Products of a Bilinear kernel of inner products and another kernel have no sampled "
+            "features; use weights='least_squares'."
+        )
+    return ()
+
+
+def _join(parts: list[Part], new: Part) -> None:
+    """Add a part to a list, in place of one that it makes a single part with, if there is one."""
+    for index, part in enumerate(parts):
+        if part.envelope == new.envelope:
+            joined = part.law.joined(part.mass, new.law, new.mass)
+            if joined is not None:
+                parts[index] = Part(*joined, part.envelope)
+                return
+    parts.append(new)
 
 
 def _envelope(a: Part, b: Part) -> tuple[float, float]:

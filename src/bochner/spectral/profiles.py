@@ -48,7 +48,7 @@ def _(kernel: kernels.Profiled) -> Profile:
 @profile.register(kernels.Matern)
 @profile.register(kernels.Exponential)
 @profile.register(kernels.RationalQuadratic)
-def _(kernel: kernels.Stationary) -> Profile | None:
+def _(kernel: kernels.Correlation) -> Profile | None:
     return _along_a_line(kernel, Metric.EUCLIDEAN)
 
 
@@ -76,7 +76,7 @@ def _(kernel: kernels.Scaled) -> Profile | None:
     return Profile(inner.metric, inner.domain, lambda t: kernel.factor * function(t))
 
 
-def _along_a_line(kernel: kernels.Stationary, metric: Metric) -> Profile | None:
+def _along_a_line(kernel: kernels.Correlation, metric: Metric) -> Profile | None:
     """Return the profile of a kernel with one length scale: its values in one dimension."""
     if isinstance(kernel.length_scale, tuple):
         return None

@@ -1,0 +1,255 @@
+"""Nyström features of kernels that need not be symmetric."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import svd
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.baselines._landmarks import LANDMARKS, Rule
+from bochner.baselines._shell import _FLOATS, KernelFeatures, as_count, as_one_of, resolved_kernel
+from bochner.baselines.nystroem import _TOLERANCES, _checked_tol, _count, _probes, _values
+from bochner.kernels import Kernel
+
+
+class AsymmetricNystroem(KernelFeatures):
+    r"""Nyström features of a kernel, symmetric or not, from landmarks for either argument.
+
+    With left landmarks ``L``, right landmarks ``L'`` and :math:`k(L, L') = U \Sigma V^\top`,
+
+    .. math:: \mathrm{left}(x) = k(x, L')\, V \Sigma^{-1/2}, \qquad
+              \mathrm{right}(y) = k(L, y)^\top\, U \Sigma^{-1/2}
+
+    so that :math:`\hat k(x, y) = k(x, L')\, k(L, L')^{-1} k(L, y)`, which is exact where ``x`` is
+    in ``L`` and where ``y`` is in ``L'``: at every pair with a landmark on its own side. (A left
+    row that is a right landmark is not enough.) Singular values of at most ``tol`` times the
+    largest are dropped, and a feature with each; where any are, values between landmarks are those
+    of the best approximation of lower rank.
+
+    Of a symmetric kernel with ``L = L'`` the estimate is that of :class:`KreinNystroem`.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="gaussian"
+        A kernel, the name of one, whose length scale is then one, or a function ``k(X, Y)`` that
+        returns an (n, n2) array.
+    n_components : int, default=512
+        Number of landmarks on either side, and the most features that there can be. All rows, if
+        they are fewer.
+    landmarks : {"uniform", "leverage", "pivoted"}, default="uniform"
+        Rows at random; rows with probabilities in proportion to their ridge leverage scores; or
+        the pivots of a randomly pivoted Cholesky factorisation. See Notes.
+    tol : "auto" or float, default="auto"
+        Relative to the largest singular value; below one. ``"auto"`` is the power of ten between
+        0.1 and 1e-13 that has the least squared error on the exact Gram matrix of 500 rows of
+        either side, if possible no landmarks.
+    n_candidates : int, default=2000
+        Landmarks that are not uniform are chosen among this many rows, or twice
+        ``n_components`` if that is more.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    kernel_ : Kernel or callable
+    landmarks_, landmarks_right_ : ndarrays of shapes (n_landmarks, d) and (n_landmarks, d2)
+        The same without ``right`` rows and with uniform landmarks.
+    landmark_indices_, landmark_right_indices_ : ndarrays of shape (n_landmarks,)
+        Their rows in the data.
+    n_components_ : int
+        Number of features, at most ``n_components``.
+    tol_ : float
+        The tolerance used.
+    singular_values_ : ndarray of shape (n_features,)
+        Those kept, in descending order.
+    signature_ : ndarray of shape (n_features,)
+        All ones: the signs of an indefinite kernel are in the right features.
+
+    Notes
+    -----
+    With candidates :math:`K = P D H^\top`, scores and pivots of left rows are of
+    :math:`(K K^\top)^{1/2} = P D P^\top` and those of right rows of
+    :math:`(K^\top K)^{1/2} = H D H^\top`, both of which are :math:`|K|` if ``K`` is symmetric.
+
+    References
+    ----------
+    Nemtsov, Averbuch and Schclar, "Matrix compression using the Nyström method", 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.baselines import AsymmetricNystroem
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 50, 3))
+    >>> skew = np.array([[1.0, 2.0, 0.0], [-2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> k = lambda X, Y: X @ skew @ Y.T
+    >>> map = AsymmetricNystroem(k, n_components=20, random_state=0).fit(X, right=Y)
+    >>> map.n_components_, bool(np.allclose(map.gram(X, Y), k(X, Y)))
+    (3, True)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian",
+        n_components: int = 512,
+        *,
+        landmarks: str = "uniform",
+        tol: Any = "auto",
+        n_candidates: int = 2000,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.tol = tol
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+        """Choose landmarks and decompose the kernel's values between them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows of the left argument.
+        y : None
+            Ignored.
+        right : array-like of shape (n2, d2), default=None
+            Rows of the right argument; ``None`` means ``X``.
+
+        Returns
+        -------
+        self : AsymmetricNystroem
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or the data are unusable.
+        """
+        if right is None:
+            return super().fit(X)
+        X = validate_data(self, X, dtype=_FLOATS)
+        Y = check_array(right, dtype=np.float64, input_name="right")
+        as_count("n_components", self.n_components)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self.signature_ = self._decompose(X, Y, np.random.default_rng(seed))
+        self._n_features_out = len(self.signature_)
+        return self
+
+    def transform_right(self, Y: Any) -> NDArray[Any]:
+        """Return the features of the right argument, of shape (n, n_components_).
+
+        Parameters
+        ----------
+        Y : array-like of shape (n, d2)
+        """
+        check_is_fitted(self)
+        Y = check_array(Y, dtype=_FLOATS, input_name="Y")
+        dim = self.landmarks_right_.shape[1]
+        if Y.shape[1] != dim:
+            raise ValueError(
+                f"Y has {Y.shape[1]} columns; the rows of the right argument had {dim} in fit."
+            )
+        values = _values(self.kernel_, self.landmarks_, Y.astype(np.float64))
+        features: NDArray[Any] = (values.T @ self._projection_right).astype(Y.dtype, copy=False)
+        return features
+
+    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        Y : array-like of shape (n2, d2), default=None
+
+        Returns
+        -------
+        K : ndarray of shape (n, n2)
+        """
+        left = np.asarray(self.transform(X))
+        gram: NDArray[Any] = left @ self.transform_right(X if Y is None else Y).T
+        return gram
+
+    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+        return self._decompose(X, None, rng)
+
+    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+        values = _values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
+        features: Array = values @ self._projection
+        return features
+
+    def _decompose(self, X: NDArray[Any], right: Array | None, rng: np.random.Generator) -> Array:
+        X = X.astype(np.float64)
+        Y = X if right is None else right
+        tol = _checked_tol(self.tol)
+        self.kernel_ = resolved_kernel(self.kernel, X.shape[1])
+        self.landmark_indices_, self.landmark_right_indices_ = self._choose(X, right, rng)
+        self.landmarks_ = X[self.landmark_indices_]
+        self.landmarks_right_ = Y[self.landmark_right_indices_]
+        U, values, V = _nonzero_svd(_values(self.kernel_, self.landmarks_, self.landmarks_right_))
+        left, right_projection = V / np.sqrt(values), U / np.sqrt(values)
+        if tol is None:
+            probes = _probes(X, self.landmark_indices_, rng)
+            others = _probes(Y, self.landmark_right_indices_, rng)
+            tol = _best_tol(
+                _values(self.kernel_, probes, others),
+                _values(self.kernel_, probes, self.landmarks_right_) @ left,
+                _values(self.kernel_, self.landmarks_, others).T @ right_projection,
+                values,
+            )
+        self.tol_ = tol
+        self.n_components_ = _count(values, tol)
+        self.singular_values_ = values[: self.n_components_]
+        self._projection = left[:, : self.n_components_]
+        self._projection_right = right_projection[:, : self.n_components_]
+        return np.ones(self.n_components_)
+
+    def _choose(
+        self, X: Array, right: Array | None, rng: np.random.Generator
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows that are left and right landmarks, equally many."""
+        rule = as_one_of("landmarks", self.landmarks, LANDMARKS)
+        n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
+        Y = X if right is None else right
+        m = min(self.n_components, len(X), len(Y))
+        rows = rng.permutation(len(X))[:n_candidates]
+        others = rows if right is None else rng.permutation(len(Y))[:n_candidates]
+        if self.landmarks == "uniform":
+            return rows[:m], others[:m]
+        P, values, H = _nonzero_svd(_values(self.kernel_, X[rows], Y[others]))
+        return (
+            rows[_chosen(rule, values, P, m, rng)],
+            others[_chosen(rule, values, H, m, rng)],
+        )
+
+
+def _chosen(
+    rule: Rule, values: Array, vectors: Array, m: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    return rule(lambda: (values, vectors), len(vectors), m, None, rng)
+
+
+def _nonzero_svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Return ``U``, the singular values other than zero, descending, and ``V``."""
+    U, values, Vt = svd(matrix, full_matrices=False)
+    keep = np.count_nonzero(values)
+    if not keep:
+        raise ValueError(
+            f"The kernel is zero between all {len(matrix)} landmarks, which leaves no features. "
+            f"Raise n_components, or give other data."
+        )
+    return U[:, :keep], values[:keep], Vt[:keep].T
+
+
+def _best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
+    """Return the tolerance whose features are nearest to an exact Gram matrix."""
+    errors = []
+    rest, done = exact.copy(), 0
+    for tol in _TOLERANCES:
+        keep = _count(values, tol)
+        rest -= left[:, done:keep] @ right[:, done:keep].T
+        done = keep
+        errors.append(float(np.linalg.norm(rest)))
+    return float(_TOLERANCES[int(np.argmin(errors))])

@@ -1,0 +1,66 @@
+"""What estimators on kernels of two different arguments share."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from bochner._numerics.arrays import Array
+from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.transformer import generators
+
+_FLOATS = (np.float64, np.float32)
+
+
+def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:
+    """Return rows of the right argument as a finite float array or CSR matrix.
+
+    Raises
+    ------
+    ValueError
+        If they are not finite rows of numbers, or have not ``dim`` columns (``None``: any).
+    """
+    rows = check_array(right, accept_sparse="csr", dtype=_FLOATS, input_name=name)
+    if dim is not None and rows.shape[1] != dim:
+        raise ValueError(
+            f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."
+        )
+    return rows
+
+
+def approximation(
+    kernel: AnyKernel | str,
+    length_scale: Any,
+    recipe: Recipe,
+    random_state: Any,
+    X: Any,
+    right: Any,
+    weight: Array | None = None,
+) -> tuple[AnyKernel, Approximation, np.random.Generator]:
+    """Return the kernel that the parameters mean, its frequencies, and a generator to go on with.
+
+    Parameters
+    ----------
+    kernel, length_scale, recipe, random_state
+        Parameters of an estimator.
+    X : ndarray or CSR matrix of shape (n, d)
+    right : ndarray or CSR matrix of shape (n2, d2) or None
+        Rows of the right argument; ``None`` means ``X``. The median distance of a kernel given by
+        name is then that of all rows together.
+    weight : ndarray of shape (n,), default=None
+        Rows of no weight are not looked at. With ``right``, of pairs of rows.
+    """
+    kernel_rng, draw_rng, data_rng, further_rng = generators(random_state, 4)
+    all_rows, all_weights = X, weight
+    if right is not None and right.shape[1] == X.shape[1]:
+        pair = X, right
+        all_rows = (
+            sparse.vstack(pair, "csr") if any(map(sparse.issparse, pair)) else np.vstack(pair)
+        )
+        all_weights = None if weight is None else np.tile(weight, 2)
+    found = resolve_kernel(kernel, length_scale, all_rows, kernel_rng, all_weights)
+    if weight is not None:
+        X, right = (None if rows is None else rows[weight > 0] for rows in (X, right))
+    return found, approximate(found, X, recipe, draw_rng, data_rng, right=right), further_rng

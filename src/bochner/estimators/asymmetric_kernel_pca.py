@@ -1,0 +1,212 @@
+"""Kernel principal components of an asymmetric kernel."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner.estimators._ridge_head import _FLOATS
+from bochner.estimators._two_sided import approximation, checked_right
+from bochner.features.approximation import Recipe
+from bochner.features.length_scales import AnyKernel
+from bochner.features.region import Region, check_rows
+from bochner.features.transformer import count_frequencies
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.learning.singular import SingularComponents, triangular_factor
+from bochner.persist import persistable
+from bochner.sampling import Scheme
+from bochner.spectral import Decomposition
+
+
+@persistable(
+    kernel_=Kernel,
+    frequencies_=Frequencies,
+    signature_=Array,
+    _region=Region | None,
+    components_=SingularComponents,
+    _n_features_out=int,
+)
+class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""The singular value decomposition of an asymmetric kernel's Gram matrix, through features.
+
+    The approximate Gram matrix between left rows ``X`` and right rows ``Y`` is
+    :math:`\hat K = U \Sigma V^\top`. A row has scores as a left argument,
+    :math:`U \Sigma^{1/2}` on the rows of ``X``, and scores as a right argument,
+    :math:`V \Sigma^{1/2}` on those of ``Y``: their inner products
+    ``transform(X) @ transform_right(Y).T`` are the best approximation of :math:`\hat K` by a matrix
+    of rank ``n_components``. Other rows have
+
+    .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2}, \qquad
+              \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
+
+    Of a symmetric positive definite kernel the scores are the eigenvectors times the roots of their
+    eigenvalues: those of kernel principal components, without its centring. The Gram matrix is
+    never formed; the cost is linear in the number of rows.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of components. If the Gram matrix of the features has fewer singular values, those.
+    kernel : Kernel or str, default="gaussian"
+        An object of :mod:`bochner.kernels`, or the name of one.
+    n_features : int, default=512
+        Number of real features, even.
+    length_scale : float, sequence of d floats or "median", default="median"
+        Of a kernel given by name; ``"median"`` is the median distance between rows.
+    scheme, weights, decomposition, masses
+        As in :class:`bochner.FourierFeatures`.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    frequencies_ : Frequencies
+    signature_ : ndarray of shape (n_features,)
+    singular_values_ : ndarray of shape (n_components,)
+        In descending order.
+    components_ : SingularComponents
+        What turns features into scores. The largest entry of every column of its ``left``, in
+        size, is positive, which settles the signs.
+
+    References
+    ----------
+    Suykens, "SVD revisited: a new variational principle, compatible feature maps and nonlinear
+    extensions", 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import AsymmetricKernelPCA
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 100, 3))
+    >>> model = AsymmetricKernelPCA(n_components=3, random_state=0).fit(X, right=Y)
+    >>> model.transform(X).shape, model.transform_right(Y).shape
+    ((100, 3), (100, 3))
+    >>> values = np.linalg.svd(model.frequencies_.gram(X, Y), compute_uv=False)
+    >>> bool(np.allclose(model.singular_values_, values[:3]))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        kernel: AnyKernel | str = "gaussian",
+        n_features: int = 512,
+        *,
+        length_scale: Any = "median",
+        scheme: str | Scheme = "orthogonal",
+        weights: str = "sampled",
+        decomposition: str | Decomposition = "auto",
+        masses: str = "exact",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.n_features = n_features
+        self.length_scale = length_scale
+        self.scheme = scheme
+        self.weights = weights
+        self.decomposition = decomposition
+        self.masses = masses
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
+        """Decompose the Gram matrix between rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Rows of the left argument.
+        y : None
+            Ignored.
+        right : {array-like, sparse matrix} of shape (n2, d2), default=None
+            Rows of the right argument; ``None`` means ``X``.
+
+        Returns
+        -------
+        self : AsymmetricKernelPCA
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or the data are unusable.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        Y = None if right is None else checked_right(right)
+        n_components = _checked_count(self.n_components)
+        recipe = Recipe(
+            count_frequencies(self.n_features),
+            self.scheme,
+            self.weights,
+            self.decomposition,
+            masses=self.masses,
+        )
+        self.kernel_, found, _ = approximation(
+            self.kernel, self.length_scale, recipe, self.random_state, X, Y
+        )
+        self.frequencies_ = found.frequencies
+        self.signature_ = self.frequencies_.signature
+        self._region = found.region
+        left = triangular_factor(self.frequencies_.features, X)
+        one_side = Y is None and self.frequencies_.is_symmetric
+        other = X if Y is None else Y
+        features_right = self.frequencies_.features_right
+        factor = left if one_side else triangular_factor(features_right, other)
+        self.components_ = SingularComponents.of(left, factor, self.signature_, n_components)
+        self._n_features_out = len(self.components_.values)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return left scores of shape (n, n_components).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        check_rows(self.kernel_, self._region, X)
+        return self._scores(self.frequencies_.features, X, self.components_.left)
+
+    def transform_right(self, Y: Any) -> NDArray[Any]:
+        """Return right scores of shape (n, n_components).
+
+        Parameters
+        ----------
+        Y : {array-like, sparse matrix} of shape (n, d2)
+        """
+        check_is_fitted(self)
+        Y = checked_right(Y, "Y", dim=self.frequencies_.dim_right)
+        check_rows(self.kernel_, self._region, Y, right=True)
+        return self._scores(self.frequencies_.features_right, Y, self.components_.right)
+
+    @property
+    def singular_values_(self) -> Array:
+        """Singular values of the approximate Gram matrix, in descending order."""
+        check_is_fitted(self)
+        return self.components_.values
+
+    def _scores(self, features: Any, X: Any, coef: Array) -> NDArray[Any]:
+        scores: NDArray[Any] = np.empty((X.shape[0], coef.shape[1]), dtype=X.dtype)
+        for rows in row_blocks(len(scores), 16 * self.frequencies_.n_frequencies):
+            scores[rows] = features(X[rows]) @ coef
+        return scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _checked_count(n_components: Any) -> int:
+    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
+        raise TypeError(f"n_components must be a positive integer, got {n_components!r}.")
+    if n_components < 1:
+        raise ValueError(f"n_components must be positive, got {n_components}.")
+    return int(n_components)

@@ -1,0 +1,148 @@
+r"""Ridge regression with an asymmetric kernel, from sums alone.
+
+Rows ``x_i`` of weight ``w_i`` (one, unless given) and a kernel of either argument make the model
+:math:`f(x) = \sum_i w_i \beta_i k(x, x_i)`. It minimises
+
+.. math:: \sum_i w_i (y_i - f(x_i))^2 + \alpha n \sum_i w_i \beta_i^2, \qquad n = \sum_i w_i.
+
+With unit weights its values on the rows are :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`: those
+of kernel ridge regression with the composed kernel
+
+.. math:: \kappa(x, x') = \frac 1 n \sum_i w_i k(x, x_i)\, k(x', x_i),
+
+which is symmetric and positive definite whatever ``k`` is, and which is a mean over rows: it
+does not grow with their number, and so ``alpha``, the ratio of the noise variance to the prior
+variance where :math:`\kappa(x, x) = 1`, means the same for few rows and for many.
+
+On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with ``z`` of the left argument, ``z'`` of the
+right one and the signs ``S``,
+
+.. math:: \kappa(x, x') = z(x)^\top B\, z(x'), \qquad
+          B = \frac 1 n S \Big( \sum_i w_i z'(x_i) z'(x_i)^\top \Big) S = L L^\top,
+
+so that it is ridge regression on the features :math:`L^\top z(x)`, whose sums are linear in those
+of ``z``.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner.features.stats import FeatureSums
+from bochner.frequencies import Frequencies
+from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
+
+
+def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) -> Array:
+    r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` of the right features, of shape (p, p).
+
+    Parameters
+    ----------
+    frequencies : Frequencies
+    X : ndarray or CSR matrix of shape (n, d2)
+    weight : ndarray of shape (n,), default=None
+        ``None`` means one for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Frequencies
+    >>> f = Frequencies(omega=[[1.0]], weight=[1.0], phase=[0.5])
+    >>> right_gram(f, np.zeros((3, 1)))
+    array([[3., 0.],
+           [0., 0.]])
+    """
+    p = 2 * frequencies.n_frequencies
+    gram = np.zeros((p, p))
+    for rows in row_blocks(X.shape[0], 8 * p):
+        Z = frequencies.features_right(X[rows]).astype(np.float64, copy=False)
+        gram += Z.T @ Z if weight is None else (Z * weight[rows, None]).T @ Z
+    return gram
+
+
+def composition(gram: Array, signature: Array, weight: float) -> Array:
+    r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        ``G``, the sum over rows of the products of right features.
+    signature : ndarray of shape (p,)
+        The diagonal of ``S``.
+    weight : float
+        ``n``, the weight of all rows.
+    """
+    values, vectors = eigh(gram)
+    roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
+    factor: Array = signature[:, None] * vectors * roots
+    return factor
+
+
+def transformed(sums: FeatureSums, matrix: Array) -> FeatureSums:
+    """Return the sums for the features ``z @ matrix``, where ``matrix`` has shape (p, q)."""
+    return replace(
+        sums,
+        gram=matrix.T @ sums.gram @ matrix,
+        cross=matrix.T @ sums.cross,
+        features=matrix.T @ sums.features,
+    )
+
+
+def fit_composed(
+    sums: FeatureSums,
+    gram: Array,
+    signature: Array,
+    alpha: float | None,
+    *,
+    fit_intercept: bool = False,
+) -> RidgePosterior:
+    r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
+
+    Parameters
+    ----------
+    sums : FeatureSums
+        Of the left features and the targets.
+    gram : ndarray of shape (p, p)
+        :func:`right_gram` of the same rows, with the same weights.
+    signature : ndarray of shape (p,)
+        Signs of the features.
+    alpha : float or None
+        Positive; ``None`` takes the value of greatest evidence.
+    fit_intercept : bool, default=False
+        Whether to add a constant with a flat prior.
+
+    Returns
+    -------
+    posterior : RidgePosterior
+        Its coefficients and its whitener are those of the left features ``z``, not of
+        :math:`L^\top z`: the covariance of the coefficients is :math:`\sigma^2 W W^\top`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Frequencies
+    >>> from bochner.features import feature_sums
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
+    >>> f = Frequencies(omega=[[0.5], [1.0]], weight=[1.0, -0.4], phase=[0.3, 2.0])
+    >>> posterior = fit_composed(feature_sums(f, X, y), right_gram(f, X), f.signature, 0.1)
+    >>> K = f.gram(X)
+    >>> dense = K @ K.T @ np.linalg.solve(K @ K.T + 0.1 * 50 * np.eye(50), y)
+    >>> bool(np.allclose(posterior.mean(f.features(X)), dense))
+    True
+    """
+    factor = composition(gram, signature, sums.weight)
+    composed = transformed(sums, factor)
+    if alpha is None:
+        alpha = best_alpha(composed, fit_intercept=fit_intercept)[0]
+    posterior = fit_ridge(composed, alpha, fit_intercept=fit_intercept)
+    centre = sums.features / sums.weight if fit_intercept else np.zeros(len(factor))
+    return replace(
+        posterior,
+        coef=factor @ posterior.coef,
+        whitener=factor @ posterior.whitener,
+        centre=centre,
+    )

@@ -1,0 +1,105 @@
+r"""The singular value decomposition of a Gram matrix that is never formed.
+
+With left features ``Z`` (n, p), right features ``Z'`` (n2, p) and signs ``S``, let
+:math:`Z = Q R` and :math:`Z' = Q' R'` with orthonormal columns in ``Q`` and ``Q'``. Then
+
+.. math:: \hat K = Z S Z'^\top = Q (R S R'^\top) Q'^\top, \qquad
+          R S R'^\top = P \Sigma H^\top,
+
+which gives the singular values of the Gram matrix and its vectors, :math:`U = Q P` and
+:math:`V = Q' H`. Only the triangles ``R`` and ``R'`` (p, p) are needed, and blocks of rows make
+them one after another.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr, svd
+
+from bochner._numerics.arrays import Array
+
+_ROWS = 1024
+
+
+def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
+    """Return ``R`` of the QR factorisation of all features, of shape (min(n, p), p).
+
+    Unlike the Cholesky factor of the sum of products of features, it has the full precision of
+    its rows, and needs no positive definite sum.
+
+    Parameters
+    ----------
+    features : callable
+        From rows of ``X`` to their features (n, p).
+    X : ndarray or CSR matrix of shape (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = np.random.default_rng(0).normal(size=(2000, 3))
+    >>> R = triangular_factor(lambda rows: rows, Z)
+    >>> bool(np.allclose(R.T @ R, Z.T @ Z)), bool(np.allclose(R, np.triu(R)))
+    (True, True)
+    """
+    factor: Array = np.empty((0, 0))
+    start = 0
+    while start < X.shape[0]:
+        # As many new rows as old ones, or more, lest the old ones be worked on too often.
+        stop = start + max(_ROWS, len(factor))
+        Z = features(X[start:stop]).astype(np.float64, copy=False)
+        (triangle,) = qr(np.concatenate([factor.reshape(-1, Z.shape[1]), Z]), mode="r")
+        factor = triangle[: Z.shape[1]]
+        start = stop
+    return factor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingularComponents:
+    r"""The leading singular values of a Gram matrix, and its scores as functions of features.
+
+    Left scores are :math:`U \Sigma^{1/2}` and right scores :math:`V \Sigma^{1/2}` on the rows, so
+    that their inner products are the best approximation of the Gram matrix by its rank. For other
+    rows they are
+
+    .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2} = z(x) \cdot S R'^\top H
+              \Sigma^{-1/2}, \qquad \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r,)
+        Singular values, in descending order.
+    left, right : ndarrays of shape (p, r)
+        What turns features into scores; zero where a singular value is zero up to rounding.
+    """
+
+    values: Array
+    left: Array
+    right: Array
+
+    @classmethod
+    def of(
+        cls, left_factor: Array, right_factor: Array, signature: Array, n_components: int
+    ) -> "SingularComponents":
+        """Return the components, in number at most ``n_components``.
+
+        The largest coefficient of every left component, in size, is positive.
+
+        Parameters
+        ----------
+        left_factor, right_factor : ndarrays of shapes (q, p) and (q2, p)
+            The factors ``R`` and ``R'``.
+        signature : ndarray of shape (p,)
+        n_components : int
+        """
+        signed = left_factor * signature
+        P, values, Ht = svd(signed @ right_factor.T, full_matrices=False)
+        P, values, H = P[:, :n_components], values[:n_components], Ht[:n_components].T
+        zero = values <= len(signature) * np.finfo(np.float64).eps * values.max(initial=0.0)
+        root = np.where(zero, 0.0, 1.0 / np.sqrt(np.where(zero, 1.0, values)))
+        left: Array = signature[:, None] * (right_factor.T @ (H * root))
+        right: Array = signed.T @ (P * root)
+        largest = np.argmax(np.abs(left), axis=0)
+        sign = np.where(left[largest, np.arange(left.shape[1])] < 0.0, -1.0, 1.0)
+        return cls(values, left * sign, right * sign)

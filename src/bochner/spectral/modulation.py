@@ -1,0 +1,231 @@
+r"""Factors that phases and skewness put on a Gaussian measure, and their exact masses.
+
+A translation of a kernel, and every combination of translations to and fro, multiplies its measure
+by a function of one number :math:`t = r \cdot \omega`, normal with standard deviation ``s`` when
+the frequencies are. All masses are therefore integrals over one normal variable, whatever the
+number of inputs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import dawsn
+
+from bochner._numerics.arrays import Array
+
+_SERIES_FROM = 0.2  # below, no mass is beyond the first zero; above, thirty terms are exact
+_TERMS = np.arange(1, 31)
+_REACH = 12.0  # standard deviations
+_UNIFORM_FROM = 40.0  # beyond which t is uniform over a period to rounding
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_GRADES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Modulation:
+    r"""The factor :math:`H(t) = \alpha + \gamma \cos t + i \delta \sin t`.
+
+    Its even part is real and its odd part imaginary, so that kernels come out real.
+
+    Parameters
+    ----------
+    constant, cosine, sine : float
+        :math:`\alpha`, :math:`\gamma` and :math:`\delta`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.spectral.modulation import Modulation
+    >>> translation = Modulation(0.0, 1.0, 1.0)
+    >>> bool(np.isclose(translation(np.array(0.3)), np.exp(0.3j)))
+    True
+    """
+
+    constant: float
+    cosine: float
+    sine: float
+
+    def __call__(self, t: Array) -> NDArray[np.complex128]:
+        """Return :math:`H(t)`, of the shape of ``t``."""
+        values = np.empty(np.shape(t), dtype=np.complex128)
+        values.real = self.real(t)
+        values.imag = self.imaginary(t)
+        return values
+
+    def real(self, t: Array) -> Array:
+        r"""Return :math:`\Re H(t)`."""
+        return self.constant + self.cosine * np.cos(t)
+
+    def imaginary(self, t: Array) -> Array:
+        r"""Return :math:`\Im H(t)`."""
+        return self.sine * np.sin(t)
+
+    def size(self, t: Array) -> Array:
+        r"""Return :math:`|H(t)|`."""
+        return np.hypot(self.real(t), self.imaginary(t))
+
+    def __add__(self, other: "Modulation") -> "Modulation":
+        return Modulation(
+            self.constant + other.constant, self.cosine + other.cosine, self.sine + other.sine
+        )
+
+    def __mul__(self, factor: float) -> "Modulation":
+        return Modulation(factor * self.constant, factor * self.cosine, factor * self.sine)
+
+    def reversed(self) -> "Modulation":
+        """Return the factor of the opposite translations, the complex conjugate."""
+        return Modulation(self.constant, self.cosine, -self.sine)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the size is the same everywhere, as that of one translation is."""
+        return self.constant == 0.0 and abs(self.cosine) == abs(self.sine)
+
+    def mean(self, s: float) -> float:
+        r"""Return :math:`E\,\Re H(t) = \alpha + \gamma e^{-s^2/2}`, the kernel's value at zero."""
+        return float(self.constant + self.cosine * np.exp(-0.5 * s * s))
+
+    def variation(self, s: float) -> float:
+        r"""Return :math:`E|H(t)|`, the total variation."""
+        if self.is_pure:
+            return abs(self.cosine)
+        if self.sine == 0.0:
+            return self.real_variation(s)
+        return normal_mean(self.size, s)
+
+    def real_variation(self, s: float) -> float:
+        r"""Return :math:`E|\Re H(t)|`, the mass of both real Jordan parts."""
+        if self.constant == 0.0:
+            return abs(self.cosine) * mean_abs_cosine(s)
+        if abs(self.cosine) <= abs(self.constant):
+            return abs(self.mean(s))
+        zero = float(np.arccos(-self.constant / self.cosine))
+        return normal_mean(lambda t: np.abs(self.real(t)), s, zero)
+
+    def imaginary_variation(self, s: float) -> float:
+        r"""Return :math:`E|\Im H(t)|`, the mass of both imaginary Jordan parts."""
+        return abs(self.sine) * mean_abs_sine(s)
+
+
+class Component(Enum):
+    """What of a modulated measure frequencies are drawn from.
+
+    ``POLAR`` is the whole, with its phases. The others are the Jordan parts: the positive and the
+    negative part of the real measure, and the imaginary one, whose positive and negative parts are
+    each other's reflections.
+    """
+
+    POLAR = "polar"
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    IMAGINARY = "imaginary"
+
+    def density(self, modulation: Modulation, t: Array) -> Array:
+        """Return the density relative to the normal law; nonnegative and even."""
+        if self is Component.POLAR:
+            return modulation.size(t)
+        if self is Component.IMAGINARY:
+            return np.abs(modulation.imaginary(t))
+        sign = 1.0 if self is Component.POSITIVE else -1.0
+        return np.maximum(sign * modulation.real(t), 0.0)
+
+    def phase(self, modulation: Modulation, t: Array) -> Array:
+        """Return the phases of frequencies, odd in ``t``."""
+        if self is Component.POLAR:
+            return np.arctan2(modulation.imaginary(t), modulation.real(t))
+        if self is Component.IMAGINARY:
+            return np.copysign(0.5 * np.pi, modulation.imaginary(t))
+        return np.zeros(np.shape(t))
+
+    def mass(self, modulation: Modulation, s: float) -> float:
+        """Return the integral of the density over the normal law."""
+        if self is Component.POLAR:
+            return modulation.variation(s)
+        if self is Component.IMAGINARY:
+            return modulation.imaginary_variation(s)
+        sign = 1.0 if self is Component.POSITIVE else -1.0
+        return max(0.5 * (modulation.real_variation(s) + sign * modulation.mean(s)), 0.0)
+
+    def bound(self, modulation: Modulation) -> float:
+        """Return the density's maximum, the bound of acceptance and rejection."""
+        if self is Component.IMAGINARY:
+            return abs(modulation.sine)
+        if self is not Component.POLAR:
+            sign = 1.0 if self is Component.POSITIVE else -1.0
+            return max(sign * modulation.constant + abs(modulation.cosine), 0.0)
+        # |H|^2 is a quadratic polynomial in cos t: its extremes are at the ends and the vertex.
+        ends = [0.0, np.pi, 0.5 * np.pi]
+        curvature = modulation.sine**2 - modulation.cosine**2
+        if curvature > 0.0:
+            vertex = np.clip(modulation.constant * modulation.cosine / curvature, -1.0, 1.0)
+            ends.append(float(np.arccos(vertex)))
+        return float(modulation.size(np.array(ends)).max())
+
+
+def mean_abs_cosine(s: float) -> float:
+    r"""Return :math:`E|\cos t|` for :math:`t \sim N(0, s^2)`.
+
+    By the Fourier series of :math:`|\cos t|`, with :math:`E \cos 2nt = e^{-2 n^2 s^2}`:
+    :math:`2/\pi + (4/\pi) \sum_n (-1)^{n+1} e^{-2 n^2 s^2} / (4 n^2 - 1)`.
+    """
+    if s < _SERIES_FROM:
+        return float(np.exp(-0.5 * s * s))
+    return float(2.0 / np.pi - 4.0 / np.pi * np.sum((-1.0) ** _TERMS * _harmonics(s)))
+
+
+def mean_abs_sine(s: float) -> float:
+    r"""Return :math:`E|\sin t|` for :math:`t \sim N(0, s^2)`.
+
+    :math:`2/\pi - (4/\pi) \sum_n e^{-2 n^2 s^2} / (4 n^2 - 1)`; for small ``s``, where that
+    cancels, :math:`2 E[\sin t;\, t > 0]`, which is Dawson's integral.
+    """
+    if s < _SERIES_FROM:
+        return float(2.0 / np.sqrt(np.pi) * dawsn(s / np.sqrt(2.0)))
+    return float(2.0 / np.pi - 4.0 / np.pi * np.sum(_harmonics(s)))
+
+
+def _harmonics(s: float) -> Array:
+    harmonics: Array = np.exp(-2.0 * (_TERMS * s) ** 2) / (4.0 * _TERMS**2 - 1.0)
+    return harmonics
+
+
+def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
+    r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi.
+
+    Gauss and Legendre's rule on panels that shrink towards 0 and :math:`\pi`, where sizes may
+    have a rounded corner, and towards the ``kinks`` in between.
+    """
+    if s == 0.0:
+        return float(function(np.zeros(1))[0])
+    nodes, weights = _period(kinks)
+    values = function(nodes)
+    if s > _UNIFORM_FROM:
+        return float(weights @ values / np.pi)
+    return float(weights @ (values * _folded_density(nodes, s)))
+
+
+def _folded_density(t: Array, s: float) -> Array:
+    """Return the density of ``|t|``, ``t`` taken modulo a period to [-pi, pi]."""
+    turns = 1 + int(np.ceil(_REACH * s / (2.0 * np.pi)))
+    images = (t[:, None] + 2.0 * np.pi * np.arange(-turns, turns + 1)) / s
+    density: Array = np.exp(-0.5 * images**2).sum(axis=1) * np.sqrt(2.0 / np.pi) / s
+    return density
+
+
+@lru_cache(maxsize=64)
+def _period(kinks: tuple[float, ...]) -> tuple[Array, Array]:
+    """Return nodes and weights of a rule on [0, pi], graded towards both ends and the kinks."""
+    corners = sorted({0.0, np.pi, *kinks})
+    steps = 0.5 ** np.arange(_GRADES, 0, -1.0)
+    edges = [np.array(corners)]
+    for left, right in pairwise(corners):
+        edges += [left + (right - left) * steps, right - (right - left) * steps]
+    bounds = np.unique(np.concatenate(edges))
+    centre, radius = 0.5 * (bounds[1:] + bounds[:-1]), 0.5 * np.diff(bounds)
+    nodes = (centre[:, None] + radius[:, None] * _NODES).ravel()
+    return nodes, (radius[:, None] * _WEIGHTS).ravel()

@@ -1,0 +1,353 @@
+"""AsymmetricKernelRidge against dense algebra, other libraries and the laws of its two forms."""
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bochner
+from bochner import AsymmetricKernelRidge, FourierFeatures, kernels
+from bochner._numerics import arrays
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
+RIGHT, NEW_RIGHT = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
+Y = np.stack([np.sin(X[:, 0]), X[:, 1] ** 2 + 5.0], axis=1) + 0.1 * RNG.normal(size=(80, 2))
+T = np.sign(X[:, 0] - RIGHT[:, 0]) + 0.1 * RNG.normal(size=80)
+WEIGHT = RNG.integers(0, 3, size=80).astype(float)
+KERNEL = kernels.ShiftGaussian(1.0, shift=(0.7, -0.4))
+WIDE = kernels.Bilinear(kernels.Gaussian(1.0), [[1.0, 0.5], [0.0, 1.0]], np.eye(5)[:, :2])
+
+
+def ridge(**parameters):
+    defaults = {"kernel": KERNEL, "n_components": 40, "alpha": 0.1, "random_state": 0}
+    return AsymmetricKernelRidge(**(defaults | parameters))
+
+
+def assert_same_model(first, second, tol=1e-6):
+    assert_allclose(first.coef_, second.coef_, rtol=tol, atol=tol)
+    assert_allclose(first.intercept_, second.intercept_, rtol=tol, atol=tol)
+    assert_allclose(first.alpha_, second.alpha_, rtol=1e-4)
+
+
+@parametrize_with_checks(
+    [
+        AsymmetricKernelRidge(n_components=64),
+        AsymmetricKernelRidge(n_components=64, alpha="evidence", fit_intercept=True),
+        AsymmetricKernelRidge(kernels.ShiftGaussian(2.0, shift=0.5), n_components=64, alpha=0.01),
+    ],
+    xfail_strict=True,
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+def test_rows_are_fitted_by_the_dual_formula():
+    model = ridge().fit(X, Y)
+    K, cross = model.frequencies_.gram(X), model.frequencies_.gram(NEW, X)
+    assert np.abs(K - K.T).max() > 0.1
+    dual = K.T @ np.linalg.solve(K @ K.T + 0.1 * 80 * np.eye(80), Y)
+    assert_allclose(model.predict(NEW), cross @ dual, atol=1e-9)
+    assert np.abs(model.predict(NEW) - model.frequencies_.gram(X, NEW).T @ dual).max() > 0.1
+    assert_allclose(model.predict(NEW), model.frequencies_.features(NEW) @ model.coef_.T)
+
+
+def test_rows_tend_to_regression_with_the_exact_kernel():
+    # (A + a)^-1 - (B + a)^-1 = (A + a)^-1 (B - A) (B + a)^-1, so that fitted values differ by at
+    # most the norm of B - A times that of the dual coefficients.
+    composed, targets = KERNEL(X) @ KERNEL(X).T / 80, Y - Y.mean(axis=0)
+    exact = KernelRidge(alpha=0.1, kernel="precomputed").fit(composed, targets).predict(composed)
+    bounds = []
+    for n_components in (32, 128, 1024):
+        model = ridge(n_components=n_components, scheme="qmc").fit(X, targets)
+        K = model.frequencies_.gram(X)
+        dual = np.linalg.solve(K @ K.T / 80 + 0.1 * np.eye(80), targets)
+        bound = np.linalg.norm(K @ K.T / 80 - composed, 2) * np.linalg.norm(dual, axis=0)
+        assert (np.linalg.norm(model.predict(X) - exact, axis=0) <= bound).all()
+        bounds.append(bound.max())
+    assert bounds[0] > bounds[1] > bounds[2]
+    assert np.linalg.norm(model.predict(X) - exact) < 0.1 * np.linalg.norm(exact)
+    # Nothing of the sort holds for the transposed kernel.
+    model.set_params(kernel=KERNEL.T).fit(X, targets)
+    assert np.linalg.norm(model.predict(X) - exact) > 0.2 * np.linalg.norm(exact)
+
+
+def test_a_symmetric_kernel_gives_kernel_ridge_regression_with_its_square():
+    model = ridge(kernel=kernels.Gaussian(1.0)).fit(X, Y, sample_weight=WEIGHT + 0.5)
+    weight = WEIGHT + 0.5
+    K, cross = model.frequencies_.gram(X), model.frequencies_.gram(NEW, X)
+    theirs = KernelRidge(alpha=0.1, kernel="precomputed")
+    theirs.fit((K * weight) @ K / weight.sum(), Y, sample_weight=weight)
+    expected = theirs.predict((cross * weight) @ K / weight.sum())
+    assert_allclose(model.predict(NEW), expected, atol=1e-9)
+
+
+def test_pairs_are_fitted_by_least_squares():
+    model = ridge(n_components=6, alpha=0.5).fit(X, T, right=RIGHT)
+    f, p = model.frequencies_, 6
+    products = np.einsum("ni,nj->nij", f.features(X), f.features_right(RIGHT)).reshape(80, -1)
+    signs = np.diag(f.signature).ravel()
+    # What is orthogonal to the signs is penalised; the multiple of them is not.
+    penalised = np.eye(p * p) - np.outer(signs, signs) / p
+    coef = np.linalg.solve(products.T @ products + 0.5 * penalised, products.T @ T).reshape(p, p)
+    assert_allclose(model.coef_, coef, atol=1e-6)
+    mean = np.einsum("ni,ij,nj->n", f.features(NEW), coef, f.features_right(NEW_RIGHT))
+    assert_allclose(model.predict(NEW, right=NEW_RIGHT), mean, atol=1e-6)
+    assert np.abs(mean - model.predict(NEW_RIGHT, right=NEW)).max() > 0.1
+
+
+def test_much_regularisation_leaves_the_direction_to_the_kernel():
+    # An edge runs from x to about x + r; the other half of the pairs are edges turned round.
+    rng = np.random.default_rng(1)
+    source = rng.normal(size=(600, 2))
+    target = source + (0.7, -0.4) + 0.2 * rng.normal(size=(600, 2))
+    t = np.where(np.arange(600) % 2, 1.0, -1.0)
+    forward = t[:, None] > 0
+    left, right = np.where(forward, source, target), np.where(forward, target, source)
+    train, test = slice(None, 400), slice(400, None)
+    hits = {}
+    for name, kernel in (("asymmetric", KERNEL), ("symmetric", kernels.Gaussian(1.0))):
+        model = ridge(kernel=kernel, n_components=256, alpha=1e8, fit_intercept=True)
+        model.fit(left[train], t[train], right=right[train])
+        guess = model.predict(left[test], right=right[test])
+        hits[name] = np.mean((guess > 0) == (t[test] > 0))
+    assert hits["asymmetric"] > 0.9
+    assert hits["symmetric"] < 0.7
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+@pytest.mark.parametrize("alpha", [0.1, "evidence"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_weights_are_repetitions(right, alpha, fit_intercept):
+    repeat = WEIGHT.astype(int)
+    many = None if right is None else np.repeat(right, repeat, axis=0)
+    model = ridge(alpha=alpha, fit_intercept=fit_intercept, kernel="gaussian", n_components=6)
+    weighted = clone(model).fit(X, T, sample_weight=WEIGHT, right=right)
+    repeated = clone(model).fit(np.repeat(X, repeat, axis=0), np.repeat(T, repeat), right=many)
+    assert_allclose(weighted.kernel_.length_scale, repeated.kernel_.length_scale)
+    assert_same_model(weighted, repeated, tol=1e-5)
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_rows_of_no_weight_are_not_looked_at(right):
+    away = np.where(WEIGHT[:, None] == 0.0, 50.0, 0.0)
+    model = ridge(weights="least_squares", alpha="evidence", n_components=16)
+    first = clone(model).fit(X, T, sample_weight=WEIGHT, right=right)
+    moved = None if right is None else right - away
+    second = clone(model).fit(X + away, T + away[:, 0], sample_weight=WEIGHT, right=moved)
+    assert_array_equal(first.frequencies_.weight, second.frequencies_.weight)
+    assert_same_model(first, second)
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_an_intercept_takes_up_a_shift_of_the_targets(right):
+    model = ridge(fit_intercept=True, alpha="evidence").fit(X, T, right=right)
+    moved = clone(model).fit(X, T + 1e4, right=right)
+    assert_allclose(moved.alpha_, model.alpha_, rtol=1e-4)
+    assert_allclose(moved.intercept_, model.intercept_ + 1e4, atol=1e-4)
+    new_right = None if right is None else NEW_RIGHT
+    assert_allclose(
+        moved.predict(NEW, right=new_right), model.predict(NEW, right=new_right) + 1e4, atol=1e-4
+    )
+
+
+def test_the_evidence_chooses_no_worse_than_any_number():
+    best = ridge(alpha="evidence").fit(X, Y)
+    for alpha in best.alpha_ * np.geomspace(1e-2, 1e2, 21):
+        assert ridge(alpha=alpha).fit(X, Y).log_evidence_ <= best.log_evidence_ + 1e-8
+
+
+def test_standard_deviations_are_those_of_ridge_regression_on_composed_features():
+    model = ridge().fit(X, Y[:, 0])
+    f = model.frequencies_
+    right = f.features_right(X)
+    B = (f.signature[:, None] * (right.T @ right) * f.signature) / 80
+    Z, new = f.features(X), f.features(NEW)
+    # The covariance of left weights is B - B Z' (Z B Z' + a)^-1 Z B in units of the noise over a.
+    inner = np.linalg.solve(Z @ B @ Z.T + 0.1 * np.eye(80), Z @ B)
+    spread = np.sum(new @ (B - B @ Z.T @ inner) * new, axis=1) / 0.1
+    mean, std = model.predict(NEW, return_std=True)
+    assert mean.shape == std.shape == (20,)
+    assert_allclose(std, np.sqrt((1.0 + spread) * model.noise_variance_), rtol=1e-7)
+
+
+def test_several_targets_are_each_their_own():
+    joint = ridge().fit(X, Y)
+    assert joint.coef_.shape == (2, 40)
+    mean, std = joint.predict(NEW, return_std=True)
+    assert mean.shape == std.shape == (20, 2)
+    for index, target in enumerate(Y.T):
+        single = ridge().fit(X, target)
+        assert_allclose(joint.coef_[index], single.coef_)
+        assert_allclose(mean[:, index], single.predict(NEW))
+    assert ridge().fit(X, Y[:, :1]).predict(NEW).shape == (20, 1)
+    assert ridge().fit(X, T[:, None], right=RIGHT).predict(NEW, right=NEW_RIGHT).shape == (20, 1)
+
+
+def test_pairs_of_two_widths():
+    wide = RNG.normal(size=(80, 5))
+    t = np.cos(X[:, 0] - wide[:, 0])
+    model = ridge(kernel=WIDE, alpha="evidence", n_components=64).fit(X, t, right=wide)
+    assert model.frequencies_.dim_right == 5
+    assert model.predict(X, right=wide).shape == (80,)
+    assert model.score(X, t, right=wide) > 0.8
+    with pytest.raises(ValueError, match="right has 2 columns"):
+        model.predict(X, right=RIGHT)
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_sparse_is_dense_and_chunked_is_whole(monkeypatch, right):
+    thin = np.where(np.abs(X) > 0.5, X, 0.0)
+    other = None if right is None else sparse.csr_array(right)
+    model = ridge().fit(thin, T, right=right)
+    assert_same_model(ridge().fit(sparse.csr_array(thin), T, right=other), model)
+    assert_same_model(
+        ridge(kernel="gaussian").fit(sparse.csr_array(thin), T, right=right),
+        ridge(kernel="gaussian").fit(thin, T, right=other),
+    )
+    whole = model.predict(thin, right=right)
+    assert_allclose(model.predict(sparse.csr_array(thin), right=other), whole)
+    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * 20 * 7)
+    assert_same_model(ridge().fit(thin, T, right=right), model)
+    assert_allclose(model.predict(thin, right=right), whole)
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_float32_inputs_are_close_to_float64_ones(right):
+    narrow, new_narrow = (
+        None if right is None else rows.astype(np.float32) for rows in (RIGHT, NEW_RIGHT)
+    )
+    model = ridge().fit(X.astype(np.float32), T, right=narrow)
+    whole = ridge().fit(X, T, right=right)
+    new_right = None if right is None else NEW_RIGHT
+    assert_allclose(
+        model.predict(NEW.astype(np.float32), right=new_narrow),
+        whole.predict(NEW, right=new_right),
+        rtol=1e-2,
+        atol=1e-2,
+    )
+
+
+def test_the_score_is_the_share_of_variance_explained():
+    rows, pairs = ridge().fit(X, T), ridge().fit(X, T, right=RIGHT)
+    assert_allclose(rows.score(X, T, WEIGHT), r2_score(T, rows.predict(X), sample_weight=WEIGHT))
+    mean = pairs.predict(X, right=RIGHT)
+    assert_allclose(pairs.score(X, T, right=RIGHT), r2_score(T, mean))
+    assert pairs.score(X, T, right=RIGHT) > 0.8 > rows.score(X, T)
+
+
+def test_searches_route_right_rows():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = ridge().set_fit_request(right=True).set_score_request(right=True)
+        search = GridSearchCV(model, {"alpha": [1.0, 1e6]}, cv=3).fit(X, T, right=RIGHT)
+    assert search.best_params_["alpha"] == 1.0
+    direct = ridge(alpha=1.0).fit(X, T, right=RIGHT)
+    assert_same_model(search.best_estimator_, direct)
+
+
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_model_files_keep_both_forms(tmp_path, right):
+    model = ridge(alpha="evidence", fit_intercept=True).fit(X, T, right=right)
+    bochner.save(model, tmp_path / "model.bochner")
+    loaded = bochner.load(tmp_path / "model.bochner")
+    new_right = None if right is None else NEW_RIGHT
+    assert_array_equal(loaded.predict(NEW, right=new_right), model.predict(NEW, right=new_right))
+    assert_array_equal(loaded.coef_, model.coef_)
+    assert loaded.alpha_ == model.alpha_
+
+
+def test_rows_and_pairs_are_not_confused():
+    rows, pairs = ridge().fit(X, T), ridge().fit(X, T, right=RIGHT)
+    with pytest.raises(ValueError, match="fitted to rows: predict takes no right"):
+        rows.predict(NEW, right=NEW_RIGHT)
+    with pytest.raises(ValueError, match=r"fitted to pairs: .*predict\(X, right=Y\)"):
+        pairs.predict(NEW)
+    with pytest.raises(ValueError, match="pairs have no standard deviation"):
+        pairs.predict(NEW, return_std=True, right=NEW_RIGHT)
+    for attribute in ("noise_variance_", "log_evidence_"):
+        assert hasattr(rows, attribute)
+        assert not hasattr(pairs, attribute)
+
+
+def test_wrong_pairs_are_refused():
+    with pytest.raises(ValueError, match="X has 80 rows and right has 20"):
+        ridge().fit(X, T, right=NEW_RIGHT)
+    with pytest.raises(ValueError, match="X has 20 rows and right has 80"):
+        ridge().fit(X, T, right=RIGHT).predict(NEW, right=RIGHT)
+    with pytest.raises(ValueError, match="one target each, y has 2 columns"):
+        ridge().fit(X, Y, right=RIGHT)
+    with pytest.raises(ValueError, match="NaN"):
+        ridge().fit(X, T, right=np.full((80, 2), np.nan))
+    for right in (RIGHT, None):
+        with pytest.raises(ValueError, match=r"right argument .* has 5 inputs .* data have 2"):
+            ridge(kernel=WIDE).fit(X, T, right=right)
+    with pytest.raises(NotFittedError):
+        ridge().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a positive number or 'evidence'"),
+        ({"alpha": -1.0}, "alpha must be a positive number"),
+        ({"alpha": np.nan}, "alpha must be a positive number"),
+        ({"alpha": "best"}, "alpha must be a positive number"),
+        ({"n_components": 41}, "odd.*Use 42"),
+        ({"kernel": "gauss"}, "Did you mean 'gaussian'"),
+        ({"kernel": "gaussian", "length_scale": "mean"}, "length_scale must be 'median'"),
+        ({"scheme": "none"}, "scheme must be one of"),
+        ({"masses": "none"}, "masses must be one of"),
+    ],
+)
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_wrong_parameters_are_refused(parameters, message, right):
+    with pytest.raises(ValueError, match=message):
+        ridge(**parameters).fit(X, T, right=right)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"scheme": "iid"},
+        {"decomposition": "jordan"},
+        {"decomposition": "jordan", "masses": "least_squares"},
+        {"weights": "least_squares"},
+        {"kernel": "matern52", "length_scale": 0.7},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
+def test_frequencies_are_those_of_fourier_features(parameters, right):
+    given = {"kernel": KERNEL, "n_components": 40, "random_state": 0} | parameters
+    theirs = FourierFeatures(**given).fit(X, right=right).frequencies_
+    model = AsymmetricKernelRidge(**given).fit(X, T, right=right)
+    for name in ("omega", "weight", "phase", "nu"):
+        assert_array_equal(getattr(model.frequencies_, name), getattr(theirs, name))
+
+
+def test_the_median_distance_is_that_of_all_rows():
+    far = RIGHT + 100.0
+    near = ridge(kernel="gaussian").fit(X, T, right=RIGHT).kernel_.length_scale
+    assert ridge(kernel="gaussian").fit(X, T, right=far).kernel_.length_scale > 10.0 * near
+    both = ridge(kernel="gaussian").fit(np.concatenate([X, RIGHT]), np.tile(T, 2))
+    assert_allclose(both.kernel_.length_scale, near)
+
+
+def test_the_signature_of_an_indefinite_kernel_is_respected():
+    signed = kernels.Gaussian(0.7) - 0.8 * kernels.Gaussian(1.5)
+    model = ridge(kernel=signed, decomposition="jordan", alpha=0.01).fit(X, T)
+    assert set(model.signature_) == {-1.0, 1.0}
+    K = model.frequencies_.gram(X)
+    composed = K @ K.T / 80
+    Z = np.linalg.cholesky(composed + 1e-13 * np.eye(80))
+    theirs = Ridge(0.01, fit_intercept=False).fit(Z, T)
+    assert_allclose(model.predict(X), theirs.predict(Z), atol=1e-6)

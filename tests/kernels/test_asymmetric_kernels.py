@@ -1,0 +1,173 @@
+"""The asymmetric kernels of the lag against their formulas, and at their edges."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.kernels import (
+    Cauchy,
+    CoshGaussian,
+    Gaussian,
+    ShiftGaussian,
+    SinhGaussian,
+    kernel_called,
+)
+
+RNG = np.random.default_rng(0)
+KINDS = (ShiftGaussian, SinhGaussian, CoshGaussian)
+
+
+def per_input(dim, start):
+    return tuple(np.linspace(start, 2.0 * start, dim).round(2).tolist())
+
+
+def examples(dim):
+    each = 1.0 / math.sqrt(dim)
+    vector = np.array([1.0, -1.0])[np.arange(dim) % 2] * per_input(dim, 0.5) * each
+    for kind in KINDS:
+        yield kind(0.8, round(0.7 * each, 3))
+        yield kind(1.3, round(-0.4 * each, 3))
+        yield kind(per_input(dim, 0.6), round(0.5 * each, 3))
+        yield kind(1.1, vector.round(3))
+        yield kind(per_input(dim, 0.7), -vector.round(3))
+
+
+CASES = [(dim, kernel) for dim in (1, 2, 5, 20) for kernel in examples(dim)]
+
+
+def formula(kernel, x, y):
+    """The kernel of one pair as in the paper, term by term, in extended precision."""
+    scales = np.broadcast_to(kernel.length_scale, x.shape)
+    vector = kernel.shift if isinstance(kernel, ShiftGaussian) else kernel.beta
+    vector = np.broadcast_to(vector, x.shape)
+    square = product = np.longdouble(0)
+    for xi, yi, scale, vi in zip(x, y, scales, vector, strict=True):
+        lag = np.longdouble(xi) - np.longdouble(yi)
+        shifted = lag + vi if isinstance(kernel, ShiftGaussian) else lag
+        square = square + (shifted / scale) ** 2
+        product = product + vi * lag
+    gaussian = np.exp(-square / 2)
+    if isinstance(kernel, SinhGaussian):
+        return gaussian * (1 + np.sinh(product))
+    return gaussian * np.exp(product) if isinstance(kernel, CoshGaussian) else gaussian
+
+
+def gram(kernel, X, Y):
+    return np.array([[float(formula(kernel, x, y)) for y in Y] for x in X])
+
+
+def points(dim, n=7):
+    return RNG.normal(size=(n, dim)) / math.sqrt(dim)
+
+
+@pytest.mark.parametrize(("dim", "kernel"), CASES, ids=str)
+def test_the_kernel_is_its_formula_and_so_is_its_transpose(dim, kernel):
+    X, Y = points(dim), points(dim, 4)
+    expected = gram(kernel, X, Y)
+    assert_allclose(kernel(X, Y), expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel.T(X, Y), gram(kernel, Y, X).T, rtol=1e-12, atol=1e-14)
+    assert np.abs(expected - gram(kernel, Y, X).T).max() > 1e-2
+
+
+@pytest.mark.parametrize(("dim", "kernel"), CASES, ids=str)
+def test_the_diagonal_is_that_of_the_formula(dim, kernel):
+    X = points(dim)
+    expected = [float(formula(kernel, x, x)) for x in X]
+    assert_allclose(kernel.diag(X), expected, rtol=1e-13)
+    K = kernel(X)
+    assert_allclose(np.diagonal(K), expected, rtol=1e-12)
+    assert len(np.unique(kernel.diag(X))) == 1
+
+
+@pytest.mark.parametrize(("dim", "kernel"), CASES, ids=str)
+def test_far_from_the_origin_the_lag_alone_matters(dim, kernel):
+    X, Y = points(dim), points(dim, 4)
+    # Powers of two are added without rounding to numbers of few digits.
+    X, Y = np.ldexp(np.round(np.ldexp(X, 20)), -20), np.ldexp(np.round(np.ldexp(Y, 20)), -20)
+    # What is left is the rounding of quotients by the length scale.
+    assert_allclose(kernel(X + 2.0**20, Y + 2.0**20), kernel(X, Y), rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_zero_makes_it_the_gaussian_kernel_which_is_symmetric(kind):
+    X = points(3)
+    for zero in (0.0, -0.0, (0.0, -0.0, 0.0)):
+        kernel = kind(0.7, zero)
+        assert kernel.is_symmetric
+        assert kernel.T is kernel
+        assert kernel.symmetrised is kernel
+        assert_allclose(kernel(X), Gaussian(0.7)(X), rtol=1e-14)
+    assert not kind(0.7, (0.0, 1e-9, 0.0)).is_symmetric
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_transposes_are_of_the_same_kind(kind):
+    kernel = kind((1.0, 2.0), (0.5, 0.0))
+    assert kind((1.0, 2.0), (-0.5, 0.0)) == kernel.T
+    assert repr(kernel.T).endswith("=(-0.5, 0.0))")
+    assert kernel == kernel.T.T
+    assert hash(kernel.T.T) == hash(kernel)
+
+
+def test_the_symmetric_part_of_the_skewed_kernel_is_gaussian():
+    kernel, X = SinhGaussian((0.5, 2.0), 0.8), points(2)
+    assert kernel.symmetrised == Gaussian((0.5, 2.0))
+    K = kernel(X)
+    assert_allclose(kernel.symmetrised(X), 0.5 * (K + K.T), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.6, (0.6, 1.9)])
+def test_the_tilted_kernel_is_a_shifted_one_of_its_greatest_value(scale):
+    beta, X, Y = np.array([0.8, -0.3]), points(2), points(2, 4)
+    square = np.square(scale)
+    greatest = math.exp(0.5 * np.sum(square * beta**2))
+    shifted = greatest * ShiftGaussian(scale, -square * beta)
+    assert_allclose(CoshGaussian(scale, beta)(X, Y), shifted(X, Y), rtol=1e-12)
+    peak = CoshGaussian(scale, beta)(X, X - square * beta)
+    assert_allclose(np.diagonal(peak), greatest, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_overflows_where_the_value_is_finite(kind):
+    # Both exp(beta . Delta) and the greatest value, exp(900), are beyond the largest number.
+    kernel = kind(1.0, 30.0)
+    lags = np.array([[50.0, 10.0], [60.0, 30.0], [-50.0, -10.0], [25.0, -25.0], [-31.0, -29.0]])
+    far = np.array([[1e3, 1e3], [-1e3, 1e4], [1e200, 0.0]])
+    origin = np.zeros((1, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if kind is not ShiftGaussian:
+            lags, values = lags[:4], kernel(lags[:4], origin)
+            assert np.abs(values).max() > 1e190
+        else:
+            values = kernel(lags, origin)
+            assert values.max() > 0.3
+        assert_allclose(values, gram(kernel, lags, origin), rtol=1e-10, atol=1e-290)
+        assert_array_equal(kernel(far, origin), 0.0)
+        assert_array_equal(kernel(origin, far), 0.0)
+
+
+@pytest.mark.parametrize("dim", [1, 8, 57])
+def test_names_stand_for_the_parameters_of_the_paper(dim):
+    assert kernel_called("shift_gaussian", dim) == ShiftGaussian(2.0, 2.0 / dim)
+    assert kernel_called("sinh_gaussian", dim) == SinhGaussian(2.0, 0.5 * np.pi / dim)
+    assert kernel_called("cosh_gaussian", dim) == CoshGaussian(2.0, 0.5 * np.pi / dim)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_fields_are_refused(kind):
+    X = points(3)
+    with pytest.raises(ValueError, match="length_scale must be positive"):
+        kind(0.0, 1.0)
+    with pytest.raises(ValueError, match=r"(shift|beta) must be finite"):
+        kind(1.0, np.inf)
+    with pytest.raises(ValueError, match=r"(shift|beta) must be a number or one number per input"):
+        kind(1.0, np.eye(2))
+    kernels = kind((1.0, 2.0), 1.0), kind(1.0, (1.0, 2.0)), Cauchy() + kind(1.0, (1.0, 2.0))
+    for kernel in kernels:
+        for call in (kernel, kernel.T, kernel.diag):
+            with pytest.raises(ValueError, match="has 2 entries, but the data have 3 inputs"):
+                call(X)

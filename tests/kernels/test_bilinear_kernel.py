@@ -1,0 +1,207 @@
+"""Kernels of projected inputs."""
+
+import copy
+import pickle
+from unittest import mock
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+from bochner import FourierFeatures
+from bochner._numerics import arrays
+from bochner.kernels import (
+    NTK,
+    Bilinear,
+    Cauchy,
+    CoshGaussian,
+    DotProduct,
+    Gaussian,
+    Hellinger,
+    Matern,
+    Polynomial,
+)
+
+RNG = np.random.default_rng(0)
+LEFT, RIGHT = RNG.normal(size=(3, 2)).round(2), RNG.normal(size=(5, 2)).round(2)
+X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(6, 5))
+
+
+def test_it_is_the_kernel_of_every_pair_of_projections():
+    kernel = Bilinear(CoshGaussian(0.9, 0.4), LEFT, RIGHT)
+    expected = np.empty((9, 6))
+    for i, x in enumerate(X):
+        for j, y in enumerate(Y):
+            lag = [
+                sum(x[a] * LEFT[a, q] for a in range(3)) - sum(y[b] * RIGHT[b, q] for b in range(5))
+                for q in range(2)
+            ]
+            square = sum((part / 0.9) ** 2 for part in lag)
+            expected[i, j] = np.exp(-0.5 * square + 0.4 * sum(lag))
+    assert_allclose(kernel(X, Y), expected, rtol=1e-11)
+    assert_allclose(kernel.T(Y, X), expected.T, rtol=1e-11)
+
+
+def test_attention_is_one():
+    # The numerator of softmax attention: exp of the scaled inner product of query and key.
+    kernel = Bilinear(DotProduct(np.exp), LEFT / np.sqrt(2.0), RIGHT)
+    assert_allclose(kernel(X, Y), np.exp((X @ LEFT) @ (Y @ RIGHT).T / np.sqrt(2.0)), rtol=1e-12)
+
+
+def test_one_matrix_serves_both_sides():
+    kernel = Bilinear(Matern(), LEFT)
+    assert kernel == Bilinear(Matern(), LEFT, LEFT.copy())
+    assert hash(kernel) == hash(Bilinear(Matern(), LEFT, LEFT.copy()))
+    assert kernel.is_symmetric
+    assert_array_equal(kernel.diag(X), 1.0)
+    assert not Bilinear(Matern(), LEFT, LEFT + 1e-9).is_symmetric
+    assert not Bilinear(CoshGaussian(), LEFT).is_symmetric
+    assert Bilinear(CoshGaussian(beta=-1.0), LEFT) == Bilinear(CoshGaussian(), LEFT).T
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_the_diagonal_is_found_in_blocks(n):
+    rows = RNG.normal(size=(n, 3))
+    kernel = Bilinear(Cauchy() + CoshGaussian(), LEFT, -LEFT[::-1])
+    assert_allclose(kernel.diag(rows), np.diagonal(kernel(rows)), rtol=1e-12)
+
+
+def test_transposes_exchange_the_matrices():
+    kernel = Bilinear(CoshGaussian(), LEFT, RIGHT)
+    assert Bilinear(CoshGaussian().T, RIGHT, LEFT) == kernel.T
+    assert kernel == kernel.T.T
+    assert Bilinear(Gaussian(), RIGHT, LEFT) == Bilinear(Gaussian(), LEFT, RIGHT).T
+
+
+def test_kernels_of_different_widths_have_no_symmetric_part():
+    with pytest.raises(ValueError, match="3 inputs on the left and 5 on the right cannot be symm"):
+        _ = Bilinear(Gaussian(), LEFT, RIGHT).symmetrised
+
+
+def test_nested_maps_are_products_of_matrices():
+    inner = Bilinear(Gaussian(), RNG.normal(size=(2, 4)), RNG.normal(size=(3, 4)))
+    right = RNG.normal(size=(5, 3))
+    outer = Bilinear(inner, LEFT, right)
+    together = Bilinear(Gaussian(), LEFT @ inner.left, right @ inner.right)
+    assert_allclose(outer(X, Y), together(X, Y), rtol=1e-11)
+    assert outer == outer.T.T
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_the_domain_is_that_of_the_products(form):
+    left, right = np.eye(3)[:, :2], -np.eye(5)[:, :2]
+    for kernel in (Bilinear(Hellinger(), left, right), 2.0 * Bilinear(Hellinger(), left, right)):
+        good, below = (
+            np.array([[1.0, 2.0, -3.0]] * 2),
+            np.array([[1.0, 2.0, 0.0], [1.0, -2.0, 0.0]]),
+        )
+        kernel.check_inputs(form(good))
+        with pytest.raises(ValueError, match=r"products X @ left: .* row 1 has -2 in column 1"):
+            kernel.check_inputs(form(below))
+        kernel.check_right_inputs(form(np.array([[-1.0, 0.0, 5.0, 5.0, -5.0]])))
+        with pytest.raises(ValueError, match=r"products Y @ right: .* row 0 has -1 in column 0"):
+            kernel.check_right_inputs(form(np.ones((2, 5))))
+        with pytest.raises(ValueError, match="products Y @ right"):
+            kernel(good, np.ones((2, 5)))
+        with pytest.raises(ValueError, match=r"products X @ left: .* row 0 has -1"):
+            kernel.T.check_inputs(form(np.ones((2, 5))))
+    with pytest.raises(ValueError, match=r"products X @ right: .* row 0 has -1"):
+        Bilinear(Hellinger(), left, -left).diag(np.ones((2, 3)))
+
+
+def test_the_diagonal_is_refused_where_the_arguments_have_different_widths():
+    kernel = Bilinear(Gaussian(), LEFT, RIGHT)
+    for call in (kernel, kernel.diag):
+        with pytest.raises(ValueError, match="right argument of this Bilinear kernel has 5 inputs"):
+            call(X)
+    with pytest.raises(ValueError, match=r"left argument .* has 3 inputs .* data have 5"):
+        kernel(Y, Y)
+
+
+def test_it_is_a_value():
+    kernel = Bilinear(Gaussian(), LEFT, RIGHT)
+    text = eval(repr(kernel), {"Bilinear": Bilinear, "Gaussian": Gaussian})
+    twins = [copy.copy(kernel), copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel)), text]
+    twins.append(clone(FourierFeatures(kernel)).kernel)
+    twins.append(Bilinear(Gaussian(), np.asfortranarray(LEFT), RIGHT.tolist()))
+    for twin in twins:
+        assert twin == kernel
+        assert hash(twin) == hash(kernel)
+        assert twin(X, Y).tobytes() == kernel(X, Y).tobytes()
+        with pytest.raises(ValueError, match="read-only"):
+            twin.left[0, 0] = 1.0
+    others = [
+        Bilinear(Gaussian(2.0), LEFT, RIGHT),
+        Bilinear(Gaussian(), LEFT + 1.0, RIGHT),
+        Bilinear(Gaussian(), LEFT, RIGHT + 1.0),
+        Bilinear(Gaussian(), LEFT),
+        Gaussian(),
+    ]
+    assert all(other != kernel for other in others)
+    assert len({kernel, *twins, *others}) == 1 + len(others)
+
+
+def test_zeros_of_either_sign_are_equal():
+    kernels = [Bilinear(Gaussian(), [[zero], [1.0]]) for zero in (0.0, -0.0)]
+    assert kernels[0] == kernels[1]
+    assert hash(kernels[0]) == hash(kernels[1])
+
+
+def test_the_matrices_are_copies():
+    left = LEFT.copy()
+    kernel = Bilinear(Gaussian(), left)
+    left[:] = 0.0
+    assert_array_equal(kernel.left, LEFT)
+
+
+def test_matrices_of_many_entries_are_shown_by_their_shapes():
+    large = Bilinear(Gaussian(), RNG.normal(size=(30, 4)), RNG.normal(size=(7, 4)))
+    assert repr(large).startswith("Bilinear(Gaussian(length_scale=1.0), <30 x 4>, [[")
+    assert repr(Bilinear(Gaussian(), np.eye(20))) == (
+        "Bilinear(Gaussian(length_scale=1.0), <20 x 20>)"
+    )
+
+
+def test_blocks_of_rows_share_the_right_products():
+    seen = []
+
+    class Recording(Gaussian):
+        def evaluate(self, X, Y):
+            seen.append((len(X), Y))
+            return Gaussian.evaluate(self, X, Y)
+
+    whole = Bilinear(Gaussian(), LEFT, RIGHT)(X, Y)
+    with mock.patch.object(arrays, "_BLOCK_BYTES", 2 * whole.itemsize * len(Y)):
+        assert_allclose(Bilinear(Recording(), LEFT, RIGHT)(X, Y), whole, rtol=1e-12)
+    assert [n for n, _ in seen] == [2, 2, 2, 2, 1]
+    assert all(right is seen[0][1] for _, right in seen)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Bilinear(Gaussian(), [1.0, 2.0]), r"left must be a matrix .* got shape \(2,\)"),
+        (lambda: Bilinear(Gaussian(), 1.0), r"left must be a matrix .* got shape \(\)"),
+        (lambda: Bilinear(Gaussian(), np.ones((2, 0))), "both positive"),
+        (lambda: Bilinear(Gaussian(), LEFT, np.ones((2, 2, 2))), "right must be a matrix"),
+        (lambda: Bilinear(Gaussian(), LEFT * np.nan), "left must be finite"),
+        (lambda: Bilinear(Gaussian(), LEFT, RIGHT[:, :1]), r"shape \(3, 2\) and right \(5, 1\)"),
+        (lambda: Bilinear(Gaussian((1.0, 2.0, 3.0)), LEFT), "3 entries, but the data have 2"),
+        (lambda: Bilinear(NTK(), np.eye(3))(X), "products X @ left: .* unit sphere"),
+    ],
+)
+def test_bad_values_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_bad_types_are_refused():
+    with pytest.raises(TypeError, match="Bilinear needs a Kernel"):
+        Bilinear("gaussian", LEFT)
+
+
+def test_the_inner_product_of_projections_is_a_bilinear_form():
+    form = LEFT @ RIGHT.T
+    assert_allclose(Bilinear(Polynomial(1, 0.0), LEFT, RIGHT)(X, Y), X @ form @ Y.T, atol=1e-12)

@@ -1,0 +1,358 @@
+"""Least-squares weights with phases, against designs of explicit cosines and sines."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.frequencies import Envelope, Frequencies
+from bochner.spectral import least_squares
+from bochner.spectral.least_squares import Sample, least_squares_weights
+
+M, DIM, DIM_RIGHT = 9, 3, 2
+
+
+def kernel(X, Y):
+    """Asymmetric, of rows of 3 and 2 columns: no function of a lag."""
+    return np.exp(-np.square(X[:, None, :2] - Y[None] + 0.4).sum(axis=-1) / 2) + 0.3 * np.sin(
+        X[:, 2:] * Y[None, :, 0]
+    )
+
+
+def problem(seed, *, envelope=False, of=kernel):
+    """Frequencies with weights and phases of all kinds; more rows on the left than the right."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    for n, n2 in ((30, 22), (12, 17)):
+        X, Y = rng.normal(size=(n, DIM)), rng.normal(size=(n2, DIM_RIGHT))
+        samples.append(Sample(X, Y, of(X, Y)))
+    frequencies = Frequencies(
+        rng.normal(size=(M, DIM)),
+        rng.normal(size=M) / M,
+        rng.uniform(-np.pi, np.pi, M),
+        rng.normal(size=(M, DIM_RIGHT)),
+        Envelope(rng.uniform(0.0, 0.2, M), np.full(M, 5.0)) if envelope else None,
+    )
+    return frequencies, *samples
+
+
+def angles(f, X, Y):
+    """The angles of all pairs, and the factors of their cosines, of shape (m, n, n2)."""
+    angle = (X @ f.omega.T).T[:, :, None] - (Y @ f.nu.T).T[:, None, :]
+    if f.envelope is None:
+        return angle, np.ones_like(angle)
+    left, right = (f.envelope.factors(rows).T for rows in (X, Y))
+    return angle, left[:, :, None] * right[:, None, :]
+
+
+def design(f, sample, *, phases=True):
+    """The matrix whose columns are the flat Gram matrices of the terms."""
+    angle, factor = angles(f, sample.left, sample.right)
+    if not phases:
+        terms = factor * np.cos(angle + f.phase[:, None, None])
+    else:
+        terms = np.concatenate([factor * np.cos(angle), -factor * np.sin(angle)])
+    return terms.reshape(len(terms), -1).T
+
+
+def values(f, weight, phase, X, Y):
+    """The finite sum, term by term."""
+    angle, factor = angles(f, X, Y)
+    shift = phase[:, None, None]
+    return (weight[:, None, None] * factor * np.cos(angle + shift)).sum(axis=0)
+
+
+def relative_error(f, sample, weight, phase):
+    gap = values(f, weight, phase, sample.left, sample.right) - sample.gram
+    return np.linalg.norm(gap) / np.linalg.norm(sample.gram)
+
+
+def start(f, *, phases=True):
+    cosine, sine = f.weight * np.cos(f.phase), f.weight * np.sin(f.phase)
+    return np.concatenate([cosine, sine]) if phases else f.weight
+
+
+def candidates(f, sample, *, phases=True):
+    """The solutions for all ridges, each stacked as one problem of least squares."""
+    A, b, prior = design(f, sample, phases=phases), sample.gram.ravel(), start(f, phases=phases)
+    for ridge in least_squares._RIDGES:
+        root = np.sqrt(ridge * np.mean(np.sum(A**2, axis=0)))
+        stacked = np.vstack([A, root * np.eye(len(prior))]), np.concatenate([b, root * prior])
+        yield np.linalg.lstsq(*stacked)[0]
+
+
+@pytest.mark.parametrize("envelope", [False, True])
+@pytest.mark.parametrize("phases", [False, True])
+def test_the_normal_equations_are_those_of_the_design(phases, envelope):
+    for seed in range(3):
+        f, fit, _ = problem(seed, envelope=envelope)
+        unit, prior = least_squares._terms(f, phases=phases)
+        sides = least_squares._sides(unit, fit)
+        H, g = least_squares._normal_equations(*sides, fit.gram, phases=phases)
+        A = design(f, fit, phases=phases)
+        assert H.shape == 2 * (2 * M if phases else M,)
+        assert_allclose(H, A.T @ A / fit.gram.size, rtol=0, atol=1e-12)
+        assert_allclose(g, A.T @ fit.gram.ravel() / fit.gram.size, rtol=0, atol=1e-12)
+        assert_array_equal(prior, start(f, phases=phases))
+
+
+@pytest.mark.parametrize("envelope", [False, True])
+@pytest.mark.parametrize("phases", [False, True])
+def test_coefficients_are_those_of_brute_force(phases, envelope):
+    improved = 0
+    for seed in range(4):
+        f, fit, held_out = problem(seed, envelope=envelope)
+        found = least_squares_weights(f, fit, held_out, phases=phases)
+        A, target = design(f, held_out, phases=phases), held_out.gram.ravel()
+        errors = [
+            np.linalg.norm(A @ coefficient - target) / np.linalg.norm(target)
+            for coefficient in [start(f, phases=phases), *candidates(f, fit, phases=phases)]
+        ]
+        assert_allclose(found.prior_error, errors[0], rtol=1e-9)
+        assert_allclose(found.error, min(errors), rtol=1e-6)
+        # The weights and phases that come back are those that were judged.
+        again = relative_error(f, held_out, found.weight, found.phase)
+        assert_allclose(again, found.error, rtol=1e-9)
+        improved += not found.is_prior
+    assert improved == 4
+
+
+SPAN = (
+    np.array([0.5, 1.2, -0.8, 0.05, 2.0, 0.3, -1.0, 0.7, 0.1]),
+    np.array([0.0, 2.5, -0.4, 1.0, -2.9, np.pi / 2, 0.3, -np.pi / 2, 3.0]),
+)
+
+
+def check_recovery():
+    """A kernel of the span is found, with its weights made positive and their phases."""
+    weight, phase = SPAN
+    for seed in range(3):
+        f, fit, held_out = problem(seed)
+        rng = np.random.default_rng(100 + seed)
+        fit, held_out = (
+            Sample(s.left, s.right, values(f, weight, phase, s.left, s.right))
+            for s in (fit, held_out)
+        )
+        f = f.with_weights(np.zeros(M), np.zeros(M))
+        found = least_squares_weights(f, fit, held_out, phases=True)
+        X, Y = rng.normal(size=(20, DIM)), rng.normal(size=(25, DIM_RIGHT))
+        K = values(f, weight, phase, X, Y)
+        gram = f.with_weights(found.weight, found.phase).gram(X, Y)
+        assert np.abs(gram - K).max() < 1e-6 * np.abs(K).max()
+        assert_allclose(found.weight, np.abs(weight), atol=1e-6)
+        turn = np.exp(1j * (found.phase - phase)) * np.sign(weight)
+        assert_allclose(turn, 1.0, atol=1e-4)
+
+
+def test_a_kernel_in_the_span_is_found():
+    check_recovery()
+
+
+def check_known_formula():
+    r"""The cosine of a shifted lag, ``k(x, y) = 2 cos(3 (x - y) + 1) - cos(x - y)``."""
+    X, Y, new = np.random.default_rng(0).uniform(-2.0, 2.0, (3, 40, 1))
+
+    def shifted(X, Y):
+        lag = X - Y.T
+        return 2.0 * np.cos(3.0 * lag + 1.0) - np.cos(lag)
+
+    f = Frequencies([[1.0], [2.0], [3.0]], np.zeros(3))
+    samples = Sample(X, X, shifted(X, X)), Sample(Y, X, shifted(Y, X))
+    found = least_squares_weights(f, *samples, phases=True)
+    fitted = f.with_weights(found.weight, found.phase)
+    assert found.error < 1e-6
+    for left, right in ((new, Y), (Y, new)):
+        assert_allclose(fitted.gram(left, right), shifted(left, right), atol=3e-6)
+    assert np.abs(fitted.gram(new) - shifted(new, new).T).max() > 1.0
+
+
+def test_a_kernel_of_known_formula_is_found_at_both_orders():
+    check_known_formula()
+
+
+def lost_sines(patch):
+    patch.setattr(least_squares, "_turned", np.zeros_like)
+
+
+def conjugated_phases(patch):
+    polar = least_squares._polar
+    patch.setattr(least_squares, "_polar", lambda b: (polar(b)[0], -polar(b)[1]))
+
+
+def swapped_rows(patch):
+    sides = least_squares._sides
+    patch.setattr(
+        least_squares,
+        "_sides",
+        lambda unit, sample: sides(unit, Sample(sample.right, sample.left, sample.gram.T)),
+    )
+
+
+def transposed_gram(patch):
+    equations = least_squares._normal_equations
+    patch.setattr(
+        least_squares,
+        "_normal_equations",
+        lambda left, right, gram, **options: equations(left, right, gram.T, **options),
+    )
+
+
+def no_mixed_block(patch):
+    equations = least_squares._normal_equations
+
+    def careless(*arguments, phases):
+        H, g = equations(*arguments, phases=phases)
+        m = len(g) // 2
+        H[:m, m:] = H[m:, :m] = 0.0
+        return H, g
+
+    patch.setattr(least_squares, "_normal_equations", careless)
+
+
+@pytest.mark.parametrize(
+    ("plant", "check"),
+    [
+        (lost_sines, check_recovery),
+        (lost_sines, check_known_formula),
+        (conjugated_phases, check_recovery),
+        (conjugated_phases, check_known_formula),
+        # Square Gram matrices, so that nothing but the values can tell.
+        (swapped_rows, check_known_formula),
+        (transposed_gram, check_known_formula),
+        (no_mixed_block, check_recovery),
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_planted_bugs_are_found(plant, check, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        check()
+
+
+def test_the_fit_of_the_transpose_is_the_transposed_fit():
+    f, fit, held_out = problem(0)
+    turned = Frequencies(f.nu, f.weight, -f.phase, f.omega)
+    samples = (Sample(s.right, s.left, s.gram.T) for s in (fit, held_out))
+    # cos(w x - n y + t) = cos(n y - w x - t)
+    one = least_squares_weights(f, fit, held_out, phases=True)
+    other = least_squares_weights(turned, *samples, phases=True)
+    assert_allclose(other.weight, one.weight, rtol=1e-6)
+    assert_allclose(np.exp(1j * (other.phase + one.phase)), 1.0, atol=1e-6)
+
+
+def symmetric(X, Y):
+    lag = np.square(X[:, None] - Y[None]).sum(axis=-1)
+    return np.exp(-lag) - 0.3 / (1.0 + lag)
+
+
+def test_symmetric_gram_matrices_get_no_sines():
+    rng = np.random.default_rng(0)
+    fit, held_out = (
+        Sample(rows, rows, symmetric(rows, rows)) for rows in rng.normal(size=(2, 30, 2))
+    )
+    f = Frequencies(rng.normal(size=(M, 2)), rng.normal(size=M) / M)
+    found = least_squares_weights(f, fit, held_out, phases=True)
+    assert not found.is_prior
+    assert np.abs(found.weight * np.sin(found.phase)).max() < 1e-9 * found.weight.max()
+
+
+@pytest.mark.parametrize("phases", [False, True])
+def test_rows_that_are_the_same_array_cost_less_and_give_the_same(phases, monkeypatch):
+    rng = np.random.default_rng(1)
+    X, new = rng.normal(size=(2, 25, 2))
+    f = Frequencies(rng.normal(size=(M, 2)), rng.normal(size=M))
+    mapped = []
+    right = Frequencies.features_right
+
+    def counted(self, Y):
+        mapped.append(len(Y))
+        return right(self, Y)
+
+    monkeypatch.setattr(Frequencies, "features_right", counted)
+    shared, copied = (
+        least_squares_weights(
+            f,
+            *(Sample(rows, copy(rows), symmetric(rows, rows)) for rows in (X, new)),
+            phases=phases,
+        )
+        for copy in (lambda rows: rows, np.copy)
+    )
+    assert mapped == [25, 25]
+    assert not shared.is_prior
+    for name in ("weight", "error", "prior_error"):
+        assert_allclose(getattr(shared, name), getattr(copied, name), rtol=1e-7)
+
+
+def test_fits_are_never_worse_on_held_out_rows():
+    better = 0
+    for seed in range(6):
+        f, fit, held_out = problem(seed)
+        noise = np.random.default_rng(seed).normal(size=held_out.gram.shape)
+        for gram in (held_out.gram, -held_out.gram, noise, np.zeros_like(noise)):
+            other = Sample(held_out.left, held_out.right, gram)
+            found = least_squares_weights(f, fit, other, phases=True)
+            assert found.error <= found.prior_error
+            assert found.is_prior or found.weight.min() >= 0.0
+            better += found.error < found.prior_error
+    assert better >= 6
+
+
+def test_the_start_is_kept_as_it_is_where_no_fit_is_better():
+    f, fit, held_out = problem(0)
+    right = Sample(held_out.left, held_out.right, f.gram(held_out.left, held_out.right))
+    wrong = Sample(fit.left, fit.right, 10.0 * np.random.default_rng(0).normal(size=fit.gram.shape))
+    found = least_squares_weights(f, wrong, right, phases=True)
+    assert found.is_prior
+    assert f.weight.min() < 0.0
+    assert_array_equal(found.weight, f.weight)
+    assert_array_equal(found.phase, f.phase)
+    assert found.error == found.prior_error < 1e-12
+
+
+def test_given_phases_are_kept_where_weights_alone_are_fitted():
+    f, fit, held_out = problem(2)
+    found = least_squares_weights(f, fit, held_out)
+    assert not found.is_prior
+    assert found.weight.min() < 0.0
+    assert_array_equal(found.phase, f.phase)
+    positive = f.with_weights(np.abs(f.weight))
+    kept = least_squares_weights(positive, fit, held_out, nonnegative=True)
+    assert not kept.is_prior
+    assert kept.weight.min() == 0.0
+
+
+def test_far_values_stay_below_the_ceiling_on_both_sides():
+    f, fit, held_out = problem(1)
+    rng = np.random.default_rng(3)
+    far, far_right = 40.0 * rng.normal(size=(25, DIM)), 40.0 * rng.normal(size=(35, DIM_RIGHT))
+
+    def greatest(found):
+        fitted = f.with_weights(found.weight, found.phase)
+        return np.array(
+            [
+                np.abs(fitted.gram(far, held_out.right)).max(),
+                np.abs(fitted.gram(held_out.left, far_right)).max(),
+            ]
+        )
+
+    free = least_squares_weights(f, fit, held_out, phases=True)
+    for side, rows in enumerate(({"far": far}, {"far_right": far_right})):
+        for share in (0.5, 0.99, 1.01):
+            ceiling = share * greatest(free)[side]
+            tame = least_squares_weights(f, fit, held_out, phases=True, ceiling=ceiling, **rows)
+            assert tame.is_prior or greatest(tame)[side] <= ceiling
+            assert_array_equal(np.array_equal(tame.weight, free.weight), share > 1.0)
+
+
+def test_a_frequency_of_zero_has_no_sine():
+    f, fit, held_out = problem(0)
+    constant = Frequencies(np.zeros((1, DIM)), [0.0], nu=np.zeros((1, DIM_RIGHT)))
+    rest = Frequencies(f.omega, np.zeros(M), nu=f.nu)
+    found = least_squares_weights(constant + rest, fit, held_out, phases=True)
+    assert not found.is_prior
+    assert found.weight[0] * abs(np.sin(found.phase[0])) == 0.0
+
+
+def test_phases_leave_no_sign_to_keep():
+    f, fit, held_out = problem(0)
+    with pytest.raises(ValueError, match=r"one of phases=True and nonnegative=True"):
+        least_squares_weights(f, fit, held_out, phases=True, nonnegative=True)
