@@ -10,7 +10,7 @@ import bochner
 from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
 from bochner.features.region import Region
 from bochner.frequencies import Envelope
-from bochner.spectral import DECOMPOSITIONS, Auto, Designed, Jordan
+from bochner.spectral import DECOMPOSITIONS, Auto, Designed, Jordan, Polar
 
 RNG = np.random.default_rng(0)
 X = RNG.random(size=(60, 5))
@@ -47,9 +47,9 @@ def test_regions_come_back(tmp_path):
     assert (loaded.least, loaded.greatest) == (0.5, 1.5)
 
 
-@pytest.mark.parametrize("decomposition", [Auto(), Designed(), Jordan(), Jordan(7.5)], ids=repr)
+@pytest.mark.parametrize("decomposition", [Auto(), Designed(), Polar(), Jordan(), Jordan(7.5)], ids=repr)
 def test_decompositions_come_back_equal(decomposition, tmp_path):
-    assert {type(value) for value in DECOMPOSITIONS.values()} == {Auto, Designed, Jordan}
+    assert {type(value) for value in DECOMPOSITIONS.values()} == {Auto, Designed, Jordan, Polar}
     assert round_trip(decomposition, tmp_path) == decomposition
     model = FourierFeatures(kernels.NTK(), decomposition=decomposition)
     assert round_trip(model, tmp_path).decomposition == decomposition

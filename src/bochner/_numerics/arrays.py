@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 Array = NDArray[np.float64]
@@ -24,15 +24,22 @@ def row_blocks(n_rows: int, row_bytes: int) -> Iterator[slice]:
 
 def squared_norms(X: Any) -> Array:
     """Return the squared Euclidean norms of rows, of shape (n,), in float64."""
-    squares: Array = row_norms(X if issparse(X) else as_array(X), squared=True)
+    squares: Array = row_norms(X if sparse.issparse(X) else as_array(X), squared=True)
     return squares.astype(np.float64, copy=False)
 
 
 def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
     """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
     chosen = X[rows]
-    dense: Array = np.asarray(chosen.toarray() if issparse(X) else chosen, dtype=np.float64)
+    dense: Array = np.asarray(chosen.toarray() if sparse.issparse(X) else chosen, dtype=np.float64)
     return dense
+
+
+def stacked_rows(first: Any, second: Any) -> Any:
+    """Return the rows of two dense or CSR matrices, one after the other; CSR if one of them is."""
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.vstack((first, second), "csr")
+    return np.concatenate((first, second))
 
 
 def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:

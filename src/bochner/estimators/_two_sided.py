@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, stacked_rows
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.transformer import generators
@@ -55,10 +54,7 @@ def approximation(
     kernel_rng, draw_rng, data_rng, further_rng = generators(random_state, 4)
     all_rows, all_weights = X, weight
     if right is not None and right.shape[1] == X.shape[1]:
-        pair = X, right
-        all_rows = (
-            sparse.vstack(pair, "csr") if any(map(sparse.issparse, pair)) else np.vstack(pair)
-        )
+        all_rows = stacked_rows(X, right)
         all_weights = None if weight is None else np.tile(weight, 2)
     found = resolve_kernel(kernel, length_scale, all_rows, kernel_rng, all_weights)
     if weight is not None:

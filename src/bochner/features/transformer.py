@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bochner._numerics.arrays import stacked_rows
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import check_rows
@@ -173,7 +174,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if right is not None:
             right = check_array(right, accept_sparse="csr", dtype=_FLOATS, input_name="right")
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
-        self.kernel_ = resolve_kernel(self.kernel, self.length_scale, X, scale_rng)
+        alike = right is not None and right.shape[1] == X.shape[1]
+        rows = stacked_rows(X, right) if alike else X
+        self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng)
         recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition, self.masses)
         found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
         self.frequencies_ = found.frequencies

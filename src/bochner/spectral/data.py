@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse, vstack
+from scipy.sparse import issparse
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, stacked_rows
 from bochner.kernels import Metric
 from bochner.spectral.pairs import Pairs
 
@@ -73,10 +73,7 @@ class Rows(Data):
     seed: int
 
     def pairs(self, metric: Metric) -> Pairs:
-        rows = self.left
-        if self.right is not None:
-            join = vstack if issparse(self.left) or issparse(self.right) else np.concatenate
-            rows = join((self.left, self.right))
+        rows = self.left if self.right is None else stacked_rows(self.left, self.right)
         return Pairs.of_rows(rows, metric, np.random.default_rng(self.seed))
 
     def reach(self, dim: int) -> Array:
