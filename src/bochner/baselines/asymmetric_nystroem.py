@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.baselines._landmarks import LANDMARKS, Rule
+from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
 from bochner.baselines._shell import _FLOATS, KernelFeatures, as_count, as_one_of, resolved_kernel
-from bochner.baselines.nystroem import _TOLERANCES, _checked_tol, _count, _probes, _values
 from bochner.kernels import Kernel
 
 
@@ -152,7 +152,7 @@ class AsymmetricNystroem(KernelFeatures):
             raise ValueError(
                 f"Y has {Y.shape[1]} columns; the rows of the right argument had {dim} in fit."
             )
-        values = _values(self.kernel_, self.landmarks_, Y.astype(np.float64))
+        values = kernel_values(self.kernel_, self.landmarks_, Y.astype(np.float64))
         features: NDArray[Any] = (values.T @ self._projection_right).astype(Y.dtype, copy=False)
         return features
 
@@ -176,31 +176,33 @@ class AsymmetricNystroem(KernelFeatures):
         return self._decompose(X, None, rng)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
-        values = _values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
+        values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
         features: Array = values @ self._projection
         return features
 
     def _decompose(self, X: NDArray[Any], right: Array | None, rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)
         Y = X if right is None else right
-        tol = _checked_tol(self.tol)
+        tol = checked_tol(self.tol)
         self.kernel_ = resolved_kernel(self.kernel, X.shape[1])
         self.landmark_indices_, self.landmark_right_indices_ = self._choose(X, right, rng)
         self.landmarks_ = X[self.landmark_indices_]
         self.landmarks_right_ = Y[self.landmark_right_indices_]
-        U, values, V = _nonzero_svd(_values(self.kernel_, self.landmarks_, self.landmarks_right_))
+        U, values, V = _nonzero_svd(
+            kernel_values(self.kernel_, self.landmarks_, self.landmarks_right_)
+        )
         left, right_projection = V / np.sqrt(values), U / np.sqrt(values)
         if tol is None:
-            probes = _probes(X, self.landmark_indices_, rng)
-            others = _probes(Y, self.landmark_right_indices_, rng)
-            tol = _best_tol(
-                _values(self.kernel_, probes, others),
-                _values(self.kernel_, probes, self.landmarks_right_) @ left,
-                _values(self.kernel_, self.landmarks_, others).T @ right_projection,
+            probes = probe_rows(X, self.landmark_indices_, rng)
+            others = probe_rows(Y, self.landmark_right_indices_, rng)
+            tol = best_tol(
+                kernel_values(self.kernel_, probes, others),
+                kernel_values(self.kernel_, probes, self.landmarks_right_) @ left,
+                kernel_values(self.kernel_, self.landmarks_, others).T @ right_projection,
                 values,
             )
         self.tol_ = tol
-        self.n_components_ = _count(values, tol)
+        self.n_components_ = count_kept(values, tol)
         self.singular_values_ = values[: self.n_components_]
         self._projection = left[:, : self.n_components_]
         self._projection_right = right_projection[:, : self.n_components_]
@@ -218,7 +220,7 @@ class AsymmetricNystroem(KernelFeatures):
         others = rows if right is None else rng.permutation(len(Y))[:n_candidates]
         if self.landmarks == "uniform":
             return rows[:m], others[:m]
-        P, values, H = _nonzero_svd(_values(self.kernel_, X[rows], Y[others]))
+        P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[rows], Y[others]))
         return (
             rows[_chosen(rule, values, P, m, rng)],
             others[_chosen(rule, values, H, m, rng)],
@@ -241,15 +243,3 @@ def _nonzero_svd(matrix: Array) -> tuple[Array, Array, Array]:
             f"Raise n_components, or give other data."
         )
     return U[:, :keep], values[:keep], Vt[:keep].T
-
-
-def _best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose features are nearest to an exact Gram matrix."""
-    errors = []
-    rest, done = exact.copy(), 0
-    for tol in _TOLERANCES:
-        keep = _count(values, tol)
-        rest -= left[:, done:keep] @ right[:, done:keep].T
-        done = keep
-        errors.append(float(np.linalg.norm(rest)))
-    return float(_TOLERANCES[int(np.argmin(errors))])

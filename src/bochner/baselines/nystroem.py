@@ -1,7 +1,6 @@
 """Nyström features of symmetric kernels, definite or not."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,11 @@ from scipy.linalg import eigh
 
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner.baselines._landmarks import LANDMARKS
+from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
 from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
 from bochner.kernels import Kernel
 
 _SYMMETRIC = 1e-6
-_PROBES = 500
-_TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 
 class KreinNystroem(KernelFeatures):
@@ -117,25 +115,26 @@ class KreinNystroem(KernelFeatures):
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)
-        tol = _checked_tol(self.tol)
+        tol = checked_tol(self.tol)
         self.kernel_ = resolved_kernel(self.kernel, X.shape[1])
         self.landmark_indices_ = self._choose(X, rng)
         self.landmarks_ = X[self.landmark_indices_]
         eigenvalues, vectors = _by_size(_symmetric_gram(self.kernel_, self.landmarks_))
         scaled = vectors / np.sqrt(np.abs(eigenvalues))
         if tol is None:
-            probes = _probes(X, self.landmark_indices_, rng)
-            features = _values(self.kernel_, probes, self.landmarks_) @ scaled
-            tol = _best_tol(_values(self.kernel_, probes, probes), features, eigenvalues)
+            probes = probe_rows(X, self.landmark_indices_, rng)
+            features = kernel_values(self.kernel_, probes, self.landmarks_) @ scaled
+            exact = kernel_values(self.kernel_, probes, probes)
+            tol = best_tol(exact, features * np.sign(eigenvalues), features, eigenvalues)
         self.tol_ = tol
-        self.n_components_ = _count(eigenvalues, tol)
+        self.n_components_ = count_kept(eigenvalues, tol)
         self.eigenvalues_ = eigenvalues[: self.n_components_]
         self._projection = scaled[:, : self.n_components_]
         signature: Array = np.sign(self.eigenvalues_)
         return signature
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
-        values = _values(self.kernel_, X.astype(np.float64), self.landmarks_)
+        values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_)
         features: Array = values @ self._projection
         return features
 
@@ -150,28 +149,13 @@ class KreinNystroem(KernelFeatures):
         return candidates[chosen]
 
 
-def _values(kernel: Any, X: Array, Y: Array) -> Array:
-    """Return the checked kernel values between rows, of shape (n, n2)."""
-    if not callable(kernel):
-        raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
-    values = np.asarray(kernel(X, Y), dtype=np.float64)
-    if values.shape != (len(X), len(Y)):
-        raise ValueError(
-            f"{kernel!r} must return an array of shape {(len(X), len(Y))} for that many rows on "
-            f"its left and right, got {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"{kernel!r} must be finite at every pair of inputs, and is not.")
-    return values
-
-
 def _symmetric_gram(kernel: Any, rows: Array) -> Array:
-    gram = _values(kernel, rows, rows)
+    gram = kernel_values(kernel, rows, rows)
     if np.abs(gram - gram.T).max() > _SYMMETRIC * np.abs(gram).max():
         raise ValueError(
             f"{kernel!r} is not symmetric on these data: k(x, y) and k(y, x) differ by up to "
-            f"{np.abs(gram - gram.T).max():.3g}. These features are for symmetric kernels; "
-            f"(k(x, y) + k(y, x)) / 2 is one."
+            f"{np.abs(gram - gram.T).max():.3g}. These features are for symmetric kernels: "
+            f"use AsymmetricNystroem, or (k(x, y) + k(y, x)) / 2, which is one."
         )
     return 0.5 * (gram + gram.T)
 
@@ -191,39 +175,3 @@ def _by_size(gram: Array) -> tuple[Array, Array]:
             f"Raise n_components, or give other data."
         )
     return eigenvalues[order], vectors[:, order]
-
-
-def _count(eigenvalues: Array, tol: float) -> int:
-    """Return how many of the sorted eigenvalues exceed the relative tolerance."""
-    size = np.abs(eigenvalues)
-    return int(np.count_nonzero(size > tol * size[0]))
-
-
-def _checked_tol(tol: Any) -> float | None:
-    """Return the tolerance, or ``None`` for an automatic one."""
-    if isinstance(tol, str) and tol == "auto":
-        return None
-    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0.0 <= float(tol) < 1.0:
-        raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}.")
-    return float(tol)
-
-
-def _probes(X: Array, landmarks: NDArray[np.intp], rng: np.random.Generator) -> Array:
-    """Return rows to try the tolerance on, landmarks only if other rows are too few."""
-    others = np.setdiff1d(np.arange(len(X)), landmarks)
-    order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
-    probes: Array = X[order[:_PROBES]]
-    return probes
-
-
-def _best_tol(exact: Array, features: Array, eigenvalues: Array) -> float:
-    """Return the tolerance whose features are nearest to an exact Gram matrix."""
-    errors = []
-    left, done = exact.copy(), 0
-    for tol in _TOLERANCES:
-        keep = _count(eigenvalues, tol)
-        block = features[:, done:keep]
-        left -= (block * np.sign(eigenvalues[done:keep])) @ block.T
-        done = keep
-        errors.append(float(np.linalg.norm(left)))
-    return float(_TOLERANCES[int(np.argmin(errors))])
