@@ -36,6 +36,7 @@ SCALINGS = {
     "tl1": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "laplacian": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "hellinger": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
+    "sinh_gaussian": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "gaussian": "Columns are standardised, and clipped at 3 standard deviations:",
     "cauchy": "Columns are standardised, and clipped at 3 standard deviations:",
     "ntk": "Columns are standardised, and clipped at 3 standard deviations; rows are normalised:",
@@ -81,6 +82,26 @@ def test_the_output_is_the_diagnosis(good, kernel):
 def test_a_negative_part_is_shown(good):
     assert "indefinite on these rows" in flat(good, "delta_gaussian")
     assert "negative part 0.5 of the sum of all sizes" in flat(good, "delta_gaussian")
+
+
+@pytest.mark.parametrize("kernel", ["shift_gaussian", "sinh_gaussian", "cosh_gaussian"])
+def test_an_asymmetric_kernel_has_features_and_advice(good, kernel):
+    output = flat(good, kernel)
+    inputs, _ = scaled_inputs(INPUTS, kernel)
+    rows = np.random.default_rng(0).permutation(len(inputs))
+    found = diagnose(kernel, inputs[rows], random_state=0)
+    for part in (
+        f"symmetric no, the asymmetric part is {found.asymmetry:.3g} of the whole",
+        f"{found.singular_values.rank_99} singular values make 99 % of their sum",
+        "measure complex (polar), closed form",
+        "over pairs of distinct rows in either order",
+        found.advice,
+    ):
+        assert part in output
+    assert "AsymmetricKernelRidge(kernel)" in found.advice
+    for error in found.features.errors:
+        numbers = f"{error.total_variation:.3g} {error.max_error:.3g} {error.sampled_error:.3g}"
+        assert f" {error.n_components} {numbers} " in output
 
 
 def test_columns_left_out_play_no_part(good, tmp_path):

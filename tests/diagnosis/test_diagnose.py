@@ -103,8 +103,8 @@ def test_asymmetry():
     assert found.asymmetry == pytest.approx(np.linalg.norm(skew) / np.linalg.norm(gram))
     # The symmetric part is the inner product, of rank four.
     assert (found.spectrum.n_positive, found.spectrum.n_negative) == (4, 0)
-    assert found.features is None
-    assert "(k(X, Y) + k(Y, X).T) / 2" in found.advice
+    assert found.singular_values.rank_99 == 4
+    assert "(kernel(X, Y) + kernel(Y, X).T) / 2" in found.advice
     again = diagnosis(lambda A, B: (turned(A, B) + turned(B, A).T) / 2, X)
     assert again.symmetric
     assert again.asymmetry == pytest.approx(0.0, abs=1e-15)

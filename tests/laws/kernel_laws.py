@@ -30,6 +30,15 @@ def check_eigenvalues(case):
         assert eigenvalues[0] < -1e-3 * np.abs(eigenvalues).max(), eigenvalues[0]
 
 
+def check_asymmetric(case):
+    """The kernel's values change when the arguments are exchanged, and it says so."""
+    X, Y = case.points(12), case.points(20, spread=1.7)[12:]
+    forth, back = case.kernel(X, Y), case.kernel(Y, X).T
+    assert not case.kernel.is_symmetric
+    assert np.abs(forth - back).max() > 1e-2 * np.abs(forth).max()
+    assert_allclose(case.kernel.T(X, Y), back, rtol=1e-10, atol=1e-12)
+
+
 def check_diagonal(case):
     """``diag`` is the Gram matrix's diagonal."""
     X = case.points()
@@ -144,6 +153,9 @@ EVERY = (
     check_algebra,
 )
 """Laws of all kernels."""
+
+ASYMMETRIC = (check_asymmetric, *(check for check in EVERY if check is not check_eigenvalues))
+"""Laws of kernels whose arguments cannot be exchanged."""
 
 CHECKS = (*EVERY, check_stationary, check_constant_diagonal)
 """Laws of stationary kernels."""

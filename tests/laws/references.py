@@ -99,6 +99,39 @@ def _(kernel: kernels.SpectralMixture, lag):
     return total
 
 
+def _product(vector, lag):
+    return np.sum(np.asarray(vector) * lag, axis=-1)
+
+
+@reference.register
+def _(kernel: kernels.ShiftGaussian, lag):
+    return reference(kernels.Gaussian(kernel.length_scale), lag + np.asarray(kernel.shift))
+
+
+@reference.register
+def _(kernel: kernels.SinhGaussian, lag):
+    # 1 + sinh b = 1 + (e^b - e^-b) / 2
+    rise = np.exp(_product(kernel.beta, lag))
+    skew = 1.0 + 0.5 * (rise - 1.0 / rise)
+    return reference(kernels.Gaussian(kernel.length_scale), lag) * skew
+
+
+@reference.register
+def _(kernel: kernels.CoshGaussian, lag):
+    rise = np.exp(_product(kernel.beta, lag))
+    return reference(kernels.Gaussian(kernel.length_scale), lag) * rise
+
+
+@reference.register
+def _(kernel: kernels.Stationary, lag):
+    return kernel.function(lag)
+
+
+@reference.register
+def _(kernel: kernels.Transposed, lag):
+    return reference(kernel.kernel, -lag)
+
+
 @reference.register
 def _(kernel: kernels.Sum, lag):
     return sum(reference(term, lag) for term in kernel.terms)
@@ -118,6 +151,14 @@ def _(kernel: kernels.Scaled, lag):
 def reference_gram(kernel, X, Y):
     """The Gram matrix of a kernel, which need not be stationary."""
     return reference(kernel, X[:, None, :] - Y[None, :, :])
+
+
+@reference_gram.register
+def _(kernel: kernels.Bilinear, X, Y):
+    left, right = np.asarray(kernel.left), np.asarray(kernel.right)
+    queries = np.array([[np.sum(x * column) for column in left.T] for x in X])
+    keys = np.array([[np.sum(y * column) for column in right.T] for y in Y])
+    return reference_gram(kernel.kernel, queries, keys)
 
 
 @reference_gram.register

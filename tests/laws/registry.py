@@ -11,7 +11,9 @@ from bochner.kernels import (
     TL1,
     Anova,
     ArcCosine,
+    Bilinear,
     Cauchy,
+    CoshGaussian,
     DeltaGaussian,
     DotProduct,
     Exponential,
@@ -23,8 +25,11 @@ from bochner.kernels import (
     Polynomial,
     Radial,
     RationalQuadratic,
+    ShiftGaussian,
+    SinhGaussian,
     SpectralMixture,
     SphericalPolynomial,
+    Stationary,
     Tanh,
 )
 
@@ -147,7 +152,12 @@ def odd(u: np.ndarray) -> np.ndarray:
     return np.sin(u) + 0.25
 
 
-FUNCTIONS = {f.__name__: f for f in (bump, wave, odd)}
+def drift(delta: np.ndarray) -> np.ndarray:
+    """Falls more slowly on one side of zero than on the other."""
+    return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + 0.5 * np.tanh(np.sum(delta, axis=-1)))
+
+
+FUNCTIONS = {f.__name__: f for f in (bump, wave, odd, drift)}
 
 
 def profiled(dim: int) -> Iterator[Case]:
@@ -188,4 +198,39 @@ def profiled_combinations(dim: int) -> Iterator[Case]:
 
 PROFILED_CASES: tuple[Case, ...] = tuple(
     case for dim in DIMS for family in (profiled, profiled_combinations) for case in family(dim)
+)
+
+
+def skewed(dim: int) -> Iterator[Case]:
+    """Kernels of the lag that change when the arguments are exchanged."""
+    each = round(0.5 / dim**0.5, 2)
+    for scale in (0.8,) if dim == 1 else (0.8, per_input(dim)):
+        yield Case(ShiftGaussian(scale, each), dim)
+        yield Case(SinhGaussian(scale, 2.0 * each), dim)
+        yield Case(CoshGaussian(scale, each), dim)
+    vector = tuple(each * (-1.0) ** i for i in range(dim))
+    yield Case(ShiftGaussian(per_input(dim), vector), dim)
+    yield Case(0.5 * ShiftGaussian(0.8, each) + SinhGaussian(1.1, vector).T, dim)
+    yield Case(CoshGaussian(0.8, vector) * Cauchy(2.0), dim)
+    yield Case(Stationary(drift), dim)
+    yield Case(Stationary(drift).T, dim)
+
+
+def maps(dim: int) -> tuple[list[list[float]], list[list[float]]]:
+    """Two matrices of shape (dim, 2)."""
+    left, right = np.random.default_rng(dim).normal(size=(2, dim, 2)).round(2)
+    return left.tolist(), right.tolist()
+
+
+def bilinear(dim: int) -> Iterator[Case]:
+    left, right = maps(dim)
+    yield Case(Bilinear(CoshGaussian(1.5, 0.4), left, right), dim)
+    yield Case(Bilinear(Gaussian(), left, right), dim)
+    yield Case(Bilinear(ShiftGaussian(1.0, 0.3), left), dim)
+
+
+SKEWED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in skewed(dim))
+BILINEAR_CASES: tuple[Case, ...] = (
+    *(case for dim in DIMS for case in bilinear(dim)),
+    *(Case(Bilinear(Gaussian(), maps(dim)[0]), dim) for dim in DIMS),
 )

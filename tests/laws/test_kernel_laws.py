@@ -4,13 +4,15 @@ import inspect
 
 import pytest
 from laws.kernel_laws import (
+    ASYMMETRIC,
     CHECKS,
     EVERY,
     check_constant_diagonal,
     check_domain,
     check_profile,
+    check_stationary,
 )
-from laws.registry import CASES, PROFILED_CASES, anywhere
+from laws.registry import BILINEAR_CASES, CASES, PROFILED_CASES, SKEWED_CASES, anywhere
 
 from bochner import kernels
 from bochner.kernels import Metric, Profiled
@@ -34,6 +36,18 @@ def test_kernel_of_one_number(case, check):
     check(case)
 
 
+@pytest.mark.parametrize("check", (*ASYMMETRIC, check_stationary), ids=name)
+@pytest.mark.parametrize("case", SKEWED_CASES, ids=str)
+def test_asymmetric_kernel(case, check):
+    check(case)
+
+
+@pytest.mark.parametrize("case", BILINEAR_CASES, ids=str)
+def test_kernel_of_mapped_inputs(case):
+    for check in EVERY if case.kernel.is_symmetric else ASYMMETRIC:
+        check(case)
+
+
 @pytest.mark.parametrize("case", ALONE, ids=str)
 def test_profile(case):
     check_profile(case)
@@ -54,4 +68,5 @@ def test_no_kernel_is_left_out():
         for cls in vars(kernels).values()
         if inspect.isclass(cls) and issubclass(cls, kernels.Kernel) and not inspect.isabstract(cls)
     }
-    assert {type(case.kernel) for case in (*CASES, *PROFILED_CASES)} == concrete
+    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES)
+    assert {type(case.kernel) for case in cases} == concrete

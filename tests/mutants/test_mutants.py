@@ -3,13 +3,21 @@
 import pytest
 from mutants import (
     planted,
+    planted_asymmetric,
     planted_indefinite,
     planted_jordan,
     planted_krein,
     planted_measures,
 )
 
-MODULES = (planted, planted_indefinite, planted_jordan, planted_krein, planted_measures)
+MODULES = (
+    planted,
+    planted_asymmetric,
+    planted_indefinite,
+    planted_jordan,
+    planted_krein,
+    planted_measures,
+)
 PLANTED = [
     pytest.param(mutant.plant, check, id=f"{mutant}-{index}")
     for module in MODULES

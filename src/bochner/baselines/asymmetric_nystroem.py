@@ -139,7 +139,7 @@ class AsymmetricNystroem(KernelFeatures):
         return self
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
-        """Return the features of the right argument, of shape (n, n_components_).
+        """Return the features of the right argument, of shape (n, ``n_components_``).
 
         Parameters
         ----------

@@ -57,7 +57,8 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
 
     Columns are encoded as `TableEncoder` does: standardised and clipped at three standard
     deviations, texts as zeros and ones. For kernels of the city-block distance and of the inner
-    product they are then scaled to [0, 1]; for kernels on the unit sphere, rows are normalised.
+    product, and for asymmetric ones, they are then scaled to [0, 1]; for kernels on the unit
+    sphere, rows are normalised.
 
     Parameters
     ----------
@@ -75,10 +76,11 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     kernel_called(kernel, frame.shape[1])
     encoder = TableEncoder()
     encoded: Array = encoder.fit_transform(frame)
-    found = profile(kernel_called(kernel, encoded.shape[1]))
+    called = kernel_called(kernel, encoded.shape[1])
+    found = profile(called)
     steps: list[Any] = []
     said = "Columns are standardised"
-    if found is not None and found.metric in _SCALED:
+    if not called.is_symmetric or (found is not None and found.metric in _SCALED):
         steps.append(MinMaxScaler(clip=True))
         said = "Columns are scaled to [0, 1]"
     said += f", and clipped at {encoder.clip:g} standard deviations"

@@ -2,6 +2,15 @@
 
 from bochner.diagnosis.diagnosis import Diagnosis, diagnose
 from bochner.diagnosis.errors import FeatureErrors, Features
-from bochner.diagnosis.spectrum import Spectrum, spectrum_of
+from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 
-__all__ = ["Diagnosis", "FeatureErrors", "Features", "Spectrum", "diagnose", "spectrum_of"]
+__all__ = [
+    "Diagnosis",
+    "FeatureErrors",
+    "Features",
+    "SingularValues",
+    "Spectrum",
+    "diagnose",
+    "singular_values_of",
+    "spectrum_of",
+]

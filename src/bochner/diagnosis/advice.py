@@ -13,17 +13,13 @@ if TYPE_CHECKING:
 _POOR = 0.05
 _MUCH_BETTER = 0.5
 _NEARLY_ALL = 0.5
+_OF_BOTH_SIDES = ("complex (polar)", "two-sided")
 
 
 def advise(diagnosis: Diagnosis) -> str:
     """Return what to use, in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
-    if not diagnosis.symmetric:
-        return (
-            "Asymmetric: features of asymmetric kernels are not available in this version. "
-            "Symmetrise it: (k(X, Y) + k(Y, X).T) / 2."
-        )
     return " ".join(filter(None, (_what_to_use(diagnosis), _what_to_do_better(diagnosis))))
 
 
@@ -31,6 +27,9 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
     spectrum, features = diagnosis.spectrum, diagnosis.features
     assert spectrum is not None
     assert features is not None
+    says_not = isinstance(diagnosis.kernel, Kernel) and not diagnosis.kernel.is_symmetric
+    if says_not or not diagnosis.symmetric or features.sign in _OF_BOTH_SIDES:
+        return _for_both_sides(diagnosis, features)
     if features.measure == "none":
         return _without_a_measure(diagnosis.kernel, features)
     if features.positive:
@@ -51,6 +50,39 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
     )
 
 
+def _for_both_sides(diagnosis: Diagnosis, features: Features) -> str:
+    """Return what to use for a kernel whose two arguments have different features."""
+    name = "kernel.__call__" if features.refused else "kernel"
+    known = features.measure != "none"
+    arguments = name if known else f'{name}, weights="least_squares"'
+    said = (
+        f"{_what_differs(diagnosis)}: FourierFeatures({arguments}) makes features of either "
+        f"argument, with transform and transform_right; AsymmetricKernelRidge({arguments}) learns "
+        f"from rows or from pairs of rows; {_what_krein_ridge_takes(diagnosis)}"
+    )
+    return " ".join(filter(None, (said, features.reason)))
+
+
+def _what_differs(diagnosis: Diagnosis) -> str:
+    if not diagnosis.symmetric:
+        return "Asymmetric"
+    if not diagnosis.kernel.is_symmetric:
+        return "Symmetric on these rows, though the kernel does not say that it always is"
+    return "Symmetric, but each argument has features of its own"
+
+
+def _what_krein_ridge_takes(diagnosis: Diagnosis) -> str:
+    kernel = diagnosis.kernel
+    if diagnosis.symmetric and kernel.is_symmetric:
+        return 'KreinRidge(kernel.__call__, weights="least_squares") keeps it symmetric.'
+    says_so = isinstance(kernel, Kernel) and not kernel.is_symmetric
+    even = "kernel.symmetrised" if says_so else "(kernel(X, Y) + kernel(Y, X).T) / 2"
+    return (
+        f"KreinRidge takes symmetric kernels only: {even}, if the order of the arguments does not "
+        f"matter."
+    )
+
+
 def _without_a_measure(kernel: object, features: Features) -> str:
     name = "kernel.__call__" if features.refused else "kernel"
     fitted = (
@@ -66,12 +98,12 @@ def _without_a_measure(kernel: object, features: Features) -> str:
 
 def _what_to_do_better(diagnosis: Diagnosis) -> str:
     """Return a way to a lower error, where that of the features is poor."""
-    features, spectrum = diagnosis.features, diagnosis.spectrum
-    assert spectrum is not None
+    features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
+    assert ranks is not None
     assert features is not None
-    if spectrum.effective_rank > _NEARLY_ALL * diagnosis.n_rows >= 1.0:
+    if ranks.effective_rank > _NEARLY_ALL * diagnosis.n_rows >= 1.0:
         return (
-            f"The effective rank is {spectrum.effective_rank:.3g} of {diagnosis.n_rows} rows: the "
+            f"The effective rank is {ranks.effective_rank:.3g} of {diagnosis.n_rows} rows: the "
             f"kernel hardly relates one row to another, and few features cannot follow it; a "
             f"longer length scale, or scaled inputs, would change that."
         )
@@ -85,11 +117,13 @@ def _what_to_do_better(diagnosis: Diagnosis) -> str:
     first = f'weights="least_squares" lowers the error {_change(tried)}.' if better else ""
     if fitted <= _POOR:
         return first
-    if spectrum.rank_99 <= tried.n_components:
+    if ranks.rank_99 <= tried.n_components:
+        values, name = "singular values", "AsymmetricNystroem"
+        if diagnosis.symmetric:
+            values, name = "eigenvalues", "KreinNystroem"
         second = (
-            f"{spectrum.rank_99} eigenvalues make 99 % of the spectrum: "
-            f"bochner.baselines.KreinNystroem(kernel, n_components={tried.n_components}) may do "
-            f"better."
+            f"{ranks.rank_99} {values} make 99 % of the spectrum: bochner.baselines."
+            f"{name}(kernel, n_components={tried.n_components}) may do better."
         )
     else:
         second = f"The error at {tried.n_components} features is {fitted:.2g} at best: use more."

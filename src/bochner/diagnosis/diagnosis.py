@@ -12,7 +12,12 @@ from sklearn.utils import check_array
 from bochner._numerics.arrays import dense_rows
 from bochner.diagnosis.advice import advise
 from bochner.diagnosis.errors import Features, Split, features_of
-from bochner.diagnosis.spectrum import Spectrum, spectrum_of
+from bochner.diagnosis.spectrum import (
+    SingularValues,
+    Spectrum,
+    singular_values_of,
+    spectrum_of,
+)
 from bochner.diagnosis.tables import page
 from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
 from bochner.features.length_scales import resolve_kernel
@@ -45,8 +50,10 @@ class Diagnosis:
         The asymmetric part's Frobenius norm relative to that of the Gram matrix, 0 to 1.
     spectrum : Spectrum or None
         Of the symmetric part of the exact Gram matrix.
+    singular_values : SingularValues or None
+        Of the exact Gram matrix, where it is not symmetric.
     features : Features or None
-        The measure and the errors of features; ``None`` for an asymmetric kernel.
+        The measure and the errors of features.
     """
 
     kernel: Any
@@ -59,6 +66,7 @@ class Diagnosis:
     symmetric: bool | None = None
     asymmetry: float | None = None
     spectrum: Spectrum | None = None
+    singular_values: SingularValues | None = None
     features: Features | None = None
 
     @property
@@ -81,7 +89,8 @@ def diagnose(
 
     Looks at 1000 rows at most: at the symmetry and the eigenvalues of their exact Gram matrix, at
     the kernel's measure, and at the errors of features made from three quarters of the rows on
-    the other quarter (if there are eight rows or more).
+    the other quarter (if there are eight rows or more). Both arguments of an asymmetric kernel
+    are the same rows here.
 
     Parameters
     ----------
@@ -106,8 +115,8 @@ def diagnose(
     ------
     ValueError
         If the data are unusable, no kernel has that name, its parameters do not fit the number
-        of inputs, a function's values are not finite or not of shape (n, n2), or a number of
-        features is odd or not positive.
+        of inputs, its arguments have different widths, a function's values are not finite or not
+        of shape (n, n2), or a number of features is odd or not positive.
     TypeError
         If ``kernel`` is neither a kernel, nor a name, nor a function.
 
@@ -123,6 +132,8 @@ def diagnose(
     'Indefinite: KreinRidge(kernel) learns i'
     >>> diagnose("ntk", X).in_domain
     False
+    >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
+    'complex (polar)'
     """
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
     n_frequencies = _counts(n_components)
@@ -145,7 +156,8 @@ def diagnose(
         symmetric=symmetric,
         asymmetry=asymmetry(gram),
         spectrum=spectrum_of(gram, tolerance),
-        features=features_of(kernel, split, n_frequencies, draw_rng) if symmetric else None,
+        singular_values=None if symmetric else singular_values_of(gram),
+        features=features_of(kernel, split, n_frequencies, draw_rng),
     )
 
 
@@ -160,9 +172,11 @@ def _domain_message(kernel: Any, X: Any) -> str:
     """Return why the kernel is not defined on all rows, or an empty text if it is."""
     if not isinstance(kernel, Kernel):
         return ""
-    kernel.check_dim(X.shape[1])
+    kernel.check_widths(X.shape[1], X.shape[1])
     try:
         kernel.check_inputs(X)
+        if not kernel.is_symmetric:
+            kernel.check_right_inputs(X)
     except ValueError as problem:
         return str(problem)
     return ""

@@ -8,9 +8,10 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.features.approximation import Recipe, approximate
+from bochner.features.one_sided import one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import Auto, SpectralMeasure
+from bochner.spectral import Auto, Lattice, Law, Mapped, SpectralMeasure
 from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Setting
 
@@ -39,8 +40,8 @@ class Split:
 class FeatureErrors:
     """A measure, and the errors of features, for one number of features.
 
-    Errors are root mean squares over pairs of distinct rows, relative to the kernel's root mean
-    square over them. ``None`` is what is not known.
+    Errors are root mean squares over pairs of distinct rows, in either order, relative to the
+    kernel's root mean square over them. ``None`` is what is not known.
 
     Attributes
     ----------
@@ -50,14 +51,15 @@ class FeatureErrors:
         Of the measure that the frequencies are drawn from.
     max_error : float or None
         Bound on the distance of its transform from the kernel, in the kernel's units; zero for a
-        closed form.
+        closed form, aliasing and truncation together for a numerical transform.
     predicted_error : float or None
-        For orthogonal frequencies of a designed measure, and for independent frequencies of one
-        law in closed form.
+        For orthogonal frequencies of a designed measure, and for independent frequencies without
+        phases of one law in closed form.
     sampled_error : float or None
         Of three draws of orthogonal frequencies, on held-out rows.
     least_squares_error : float or None
-        With weights fitted by least squares, on held-out rows.
+        With weights, and phases for an asymmetric kernel, fitted by least squares, on held-out
+        rows.
     """
 
     n_components: int
@@ -74,10 +76,13 @@ class Features:
 
     Attributes
     ----------
-    measure : {"closed form", "designed", "combined", "none"}
-        ``"combined"`` is a sum or product of measures of the other kinds.
-    positive : bool or None
-        Whether the measure is positive, so that all features have the sign one.
+    measure : {"closed form", "designed", "numerical", "combined", "none"}
+        ``"numerical"`` is the Fourier transform of a function of the lag, ``"combined"`` a sum or
+        product of measures of the other kinds.
+    sign : {"positive", "signed", "complex (polar)", "two-sided", ""}
+        What the measure's values are: positive for a positive definite kernel; complex for an
+        asymmetric one, whose frequencies have phases; two-sided if instead its two arguments have
+        frequencies of their own.
     reason : str
         Why there is no measure; otherwise empty.
     refused : bool
@@ -88,10 +93,15 @@ class Features:
     """
 
     measure: str
-    positive: bool | None
+    sign: str
     reason: str
     refused: bool
     errors: tuple[FeatureErrors, ...]
+
+    @property
+    def positive(self) -> bool | None:
+        """Whether the measure is positive, so that all features have the sign one."""
+        return self.sign == "positive" if self.sign else None
 
     @property
     def fitted(self) -> FeatureErrors | None:
@@ -102,7 +112,7 @@ class Features:
 def features_of(
     kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: np.random.Generator
 ) -> Features:
-    """Return the measure and the errors of features of a symmetric kernel.
+    """Return the measure and the errors of features of a kernel.
 
     Parameters
     ----------
@@ -132,13 +142,13 @@ def features_of(
                 total_variation=measure.total_variation,
                 max_error=measure.max_error,
                 predicted_error=_predicted_error(kernel, measure, split, m),
-                sampled_error=_sampled_error(measure, split, m, rng),
+                sampled_error=_sampled_error(kernel, measure, split, m, rng),
                 least_squares_error=error,
             )
         )
-    first = measures[0]
-    positive = None if first is None else all(m is not None and m.is_positive for m in measures)
-    return Features(_kind(first), positive, reason, refused, tuple(errors))
+    known = [measure for measure in measures if measure is not None]
+    kind = _kind(known[0]) if known else "none"
+    return Features(kind, _sign(kernel, known, middle), reason, refused, tuple(errors))
 
 
 def _measures(
@@ -149,16 +159,39 @@ def _measures(
         return [None] * len(n_frequencies)
     # All rows are looked at, as they are few: `approximate` makes the same design, which is cached.
     data = Rows(split.fit, None, seed=0)
-    settings = (Setting(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies)
-    return [Auto().measure(kernel, setting) for setting in settings]
+    settings = [Setting(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]
+    with warnings.catch_warnings():
+        # That a numerical transform is rough shows in its greatest error.
+        warnings.simplefilter("ignore", UserWarning)
+        first = Auto().measure(kernel, settings[0])
+        if _kind(first) in ("numerical", "closed form"):
+            # They cost time, or nothing, and are the same for every number.
+            return [first] * len(settings)
+        return [first, *(Auto().measure(kernel, setting) for setting in settings[1:])]
 
 
-def _kind(measure: SpectralMeasure | None) -> str:
-    if measure is None:
-        return "none"
+def _kind(measure: SpectralMeasure) -> str:
     if measure.predicted_error is not None:
         return "designed"
+    if all(isinstance(_unmapped(part.law), Lattice) for part in measure.parts):
+        return "numerical"
     return "closed form" if measure.max_error == 0.0 else "combined"
+
+
+def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
+    """Return what the values of a kernel's measures are; an empty text if there are none."""
+    if not measures:
+        return ""
+    if all(measure.is_positive for measure in measures):
+        return "positive"
+    drawn = one_sided(kernel, measures[0].sample(m, rng=0))
+    if drawn.is_symmetric:
+        return "signed"
+    return "complex (polar)" if drawn.phase.any() else "two-sided"
+
+
+def _unmapped(law: Law) -> Law:
+    return _unmapped(law.law) if isinstance(law, Mapped) else law
 
 
 def _predicted_error(
@@ -168,11 +201,14 @@ def _predicted_error(
 
     That of a designed measure is its own. The mean of :math:`\cos(\omega_j \cdot \Delta)` over
     independent draws of one law, which makes a stationary kernel, has the variance
-    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`.
+    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`; with phases it has another.
     """
     if measure.predicted_error is not None:
         return measure.predicted_error
-    if len(measure.parts) > 1 or measure.max_error or measure.parts[0].envelope[0]:
+    part = measure.parts[0]
+    if len(measure.parts) > 1 or measure.max_error or part.envelope[0]:
+        return None
+    if not _unmapped(part.law).is_positive:
         return None
     rows = split.fit
     mass = measure.mass
@@ -182,11 +218,12 @@ def _predicted_error(
 
 
 def _sampled_error(
-    measure: SpectralMeasure, split: Split, m: int, rng: np.random.Generator
+    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int, rng: np.random.Generator
 ) -> float | None:
     if not len(split.held_out):
         return None
-    errors = [_held_out_error(measure.sample(m, rng), split) for _ in range(_DRAWS)]
+    draws = (one_sided(kernel, measure.sample(m, rng)) for _ in range(_DRAWS))
+    errors = [_held_out_error(drawn, split) for drawn in draws]
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
@@ -210,8 +247,8 @@ def _held_out_error(frequencies: Frequencies, split: Split) -> float:
 
 
 def _distinct(gram: Array) -> Array:
-    """Return the entries of a Gram matrix for pairs of distinct rows."""
-    return gram[np.triu_indices(len(gram), k=1)]
+    """Return the entries of a Gram matrix for ordered pairs of distinct rows."""
+    return gram[~np.eye(len(gram), dtype=bool)]
 
 
 def _ratio(mean_square: float, exact: Array) -> float:

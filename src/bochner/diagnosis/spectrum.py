@@ -1,9 +1,9 @@
-"""Signs and sizes of the eigenvalues of a Gram matrix."""
+"""Signs and sizes of the eigenvalues of a Gram matrix, and its singular values."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from scipy.linalg import eigvalsh, svdvals
 
 from bochner._numerics.arrays import Array
 
@@ -80,6 +80,7 @@ def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
     size = -np.sort(-np.abs(values))
     total, least = float(size.sum()), tolerance * float(size[0])
     negative = values < -least
+    effective_rank, rank_99 = _ranks(size)
     return Spectrum(
         n_positive=int(np.count_nonzero(values > least)),
         n_negative=int(np.count_nonzero(negative)),
@@ -87,6 +88,50 @@ def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
         tolerance=tolerance,
         negative_share=float(-values[negative].sum()) / (total or 1.0),
         most_negative=float(values[negative].min(initial=0.0)) / (float(size[0]) or 1.0),
-        effective_rank=total**2 / (float(size @ size) or 1.0),
-        rank_99=int(np.searchsorted(np.cumsum(size), _MOST * total)) + 1 if total else 0,
+        effective_rank=effective_rank,
+        rank_99=rank_99,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SingularValues:
+    r"""Effective rank of a matrix with singular values :math:`\sigma_i`.
+
+    Attributes
+    ----------
+    effective_rank : float
+        :math:`(\sum_i \sigma_i)^2 / \sum_i \sigma_i^2`.
+    rank_99 : int
+        The least number of singular values that make 99 % of :math:`\sum_i \sigma_i`.
+    """
+
+    effective_rank: float
+    rank_99: int
+
+
+def singular_values_of(gram: Array) -> SingularValues:
+    """Return the effective rank of a matrix, symmetric or not.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n2)
+        Finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.diagnosis import singular_values_of
+    >>> found = singular_values_of(np.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> round(found.effective_rank, 12), found.rank_99
+    (2.0, 2)
+    """
+    scale = float(np.abs(gram).max(initial=0.0)) or 1.0
+    return SingularValues(*_ranks(np.asarray(svdvals(gram / scale), dtype=np.float64)))
+
+
+def _ranks(size: Array) -> tuple[float, int]:
+    """Return the effective rank and the number of values that make 99 % of sizes in order."""
+    total = float(size.sum())
+    effective = total**2 / (float(size @ size) or 1.0)
+    most = int(np.searchsorted(np.cumsum(size), _MOST * total)) + 1 if total else 0
+    return effective, most

@@ -11,7 +11,7 @@ from bochner.diagnosis.values import kernel_name
 if TYPE_CHECKING:
     from bochner.diagnosis.diagnosis import Diagnosis
     from bochner.diagnosis.errors import Features
-    from bochner.diagnosis.spectrum import Spectrum
+    from bochner.diagnosis.spectrum import SingularValues, Spectrum
 
 HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
 _FIELDS = (
@@ -38,6 +38,9 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
     if diagnosis.spectrum is not None:
         found["symmetric"] = "yes" if diagnosis.symmetric else _asymmetric(diagnosis)
         found |= _spectrum(diagnosis.spectrum)
+    if diagnosis.singular_values is not None:
+        ranks = diagnosis.singular_values
+        found["effective rank"] = _effective_rank(ranks, "singular values make 99 % of their sum")
     if diagnosis.features is not None:
         found["measure"] = _measure(diagnosis.features)
     return found
@@ -57,11 +60,14 @@ def legend(diagnosis: Diagnosis) -> str:
     features = diagnosis.features
     if features is None:
         return ""
-    words = ["Errors are relative, over pairs of distinct rows"]
+    ordered = "" if diagnosis.symmetric else " in either order"
+    words = [f"Errors are relative, over pairs of distinct rows{ordered}"]
     if features.errors[0].predicted_error is not None:
         words.append(_PREDICTED.get(features.measure, "predicted"))
     if features.fitted is not None:
         words.append("the last two columns are measured on held-out rows")
+    if features.measure == "numerical":
+        words.append("max error is aliasing and truncation of the transform")
     return "; ".join(words) + "."
 
 
@@ -122,17 +128,18 @@ def _spectrum(spectrum: Spectrum) -> dict[str, str]:
             f"{spectrum.negative_share:.3g} of the sum of all sizes; the most negative "
             f"eigenvalue is {spectrum.most_negative:.3g} of the greatest size"
         )
-    found["effective rank"] = (
-        f"{spectrum.effective_rank:.3g}; {spectrum.rank_99} eigenvalues make 99 % of the sum of "
-        f"sizes"
-    )
+    found["effective rank"] = _effective_rank(spectrum, "eigenvalues make 99 % of the sum of sizes")
     return found
+
+
+def _effective_rank(ranks: Spectrum | SingularValues, what: str) -> str:
+    return f"{ranks.effective_rank:.3g}; {ranks.rank_99} {what}"
 
 
 def _measure(features: Features) -> str:
     if features.measure == "none":
         return "not known"
-    return f"{'positive' if features.positive else 'signed'}, {features.measure}"
+    return f"{features.sign}, {features.measure}"
 
 
 def _cell(value: float | None) -> str:

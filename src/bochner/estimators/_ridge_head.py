@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner.estimators._asymmetry import refuse_asymmetric, refuse_two_sided
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import Region, check_rows
@@ -84,9 +85,13 @@ class RidgeHead(BaseEstimator, ABC):
         n_frequencies = count_frequencies(self.n_components)
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         self.kernel_ = self._choose_kernel(X, Y, weight, n_frequencies, kernel_rng)
+        if not self.associated:
+            refuse_asymmetric(self.kernel_)
         recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition)
         rows = X if weight is None else X[weight > 0]
         found = approximate(self.kernel_, rows, recipe, draw_rng, data_rng)
+        if not self.associated:
+            refuse_two_sided(self.kernel_, found.frequencies)
         self.frequencies_ = found.frequencies
         self.signature_ = self.frequencies_.signature
         self._region = found.region

@@ -57,7 +57,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Whether to add a constant with a flat prior. Without it the prior mean is zero:
         centre the targets.
     associated : bool, default=False
-        Whether to learn with :math:`Z Z^\top` whatever the signs of the features.
+        Whether to learn with :math:`Z Z^\top` whatever the signs of the features, or the phases of
+        an asymmetric kernel's, which cancel in it.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -107,7 +108,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Raises
         ------
         ValueError
-            If a parameter is out of range or the data are unusable.
+            If a parameter is out of range, the data are unusable, or the kernel is asymmetric and
+            ``associated`` is false: :class:`bochner.AsymmetricKernelRidge` learns with it.
         """
         return self._fit(X, y, sample_weight, start=True)
 

@@ -68,7 +68,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Raises
         ------
         ValueError
-            If there is one class only, a parameter is out of range or the data are unusable.
+            If there is one class only, a parameter is out of range, the data are unusable, or the
+            kernel is asymmetric and ``associated`` is false.
         """
         return self._fit(X, y, None, sample_weight, start=True)
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner.estimators._asymmetry import refuse_asymmetric
 from bochner.estimators._ridge_head import RidgeHead
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
@@ -98,7 +99,7 @@ class TableModel(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If the table or the target cannot be learned from.
+            If the table or the target cannot be learned from, or the kernel is asymmetric.
         """
         y = self._read_target(y)
         check_consistent_length(X, y)
@@ -141,6 +142,8 @@ class TableModel(BaseEstimator, ABC):
                 f"kernel must be one of {', '.join(map(repr, _SEARCHED))}, the name of another "
                 f"kernel, or a Kernel, got {self.kernel!r}."
             )
+        else:
+            refuse_asymmetric(self.kernel, associated=False)
 
     def _choices(
         self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress

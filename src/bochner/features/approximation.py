@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import dense_rows, squared_norms
+from bochner._numerics.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
+from bochner.features.one_sided import one_sided
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
@@ -23,6 +25,7 @@ from bochner.spectral.masses import least_squares_masses
 _SPHERE_TOLERANCE = 1e-4
 
 _MASS_ROWS = 50
+_POOR = 0.5
 
 WEIGHTS = ("sampled", "least_squares")
 MASSES = ("exact", "least_squares")
@@ -121,7 +124,8 @@ def approximate(
         parts = measure.sample_parts(recipe.n_frequencies, draw_rng, scheme)
         if recipe.masses == "least_squares":
             parts = _with_fitted_masses(kernel, X, right, measure, parts, data_rng)
-        frequencies = reduce(add, parts)
+        frequencies = one_sided(kernel, reduce(add, parts))
+        _warn_if_poor(measure.predicted_error, 2 * recipe.n_frequencies)
         return Approximation(
             frequencies,
             _region(kernel, X, measure, setting),
@@ -194,3 +198,12 @@ def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, setting: Settin
     square = squared_norms(X) - 2.0 * offset + centre @ centre
     greatest = max(pairs.reach, float(np.sqrt(max(square.max(), 0.0))))
     return Region(centre, 0.0, greatest)
+
+
+def _warn_if_poor(predicted_error: float | None, n_components: int) -> None:
+    if predicted_error is not None and predicted_error > _POOR:
+        warn_user(
+            f"The features explain the kernel badly: their predicted relative error is "
+            f"{predicted_error:.3g} with n_components={n_components}. Use more, or "
+            f"weights='least_squares'."
+        )

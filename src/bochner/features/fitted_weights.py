@@ -1,12 +1,13 @@
 """Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array, dense_rows, squared_norms
+from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance
+from bochner.features.one_sided import one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.sampling import Scheme
@@ -65,7 +66,7 @@ def fitted_frequencies(
     if measure is None:
         drawn = _proposed(left, right, n_frequencies, scheme, draw_rng, data_rng)
     else:
-        drawn = measure.sample(n_frequencies, draw_rng, scheme)
+        drawn = one_sided(kernel, measure.sample(n_frequencies, draw_rng, scheme))
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
     far = _far_rows(kernel, left, data_rng)
@@ -183,15 +184,13 @@ def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> flo
 
 def _say(error: float, *, is_prior: bool, known: bool) -> None:
     if is_prior and known:
-        warnings.warn(
+        warn_user(
             f"Least-squares weights were no better than the sampled ones on held-out rows "
-            f"(relative error {error:.3g}), which are kept.",
-            stacklevel=5,
+            f"(relative error {error:.3g}), which are kept."
         )
     elif not known and error > _POOR_FIT:
-        warnings.warn(
+        warn_user(
             f"The features explain the kernel badly: relative error {error:.3g} on held-out rows. "
             f"Use more features, or Radial or DotProduct if the kernel is a function of the "
-            f"distance or the inner product.",
-            stacklevel=5,
+            f"distance or the inner product."
         )

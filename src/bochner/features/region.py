@@ -1,12 +1,12 @@
 """Where the features of a designed measure are good."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.warn import warn_user
 from bochner.kernels import Kernel
 
 
@@ -41,12 +41,11 @@ class Region:
                 if self.least == 0.0
                 else f"{self.greatest:.6g}, up to rounding"
             )
-            warnings.warn(
+            warn_user(
                 f"{int(outside.sum())} of {len(outside)} rows lie outside the region that the "
                 f"training data cover: their distance from its centre should be {what}, and one "
                 f"of them has {worst:.6g}. The kernel's values there are bounded but not "
-                f"approximated; fit on data that reach as far.",
-                stacklevel=4,
+                f"approximated; fit on data that reach as far."
             )
 
 

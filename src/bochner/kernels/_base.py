@@ -83,6 +83,10 @@ class Kernel(ABC):
             raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
         self.check_dim(left)
 
+    def right_dim(self, dim: int) -> int:
+        """Return how many columns right rows have where left rows have ``dim``."""
+        return dim
+
     def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
         """Raise ``ValueError`` unless the kernel is defined on every row of ``X``.
 

@@ -32,6 +32,9 @@ class _Compound(Kernel):
         for member in self.members:
             member.check_widths(left, right)
 
+    def right_dim(self, dim: int) -> int:
+        return self.members[0].right_dim(dim)
+
     def check_inputs(self, X: Any) -> None:
         for member in self.members:
             member.check_inputs(X)
@@ -132,6 +135,9 @@ class Scaled(Kernel):
 
     def check_widths(self, left: int, right: int) -> None:
         self.kernel.check_widths(left, right)
+
+    def right_dim(self, dim: int) -> int:
+        return self.kernel.right_dim(dim)
 
     def check_inputs(self, X: Any) -> None:
         self.kernel.check_inputs(X)

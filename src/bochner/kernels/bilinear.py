@@ -150,6 +150,9 @@ class Bilinear(Kernel):
                     f"rows of {name}), but the data have {width}."
                 )
 
+    def right_dim(self, dim: int) -> int:
+        return len(self.right)
+
     def check_inputs(self, X: Any) -> None:
         _check_products("X @ left", self.kernel.check_inputs, X @ self.left)
 

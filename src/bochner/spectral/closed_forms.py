@@ -130,7 +130,8 @@ def _tilt(kernel: kernels.SinhGaussian | kernels.CoshGaussian, dim: int) -> tupl
 
 
 def _translated(length_scale: LengthScale, shift: Array, modulation: Modulation) -> SpectralMeasure:
-    return SpectralMeasure((Part(*modulated(length_scale, tuple(shift.tolist()), modulation)),))
+    parts = modulated(length_scale, tuple(shift.tolist()), modulation)
+    return SpectralMeasure(tuple(Part(mass, law) for mass, law in parts))
 
 
 @closed_form.register

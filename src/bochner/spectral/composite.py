@@ -40,6 +40,10 @@ class Convolution(Law):
         return all(law.is_positive for law in self.laws)
 
     @property
+    def is_jordan(self) -> bool:
+        return any(law.is_jordan for law in self.laws)
+
+    @property
     def layout(self) -> Layout:
         return tuple(block for law in self.laws for block in law.layout)
 
@@ -117,6 +121,10 @@ class Mapped(Law):
     @property
     def is_even(self) -> bool:
         return self.law.is_even
+
+    @property
+    def is_jordan(self) -> bool:
+        return self.law.is_jordan
 
     @property
     def layout(self) -> Layout:

@@ -215,7 +215,7 @@ def spectral_measure(
     kernel : Kernel
         Any kernel of :mod:`bochner.kernels`, and sums, products and multiples of them.
     dim : int
-        Number of inputs.
+        Number of inputs, of the left argument.
     distances : array-like, default=None
         Distances between rows of the data, of any shape, in the kernel's metric: a designed
         measure is fitted as far as they reach, and its variance is least for them. Kernels of
@@ -253,7 +253,7 @@ def spectral_measure(
     if dim < 1:
         raise ValueError(f"dim must be at least 1, got {dim}.")
     if isinstance(kernel, Kernel):
-        kernel.check_dim(dim)
+        kernel.check_widths(dim, kernel.right_dim(dim))
     m = _DEFAULT_FREQUENCIES if n_frequencies is None else n_frequencies
     if m < 1:
         raise ValueError(f"n_frequencies must be at least 1, got {m}.")

@@ -77,6 +77,11 @@ class Law(ABC):
         return True
 
     @property
+    def is_jordan(self) -> bool:
+        """Whether this is the law of a Jordan part of a complex measure."""
+        return False
+
+    @property
     def is_even(self) -> bool:
         """Whether a frequency and its negative are as likely, with opposite phases."""
         return True
@@ -102,8 +107,10 @@ class Law(ABC):
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
         return ((1.0, self),)
 
-    def joined(self, mass: float, other: "Law", other_mass: float) -> "tuple[float, Law] | None":
-        """Return the sum of two measures as one mass and law, or ``None`` if they stay two."""
+    def joined(
+        self, mass: float, other: "Law", other_mass: float
+    ) -> "tuple[tuple[float, Law], ...] | None":
+        """Return masses and laws of the sum of two measures, or ``None`` if they stay two."""
         return None
 
 
@@ -153,6 +160,11 @@ class Elliptical(Law):
     @property
     def dim(self) -> int:  # type: ignore[override]
         return len(self.mean)
+
+    @property
+    def is_jordan(self) -> bool:
+        """Whether this is the law of a Jordan part of a complex measure."""
+        return False
 
     @property
     def is_even(self) -> bool:

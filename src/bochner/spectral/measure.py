@@ -162,10 +162,12 @@ class SpectralMeasure:
     def __add__(self, other: Any) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
-        parts = list(self.parts)
-        for part in other.parts:
-            _join(parts, part)
-        return SpectralMeasure(tuple(parts), self.max_error + other.max_error)
+        parts = reduce(_joined, other.parts, self.parts)
+        # Parts split by sign have what they need in proportion to mass, however small one is.
+        split = any(part.law.is_jordan for part in parts)
+        return SpectralMeasure(
+            parts, self.max_error + other.max_error, ByMass() if split else _HALF_BY_MASS
+        )
 
     def __mul__(self, other: Any) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
@@ -219,15 +221,15 @@ def _maps(law: Law) -> tuple[Array, Array] | tuple[()]:
     return ()
 
 
-def _join(parts: list[Part], new: Part) -> None:
-    """Add a part to a list, in place of one that it makes a single part with, if there is one."""
+def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
+    """Return parts and one more, in place of one that it makes a simpler sum with if there is."""
     for index, part in enumerate(parts):
         if part.envelope == new.envelope:
-            joined = part.law.joined(part.mass, new.law, new.mass)
-            if joined is not None:
-                parts[index] = Part(*joined, part.envelope)
-                return
-    parts.append(new)
+            sums = part.law.joined(part.mass, new.law, new.mass)
+            if sums is not None:
+                made = (Part(mass, law, part.envelope) for mass, law in sums)
+                return (*parts[:index], *made, *parts[index + 1 :])
+    return (*parts, new)
 
 
 def _envelope(a: Part, b: Part) -> tuple[float, float]:

@@ -83,6 +83,10 @@ class Modulated(Law):
         return self.component in (Component.POSITIVE, Component.NEGATIVE)
 
     @property
+    def is_jordan(self) -> bool:
+        return self.component is not Component.POLAR
+
+    @property
     def layout(self) -> Layout:
         return Isotropic(Chi(), self.dim).layout
 
@@ -91,7 +95,7 @@ class Modulated(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         standard = Isotropic(Chi(), self.dim)
-        if self.component is not Component.POLAR:
+        if self.is_jordan:
             points = standard.sample(m, rng, scheme)
             points = self._moved(points, rng, independent=isinstance(scheme, Iid))
             t = points @ self._axis
@@ -108,7 +112,7 @@ class Modulated(Law):
         return Draw(points / as_array(self.length_scale), np.abs(ratio), phase)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
-        if self.component is not Component.POLAR:
+        if self.is_jordan:
             return ((1.0, self),)
         variation = self.variation
         parts = []
@@ -119,7 +123,9 @@ class Modulated(Law):
                 parts.append((-share if component is Component.NEGATIVE else share, law))
         return tuple(parts)
 
-    def joined(self, mass: float, other: Law, other_mass: float) -> tuple[float, Law] | None:
+    def joined(
+        self, mass: float, other: Law, other_mass: float
+    ) -> tuple[tuple[float, Law], ...] | None:
         if not isinstance(other, Modulated):
             return None
         alike = (self.length_scale, self.shift) == (other.length_scale, other.shift)
@@ -173,15 +179,16 @@ class Modulated(Law):
 
 def modulated(
     length_scale: LengthScale, shift: tuple[float, ...], modulation: Modulation
-) -> tuple[float, Law]:
-    """Return a modulated Gaussian measure as its total variation and the law that carries it.
+) -> tuple[tuple[float, Law], ...]:
+    """Return a modulated Gaussian measure as masses and the laws that carry them.
 
-    The sign of the shift is chosen so that a measure and its transpose have the same; without a
-    shift, the measure is a multiple of the Gaussian's.
+    There is one, but for a real measure, which is split by sign. The sign of the shift is chosen
+    so that a measure and its transpose have the same; without a shift, the measure is a multiple
+    of the Gaussian's.
     """
     first = next((value for value in shift if value != 0.0), 0.0)
     if first == 0.0 or (modulation.cosine == 0.0 and modulation.sine == 0.0):
-        return modulation.mean(0.0), Isotropic(Chi(), len(shift), length_scale)
+        return ((modulation.mean(0.0), Isotropic(Chi(), len(shift), length_scale)),)
     if first < 0.0:
         shift, modulation = tuple(-value for value in shift), modulation.reversed()
     law = Modulated(length_scale, shift, modulation)
@@ -191,7 +198,11 @@ def modulated(
             f"The total variation of the kernel's measure overflows: the shift {shift} is too long "
             f"for the length scale {length_scale}."
         )
-    return (variation, law) if variation > 0.0 else (0.0, Isotropic(Chi(), law.dim, length_scale))
+    if variation == 0.0:
+        return ((0.0, Isotropic(Chi(), law.dim, length_scale)),)
+    if modulation.sine == 0.0:
+        return tuple((variation * share, part) for share, part in law.jordan())
+    return ((variation, law),)
 
 
 def correction(halves: list[Array], s: float) -> Array:

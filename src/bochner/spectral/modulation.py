@@ -96,7 +96,7 @@ class Modulation:
             return abs(self.cosine)
         if self.sine == 0.0:
             return self.real_variation(s)
-        return normal_mean(self.size, s)
+        return normal_mean(self.size, s, *self._zero)
 
     def real_variation(self, s: float) -> float:
         r"""Return :math:`E|\Re H(t)|`, the mass of both real Jordan parts."""
@@ -104,12 +104,18 @@ class Modulation:
             return abs(self.cosine) * mean_abs_cosine(s)
         if abs(self.cosine) <= abs(self.constant):
             return abs(self.mean(s))
-        zero = float(np.arccos(-self.constant / self.cosine))
-        return normal_mean(lambda t: np.abs(self.real(t)), s, zero)
+        return normal_mean(lambda t: np.abs(self.real(t)), s, *self._zero)
 
     def imaginary_variation(self, s: float) -> float:
         r"""Return :math:`E|\Im H(t)|`, the mass of both imaginary Jordan parts."""
         return abs(self.sine) * mean_abs_sine(s)
+
+    @property
+    def _zero(self) -> tuple[float, ...]:
+        """Where the real part has a zero in (0, pi), if any: sizes have a corner there."""
+        if abs(self.cosine) <= abs(self.constant):
+            return ()
+        return (float(np.arccos(-self.constant / self.cosine)),)
 
 
 class Component(Enum):

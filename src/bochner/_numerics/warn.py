@@ -1,0 +1,27 @@
+"""Warnings that point at the user's own line."""
+
+import sys
+import warnings
+
+_PASSED_OVER = ("bochner", "sklearn")
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Emit a warning from the line that called the library, however deep the library is in itself.
+
+    That is the innermost frame outside this package and scikit-learn, which wraps the methods of
+    estimators.
+
+    Parameters
+    ----------
+    message : str
+    category : type of warning, default=UserWarning
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _package(frame.f_globals) in _PASSED_OVER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]

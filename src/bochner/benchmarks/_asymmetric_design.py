@@ -1,0 +1,169 @@
+"""The design of the benchmark of asymmetric kernels: kernels, data sets, methods, trials."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner import baselines, kernels
+from bochner._numerics.arrays import Array
+from bochner.features.transformer import FourierFeatures
+from bochner.kernels import Kernel
+
+ERROR, MASSES, SPEED, TABLE, DIRECTION, ACCURACY = PARTS = (
+    "error",
+    "masses",
+    "speed",
+    "table 1",
+    "direction",
+    "accuracy",
+)
+"""In the order in which they are measured."""
+
+SIGMA = 2.0
+TRIALS = 10
+FEW_TRIALS = 2
+
+SHIFT, SINH, COSH = "ShiftGaussian", "SinhGaussian", "CoshGaussian"
+GAUSSIAN, LINEAR = "Gaussian", "linear"
+NO_KERNEL = "–"
+
+KERNELS: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
+    {
+        SHIFT: lambda d: kernels.ShiftGaussian(SIGMA, shift=2.0 / d),
+        SINH: lambda d: kernels.SinhGaussian(SIGMA, beta=0.5 * np.pi / d),
+        COSH: lambda d: kernels.CoshGaussian(SIGMA, beta=0.5 * np.pi / d),
+        GAUSSIAN: lambda d: kernels.Gaussian(SIGMA),
+    }
+)
+"""From the number of inputs ``d`` to the kernel, with the parameters of the paper."""
+
+ASYMMETRIC = (SHIFT, SINH, COSH)
+DATASETS = ("spambase", "ijcnn1", "letter", "cod_rna")
+GRAPHS = ("cora_directed", "citeseer_directed")
+
+JORDAN_IID = "Jordan, iid"
+JORDAN = "Jordan"
+JORDAN_FITTED = "Jordan, iid, fitted masses"
+POLAR_IID = "polar, iid"
+POLAR = "polar"
+LEAST_SQUARES = "polar, least squares"
+NYSTROEM = "asymmetric Nyström"
+
+SIZES = tuple(2**j for j in range(1, 11))
+_MANY_FREQUENCIES = 8_192
+
+
+class FeatureMap(Protocol):
+    """What every method is once it is made."""
+
+    def fit(self, X: Array) -> Any:
+        """Fit the map."""
+
+    def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
+        """Return the approximate Gram matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to approximate a kernel with ``m`` frequencies, and how often it is measured.
+
+    Parameters
+    ----------
+    make : callable
+        From a kernel, the number of frequencies and a seed to a feature map to be fitted.
+    trials : int, default=10
+    most : int or None, default=None
+        Greatest number of frequencies; ``None`` means any, with two trials beyond 8,192.
+    """
+
+    make: Callable[[Kernel, int, int], FeatureMap]
+    trials: int = TRIALS
+    most: int | None = None
+
+    def n_trials(self, m: int) -> int:
+        """Return the number of trials with ``m`` frequencies."""
+        if self.most is not None:
+            return self.trials if m <= self.most else 0
+        return self.trials if m <= _MANY_FREQUENCIES else min(self.trials, FEW_TRIALS)
+
+
+def _fourier(decomposition: str, **options: Any) -> Callable[[Kernel, int, int], FeatureMap]:
+    def make(kernel: Kernel, m: int, seed: int) -> FeatureMap:
+        return FourierFeatures(
+            kernel,
+            2 * m,
+            decomposition=decomposition,
+            dtype="float32",
+            random_state=seed,
+            **options,
+        )
+
+    return make
+
+
+def _nystroem(kernel: Kernel, m: int, seed: int) -> FeatureMap:
+    return baselines.AsymmetricNystroem(kernel, 2 * m, random_state=seed)
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        JORDAN_IID: Method(_fourier("jordan", scheme="iid")),
+        JORDAN: Method(_fourier("jordan"), most=_MANY_FREQUENCIES),
+        JORDAN_FITTED: Method(
+            _fourier("jordan", scheme="iid", masses="least_squares"), most=_MANY_FREQUENCIES
+        ),
+        POLAR_IID: Method(_fourier("polar", scheme="iid")),
+        POLAR: Method(_fourier("polar")),
+        LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),
+        NYSTROEM: Method(_nystroem, trials=3, most=512),
+    }
+)
+"""Of the part on errors, all of them with as many real features, two for each frequency."""
+
+FITTED, SERIES, QUADRATURE = "fitted", "series", "quadrature"
+MASS_NAMES = ("real positive", "real negative", "imaginary")
+
+SPEED_KERNELS = (GAUSSIAN, *ASYMMETRIC)
+SPEED_DIM = 16
+REPETITIONS = 15
+
+ASY_JORDAN = "asymmetric, Jordan, 3 M"
+ASY_POLAR = "asymmetric, polar, 3 M"
+SYM = "symmetrised, M"
+SYM_THRICE = "symmetrised, 3 M"
+RBF = "RBF, M"
+RBF_THRICE = "RBF, 3 M"
+RBF_TWICE = "RBF, 3 M, twice"
+BY_KERNEL = (ASY_JORDAN, ASY_POLAR, SYM, SYM_THRICE)
+BY_GAUSSIAN = (RBF, RBF_THRICE, RBF_TWICE)
+
+TABLE_SIZE = 2
+ACCURACY_TRIALS: Mapping[int, int] = MappingProxyType({1: 3, 4: 1})
+"""Trials by size, besides that of Table 1."""
+CS = tuple(2.0**j for j in range(-5, 6))
+
+PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = MappingProxyType(
+    {
+        "spambase": {
+            SHIFT: (92.689, 92.591), SINH: (92.787, 92.624), COSH: (92.787, 92.520),
+            GAUSSIAN: (92.461,), LINEAR: (90.261,),
+        },
+        "ijcnn1": {
+            SHIFT: (93.763, 93.180), SINH: (93.683, 93.110), COSH: (93.583, 93.464),
+            GAUSSIAN: (93.157,), LINEAR: (91.011,),
+        },
+        "letter": {
+            SHIFT: (80.631, 77.975), SINH: (82.455, 78.553), COSH: (82.237, 77.652),
+            GAUSSIAN: (77.547,), LINEAR: (72.541,),
+        },
+        "cod_rna": {
+            SHIFT: (95.881, 95.789), SINH: (95.932, 95.866), COSH: (95.950, 95.794),
+            GAUSSIAN: (95.831,), LINEAR: (91.618,),
+        },
+    }
+)  # fmt: skip
+"""Accuracies in per cent of Table 1 of He et al. (2022): asymmetric, then symmetrised."""

@@ -1,0 +1,126 @@
+"""Heads on the features of one argument refuse kernels whose two arguments differ."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from bochner import (
+    AsymmetricKernelRidge,
+    FourierFeatures,
+    KreinRidge,
+    KreinRidgeClassifier,
+    TableClassifier,
+    TableRegressor,
+    kernels,
+)
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = np.sin(X[:, 0])
+LABELS = Y > 0
+HEADS = {"ridge": (KreinRidge, Y), "classifier": (KreinRidgeClassifier, LABELS)}
+
+
+def late(delta):
+    return np.exp(-np.square(delta - 0.4).sum(axis=-1))
+
+
+def ahead(A, B):
+    return late(A[:, None] - B[None])
+
+
+TURN = np.array([[1.0, 0.5], [0.0, 1.0]])
+ASYMMETRIC = {
+    "shift": kernels.ShiftGaussian(1.0, 0.5),
+    "sinh in a sum": kernels.SinhGaussian(1.0, 0.5) + kernels.Gaussian(),
+    "lag": kernels.Stationary(late),
+    "bilinear": kernels.Bilinear(kernels.Gaussian(), np.eye(2), TURN),
+}
+
+
+@pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
+@pytest.mark.parametrize("kernel", ASYMMETRIC.values(), ids=ASYMMETRIC)
+@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
+def test_an_asymmetric_kernel_is_refused_with_the_ways_out(head, targets, kernel, weights):
+    model = head(kernel, 64, weights=weights, random_state=0)
+    message = f"{re.escape(repr(kernel))} is asymmetric.*AsymmetricKernelRidge.*symmetrised.*assoc"
+    for fit in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            fit(X, targets)
+
+
+def test_a_name_of_an_asymmetric_kernel_is_refused():
+    with pytest.raises(ValueError, match=r"ShiftGaussian\(.*is asymmetric"):
+        KreinRidge("shift_gaussian").fit(X, Y)
+
+
+@pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
+def test_a_function_that_is_found_asymmetric_is_refused(head, targets):
+    model = head(ahead, 64, weights="least_squares", random_state=0)
+    with pytest.raises(
+        ValueError, match=r"ahead.*is not symmetric on these data.*Asymm.*\.T\) / 2"
+    ):
+        model.fit(X, targets)
+
+
+def test_the_ways_out_work():
+    kernel = kernels.ShiftGaussian(1.0, 0.5)
+    AsymmetricKernelRidge(kernel, 64).fit(X, Y)
+    AsymmetricKernelRidge(ahead, 64, weights="least_squares").fit(X, Y)
+    KreinRidge(kernels.Stationary(lambda delta: late(delta + 0.4), symmetric=True), 64).fit(X, Y)
+
+    def symmetric(A, B):
+        return (ahead(A, B) + ahead(B, A).T) / 2
+
+    KreinRidge(symmetric, 64, weights="least_squares").fit(X, Y)
+
+
+@pytest.mark.parametrize("kernel", [*ASYMMETRIC.values()][:3], ids=[*ASYMMETRIC][:3])
+@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
+def test_with_a_symmetrised_kernel_the_model_is_kernel_ridge_regression(kernel, weights):
+    even = kernel.symmetrised
+    model = KreinRidge(even, 1024, 1.0, weights=weights, random_state=0).fit(X, Y)
+    # The estimate is symmetric, and what is learned is learned with it.
+    Z = model.frequencies_.features(X)
+    K = (Z * model.signature_) @ Z.T
+    assert_allclose(K, model.frequencies_.gram(X), atol=1e-12)
+    expected = K @ np.linalg.solve(K + np.eye(len(X)), Y)
+    assert_allclose(model.predict(X), expected, atol=1e-6)
+    exact = even(X)
+    assert np.linalg.norm(K - exact) < 0.2 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
+@pytest.mark.parametrize("kernel", ASYMMETRIC.values(), ids=ASYMMETRIC)
+def test_the_associated_space_is_that_of_the_left_features(head, targets, kernel):
+    model = head(kernel, 64, 1.0, associated=True, random_state=0).fit(X, targets)
+    Z = model.frequencies_.features(X)
+    t = np.where(targets, 1.0, -1.0) if targets is LABELS else targets
+    coef = np.linalg.solve(Z.T @ Z + np.eye(64), Z.T @ t)
+    assert_allclose(np.ravel(model.coef_), coef, atol=1e-8)
+
+
+def test_phases_cancel_in_the_associated_space():
+    left = FourierFeatures(kernels.ShiftGaussian(1.0, 3.0), 2048, random_state=0).fit(X)
+    Z = left.transform(X)
+    # The kernel of the size of the measure, which a shift leaves as it is.
+    assert np.abs(Z @ Z.T - kernels.Gaussian(1.0)(X)).max() < 0.25
+
+
+def test_a_symmetric_kernel_with_features_of_either_side_is_refused():
+    kernel = kernels.Bilinear(kernels.Gaussian(), np.eye(2), TURN).symmetrised
+    with pytest.raises(ValueError, match=r"different features for its two.*kernel\.__call__"):
+        KreinRidge(kernel, 64).fit(X, Y)
+    KreinRidge(kernel.__call__, 64, weights="least_squares").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "targets"), [(TableRegressor, Y), (TableClassifier, LABELS)], ids=["reg", "class"]
+)
+def test_tables_refuse_an_asymmetric_kernel_at_once(model, targets):
+    with pytest.raises(ValueError, match=r"is asymmetric.*AsymmetricKernelRidge") as refused:
+        model(kernels.ShiftGaussian()).fit(pd.DataFrame(X, columns=["a", "b"]), targets)
+    # Models of tables have no such parameter.
+    assert "associated" not in str(refused.value)

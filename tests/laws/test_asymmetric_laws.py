@@ -1,0 +1,72 @@
+"""Every law of complex measures, for every asymmetric kernel."""
+
+import numpy as np
+import pytest
+from laws import asymmetric_laws as laws
+from laws.asymmetric_laws import CASES, COMBINED, DECOMPOSITIONS, NAMED
+from scipy.spatial.distance import pdist
+
+from bochner import kernels
+from bochner.spectral import spectral_measure
+
+
+def schemes(case):
+    """All where the law is one and isotropic; below 64 inputs structured blocks are Haar's."""
+    if case in NAMED:
+        return laws.SCHEMES if case.dim == 5 else ("iid", "orthogonal", "qmc")
+    return ("iid", "qmc") if case.dim == 2 else ("orthogonal",)
+
+
+SERVED = [(case, scheme) for case in CASES for scheme in schemes(case)]
+FITTED = [case for case in NAMED if isinstance(case.kernel.length_scale, float)]
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize(("case", "scheme"), SERVED, ids=str)
+def test_samples_are_unbiased_on_both_sides(case, scheme, decomposition):
+    laws.check_unbiased(case, decomposition, scheme)
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal"])
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize("case", FITTED, ids=str)
+def test_fitted_masses_give_the_kernel_on_both_sides(case, decomposition, scheme):
+    laws.check_fitted_masses(case, decomposition, scheme)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_mass_is_the_value_at_zero(case):
+    laws.check_mass(case)
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize("scheme", ["iid", "qmc"])
+def test_functions_of_the_lag_are_sampled_within_their_error(decomposition, scheme):
+    reach = pdist(np.concatenate(laws.DRIFT.points()))
+    laws.check_unbiased(laws.DRIFT, decomposition, scheme, distances=reach)
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal"])
+def test_few_frequencies_are_unbiased(scheme):
+    laws.check_few_frequencies(scheme)
+
+
+def test_amplitudes_and_phases_are_those_of_the_measure():
+    laws.check_weights()
+
+
+def test_products_keep_the_rate_of_quasi_random_points():
+    laws.check_products_keep_their_rate()
+
+
+@pytest.mark.parametrize("case", NAMED, ids=str)
+def test_the_two_sides_differ_by_more_than_the_tests_resolve(case):
+    values = laws.exact(case)
+    forth, back = np.split(values, 2)
+    assert np.abs(forth.reshape(laws.N_ROWS, -1) - back.reshape(laws.N_ROWS, -1).T).max() > 0.1
+
+
+def test_members_of_a_kernel_are_members_of_its_measure():
+    assert len(COMBINED) == len({str(case) for case in COMBINED})
+    sum_ = kernels.ShiftGaussian(1.0, 0.5) + kernels.ShiftGaussian(1.0, -0.5)
+    assert len(spectral_measure(sum_, 2).parts) == 1

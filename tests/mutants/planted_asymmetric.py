@@ -1,0 +1,407 @@
+"""Bugs that complex measures invite."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from laws import asymmetric_laws as laws
+from laws.asymmetric_laws import LAWS, MODULATIONS, Case
+from mutants.planted import Mutant
+
+from bochner import kernels
+from bochner.frequencies import Frequencies
+from bochner.spectral import (
+    Component,
+    Convolution,
+    Draw,
+    Elliptical,
+    Law,
+    Mapped,
+    Modulated,
+    Modulation,
+    SpectralMeasure,
+    closed_forms,
+    modulated,
+    modulation,
+)
+
+SMALL_ALPHA = 1e-4
+
+SHIFT, SINH, COSH = (case for case in laws.NAMED if case.dim == 5 and "(0.8" not in str(case))
+WIDE_SHIFT, WIDE_SINH, WIDE_COSH = (
+    case for case in laws.NAMED if case.dim == 5 and "(0.8" in str(case)
+)
+PLANE = [case for case in laws.COMBINED if case.dim == 2]
+JOINED, OPPOSITE, REAL, ODD, NEGATIVE, *_ = PLANE
+SINH_TIMES_COSH, MIXTURES = (PLANE[8], PLANE[10])
+BILINEAR = next(case for case in PLANE if case.dim_right)
+
+
+def check(case, decomposition="polar", scheme="iid", **options):
+    return lambda: laws.check_unbiased(case, decomposition, scheme, **options)
+
+
+def check_fitted(case, decomposition):
+    return lambda: laws.check_fitted_masses(case, decomposition, "iid", seeds=10)
+
+
+def check_mass(case):
+    return lambda: laws.check_mass(case)
+
+
+def check_masses(component, name):
+    return lambda: laws.check_masses(component, MODULATIONS[name])
+
+
+def check_component(name, component, scheme="iid"):
+    (law,) = (part for part in laws.jordan_laws(LAWS[name]) if part.component is component)
+    return lambda: laws.check_component(law, scheme, SMALL_ALPHA)
+
+
+def lost_factor_of_the_imaginary_mass(patch):
+    """Only one of the two imaginary parts is counted."""
+    patch.setattr(
+        Modulation,
+        "imaginary_variation",
+        lambda self, s: 0.5 * abs(self.sine) * modulation.mean_abs_sine(s),
+    )
+
+
+def conjugated_phases(patch):
+    phase = Component.phase
+    patch.setattr(Component, "phase", lambda self, factor, t: -phase(self, factor, t))
+
+
+def no_phases(patch):
+    patch.setattr(Component, "phase", lambda self, factor, t: np.zeros_like(t))
+
+
+def swapped_sides(patch):
+    left, right = Frequencies.features, Frequencies.features_right
+    patch.setattr(Frequencies, "features", right)
+    patch.setattr(Frequencies, "features_right", left)
+
+
+def phases_on_both_sides(patch):
+    patch.setattr(
+        Frequencies,
+        "features_right",
+        lambda self, Y: self._map(Y, self.nu, self.phase, self.envelope),
+    )
+
+
+def opposite_translation(patch):
+    patch.setattr(closed_forms, "_TRANSLATION", Modulation(0.0, 1.0, -1.0))
+
+
+def tilt_without_its_length_scales(patch):
+    """The vector is taken as it is, and not times the squared length scale."""
+    tilt = closed_forms._tilt
+
+    def without(kernel, dim):
+        shift, factor = tilt(kernel, dim)
+        return shift / np.broadcast_to(kernel.length_scale, dim) ** 2, factor
+
+    patch.setattr(closed_forms, "_tilt", without)
+
+
+def tilt_without_its_constant(patch):
+    tilt = closed_forms._tilt
+    patch.setattr(closed_forms, "_tilt", lambda kernel, dim: (tilt(kernel, dim)[0], 1.0))
+
+
+def with_draws(patch, change: Callable[[Law, Draw], Draw]):
+    draw = Modulated.draw
+    patch.setattr(
+        Modulated, "draw", lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme))
+    )
+
+
+def no_importance_weights(patch):
+    with_draws(patch, lambda law, draw: replace(draw, ratio=np.ones_like(draw.ratio)))
+
+
+def ratios_that_are_not_divided_by_the_variation(patch):
+    with_draws(
+        patch,
+        lambda law, draw: (
+            replace(draw, ratio=draw.ratio * law.variation)
+            if law.component is Component.POLAR
+            else draw
+        ),
+    )
+
+
+def negative_ratios_without_their_sign(patch):
+    """Where the correction makes a weight negative, its phase stays what it was."""
+
+    def change(law, draw):
+        if law.component is not Component.POLAR:
+            return draw
+        t = draw.omega @ np.array(law.shift)
+        return replace(draw, phase=law.component.phase(law.modulation, t))
+
+    with_draws(patch, change)
+
+
+def no_reflections(patch):
+    patch.setattr(Draw, "reflected", lambda self, signs: self)
+
+
+def reflections_of_frequencies_alone(patch):
+    patch.setattr(
+        Draw,
+        "reflected",
+        lambda self, signs: Draw(self.omega * signs[:, None], self.ratio, self.phase),
+    )
+    # As if laws with phases were not even, so that theirs are reflected, too.
+    patch.setattr(Modulated, "is_even", property(lambda self: False))
+
+
+def mixtures_taken_to_be_even(patch):
+    patch.setattr(Elliptical, "is_even", property(lambda self: True))
+
+
+def phases_that_do_not_add(patch):
+    add = Draw.__add__
+    patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), phase=a.phase))
+
+
+def ratios_that_do_not_multiply(patch):
+    add = Draw.__add__
+    patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), ratio=b.ratio))
+
+
+def sequences_in_step(patch):
+    """The factors of a product are drawn from quasi-random sequences row by row."""
+    patch.setattr(Draw, "rearranged", lambda self, order: self)
+
+
+def sequences_from_one_stream(patch):
+    """The factors of a product are drawn from the same numbers."""
+
+    def draw(self, m, rng, scheme):
+        seed = int(rng.integers(2**32))
+        drawn = [law.draw(m, np.random.default_rng(seed), scheme) for law in self.laws]
+        total = drawn[0]
+        for one in drawn[1:]:
+            total = total + one
+        return total
+
+    patch.setattr(Convolution, "draw", draw)
+
+
+def swapped_maps(patch):
+    """Square matrices: the left argument is mapped by the right one's."""
+
+    def draw(self, m, rng, scheme):
+        inner = self.law.draw(m, rng, scheme)
+        nu = inner.omega if inner.nu is None else inner.nu
+        return Draw(inner.omega @ self.right.T, inner.ratio, inner.phase, nu @ self.left.T)
+
+    patch.setattr(Mapped, "draw", draw)
+
+
+def one_map_for_both(patch):
+    draw = Mapped.draw
+
+    def same(self, m, rng, scheme):
+        right = self.left[np.arange(len(self.right)) % len(self.left)]
+        return draw(Mapped(self.law, self.left, right), m, rng, scheme)
+
+    patch.setattr(Mapped, "draw", same)
+
+
+def with_correction(patch, change: Callable):
+    correction = modulated.correction
+    for module in (modulated, laws):
+        patch.setattr(module, "correction", lambda halves, s: change(correction, halves, s))
+
+
+def corrected_by_itself(patch):
+    """The error that corrects the weights is that of the same draws."""
+
+    def change(correction, halves, s):
+        first, second = (
+            correction([half, half], s)[: len(half)] for half in (halves[0], halves[1])
+        )
+        return 1.0 + 2.0 * (np.concatenate([first, second]) - 1.0)
+
+    with_correction(patch, change)
+
+
+def correction_without_centring(patch):
+    """The regression passes through the origin."""
+
+    def change(correction, halves, s):
+        m, centre = sum(map(len, halves)), np.exp(-0.5 * s**2)
+        g = [np.cos(half) for half in halves]
+        pairs = ((g[1], g[0]), (g[0], g[1]))
+        parts = [0.5 * (1.0 - given.mean()) * one * m / len(one) for given, one in pairs]
+        return 1.0 + np.concatenate(parts) * centre
+
+    with_correction(patch, change)
+
+
+def halves_of_one_draw(patch):
+    """The halves come from the same orthogonal blocks and strata."""
+
+    def draw(self, m, rng, scheme):
+        standard = modulated.Isotropic(modulated.Chi(), self.dim)
+        points = standard.sample(m, rng, scheme)
+        t = points @ self._axis
+        halves = [t[: m // 2], t[m // 2 :]]
+        ratio = self.modulation.size(t) * modulated.correction(halves, self.spread)
+        phase = self.component.phase(self.modulation, t)
+        phase = np.where(ratio < 0.0, phase + np.pi, phase)
+        omega = points / np.asarray(self.length_scale)
+        return Draw(omega, np.abs(ratio) / self.variation, phase)
+
+    patch.setattr(Modulated, "draw", draw)
+
+
+def positive_part_of_everything(patch):
+    """The negative part is drawn from the density of the positive one."""
+    density = Component.density
+
+    def wrong(self, factor, t):
+        part = Component.POSITIVE if self is Component.NEGATIVE else self
+        return density(part, factor, t)
+
+    patch.setattr(Component, "density", wrong)
+
+
+def unsigned_negative_part(patch):
+    jordan = Modulated.jordan
+    patch.setattr(
+        Modulated, "jordan", lambda self: tuple((abs(share), law) for share, law in jordan(self))
+    )
+
+
+def jordan_shares_taken_for_masses(patch):
+    """The parts of a measure forget the mass of what they are parts of."""
+
+    def split(self):
+        parts = [
+            replace(part, mass=share, law=law)
+            for part in self.parts
+            for share, law in part.law.jordan()
+        ]
+        return replace(self, parts=tuple(parts))
+
+    patch.setattr(SpectralMeasure, "jordan", split)
+
+
+def proposals_below_half_of_the_bound(patch):
+    """Acceptance and rejection with a bound that the density exceeds."""
+    bound = Component.bound
+    patch.setattr(Component, "bound", lambda self, factor: 0.5 * bound(self, factor))
+
+
+def points_that_are_not_moved(patch):
+    patch.setattr(Modulated, "_moved", lambda self, points, rng, *, independent: points)
+
+
+def sums_without_the_other_mass(patch):
+    """Joined measures count every member's law, not its mass."""
+    joined = Modulated.joined
+    patch.setattr(
+        Modulated,
+        "joined",
+        lambda self, mass, other, other_mass: joined(self, mass, other, other.variation),
+    )
+
+
+def sums_without_reversal(patch):
+    """Opposite shifts are taken to be the same one."""
+    patch.setattr(Modulation, "reversed", lambda self: self)
+
+
+def alternating_series_without_signs(patch):
+    patch.setattr(modulation, "mean_abs_cosine", modulation.mean_abs_sine)
+
+
+def variation_by_the_triangle_inequality(patch):
+    patch.setattr(
+        Modulation,
+        "variation",
+        lambda self, s: abs(self.constant) + abs(self.cosine) + abs(self.sine),
+    )
+
+
+FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
+
+
+def check_few(scheme):
+    return lambda: laws.check_few_frequencies(scheme)
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        lost_factor_of_the_imaginary_mass: (
+            check(SHIFT, "jordan"),
+            check(WIDE_SINH, "jordan", "orthogonal"),
+            check(COSH, "jordan", "qmc"),
+            check_masses(Component.IMAGINARY, "sinh"),
+        ),
+        conjugated_phases: (
+            check(SHIFT),
+            check(WIDE_SINH, "polar", "orthogonal"),
+            check(WIDE_COSH, "jordan"),
+            check_fitted(SHIFT, "polar"),
+            check_fitted(SINH, "jordan"),
+        ),
+        no_phases: (check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc")),
+        swapped_sides: (
+            check(SHIFT, "polar", "qmc"),
+            check(SINH, "jordan"),
+            check(WIDE_COSH, "polar", "orthogonal"),
+            check_fitted(COSH, "polar"),
+        ),
+        phases_on_both_sides: (check(SHIFT), check(SINH, "jordan")),
+        opposite_translation: (check(WIDE_SHIFT), check(COSH, "jordan")),
+        tilt_without_its_length_scales: (check(WIDE_SINH), check(WIDE_COSH, "jordan")),
+        tilt_without_its_constant: (check(COSH), check(SINH, "jordan"), check_mass(COSH)),
+        no_importance_weights: (check(SINH), check(WIDE_SINH, "polar", "orthogonal"), check(REAL)),
+        ratios_that_are_not_divided_by_the_variation: (check(COSH), check(SINH, "polar", "qmc")),
+        negative_ratios_without_their_sign: (laws.check_weights,),
+        no_reflections: (check(MIXTURES), check(MIXTURES, "polar", "qmc")),
+        mixtures_taken_to_be_even: (check(MIXTURES),),
+        reflections_of_frequencies_alone: (check(SINH_TIMES_COSH),),
+        phases_that_do_not_add: (check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan")),
+        ratios_that_do_not_multiply: (check(SINH_TIMES_COSH),),
+        sequences_in_step: (laws.check_products_keep_their_rate,),
+        sequences_from_one_stream: (check(SINH_TIMES_COSH),),
+        swapped_maps: (check(PLANE[-2]), check(PLANE[-3], "jordan")),
+        one_map_for_both: (check(BILINEAR), check(BILINEAR, "jordan")),
+        corrected_by_itself: (check_few("iid"), laws.check_correction),
+        correction_without_centring: (laws.check_correction,),
+        halves_of_one_draw: (check_few("orthogonal"),),
+        positive_part_of_everything: (
+            check_component("cosh", Component.NEGATIVE),
+            check(FAR, "jordan"),
+        ),
+        unsigned_negative_part: (check(SHIFT, "jordan"), check_mass(SHIFT)),
+        jordan_shares_taken_for_masses: (check(COSH, "jordan"), check_mass(COSH)),
+        proposals_below_half_of_the_bound: (
+            check_component("cosh", Component.POSITIVE),
+            check_component("sinh", Component.IMAGINARY),
+        ),
+        points_that_are_not_moved: (
+            check_component("sinh", Component.IMAGINARY),
+            check_component("cosh", Component.NEGATIVE, "orthogonal"),
+            check(SINH, "jordan", "orthogonal"),
+        ),
+        sums_without_the_other_mass: (check(OPPOSITE), check_mass(OPPOSITE)),
+        sums_without_reversal: (check(JOINED), check(ODD), check(OPPOSITE)),
+        alternating_series_without_signs: (
+            check_masses(Component.POSITIVE, "shift"),
+            check_masses(Component.NEGATIVE, "cosh"),
+        ),
+        variation_by_the_triangle_inequality: (
+            check_masses(Component.POLAR, "sinh"),
+            check_masses(Component.POLAR, "all"),
+        ),
+    }.items()
+)

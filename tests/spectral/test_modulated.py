@@ -1,0 +1,217 @@
+"""Draws from modulated Gaussian measures and from their Jordan parts."""
+
+import numpy as np
+import pytest
+from laws import asymmetric_laws as laws
+from laws.asymmetric_laws import LAWS, MODULATIONS, Case, jordan_laws, vector
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from bochner import kernels, spectral_measure
+from bochner.sampling import resolve_scheme
+from bochner.spectral import Component, Isotropic, Modulated, Modulation
+from bochner.spectral.modulated import correction, modulated
+
+PARTS = [(name, part) for name, law in LAWS.items() for part in jordan_laws(law)]
+ALPHA = laws.FAMILY_ALPHA / (4 * len(PARTS))
+
+
+def label(value):
+    return value.component.value if isinstance(value, Modulated) else str(value)
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc"])
+@pytest.mark.parametrize(("name", "law"), PARTS, ids=label)
+def test_jordan_parts_follow_their_density(name, law, scheme):
+    laws.check_component(law, scheme, ALPHA)
+
+
+@pytest.mark.parametrize(("name", "law"), PARTS, ids=label)
+def test_rejection_accepts_the_stated_share(name, law):
+    laws.check_acceptance(law, ALPHA)
+
+
+@pytest.mark.parametrize("name", sorted(LAWS))
+def test_jordan_parts_have_the_masses_of_their_signs(name):
+    law = LAWS[name]
+    shares = {part.component: share for share, part in law.jordan()}
+    assert Component.POLAR not in shares
+    for component, share in shares.items():
+        sign = -1.0 if component is Component.NEGATIVE else 1.0
+        mass = component.mass(law.modulation, law.spread)
+        assert_allclose(share * law.variation, sign * mass, rtol=1e-12)
+    missing = set(Component) - set(shares) - {Component.POLAR}
+    assert all(part.mass(law.modulation, law.spread) < 1e-11 for part in missing)
+    assert all(part.jordan() == ((1.0, part),) for part in jordan_laws(law))
+
+
+def test_rare_parts_are_drawn_without_rejection():
+    # The real part falls below zero near odd multiples of pi alone, six deviations away.
+    law = Modulated(1.0, (0.5, 0.0), MODULATIONS["cosh"])
+    (rare,) = (part for part in jordan_laws(law) if part.component is Component.NEGATIVE)
+    assert rare.acceptance < 2e-3
+    rarer = Modulated(1.0, (0.3, 0.0), MODULATIONS["cosh"], Component.NEGATIVE)
+    assert rarer.acceptance < 1e-4
+    for part in (rare, rarer):
+        draw = part.draw(200, np.random.default_rng(0), resolve_scheme("iid"))
+        assert (np.cos(draw.omega @ np.array(part.shift)) <= 0.0).all()
+
+
+@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc"])
+def test_polar_frequencies_are_gaussian_whatever_the_phases(scheme):
+    law = LAWS["all"]
+    drawn = [
+        law.draw(60, rng, resolve_scheme(scheme)) for rng in np.random.default_rng(1).spawn(50)
+    ]
+    omega = np.concatenate([draw.omega for draw in drawn]) * np.array(law.length_scale)
+    p_values = [stats.kstest(column, "norm").pvalue for column in omega.T]
+    assert min(p_values) > ALPHA
+
+
+def test_weights_of_one_draw_have_the_mean_one_and_the_value_at_zero():
+    law, rng = LAWS["all"], np.random.default_rng(2)
+    draw = law.draw(1, rng, resolve_scheme("iid"))
+    t = draw.omega @ np.array(law.shift)
+    assert_allclose(draw.ratio, law.modulation.size(t) / law.variation)
+    ratios = np.array(
+        [
+            [d.ratio[0], d.ratio[0] * np.cos(d.phase[0])]
+            for d in (law.draw(1, r, resolve_scheme("iid")) for r in rng.spawn(3000))
+        ]
+    )
+    laws.check_mean(ratios, np.array([1.0, law.at_zero]))
+    positive, negative = (c.mass(law.modulation, law.spread) for c in list(Component)[1:3])
+    assert_allclose(law.at_zero, (positive - negative) / law.variation)
+
+
+@pytest.mark.parametrize("s", [0.05, 1.0, 4.0])
+def test_the_correction_is_unbiased(s):
+    laws.check_correction(s=s)
+
+
+def test_the_correction_is_that_of_its_formula():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=5), rng.normal(size=4)
+    s, m = 1.3, 9
+    t = s * rng.standard_normal(4_000_000)
+    g = np.cos(t) - np.exp(-0.5 * s**2)
+    beta = 1.0 / (1.0 + 2.0 * np.mean(g**4) / np.mean(g**2) ** 2 / m)
+    expected = []
+    for other, own in ((second, first), (first, second)):
+        gap = np.exp(-0.5 * s**2) - np.cos(other).mean()
+        slope = (np.cos(own) - np.cos(own).mean()) / np.mean(g**2) * m / (len(own) - 1)
+        expected.append(1.0 + 0.5 * beta * gap * slope)
+    # The moments are those of four million draws.
+    assert_allclose(correction([first, second], s), np.concatenate(expected), rtol=5e-3)
+
+
+def test_the_correction_cancels_the_error_at_zero_in_the_mean_of_many():
+    # Exactly known at a zero lag: with many draws hardly anything of the error is left.
+    law, errors = Modulated(1.0, (1.0,), Modulation(0.0, 1.0, 1.0)), []
+    for rng in np.random.default_rng(4).spawn(50):
+        draw = law.draw(2000, rng, resolve_scheme("iid"))
+        corrected = np.mean(draw.ratio * np.cos(draw.phase)) - law.at_zero
+        plain = np.mean(np.cos(draw.omega[:, 0])) - law.at_zero
+        errors.append((corrected, plain))
+    corrected, plain = np.std(errors, axis=0)
+    assert corrected < 0.2 * plain
+
+
+def test_nothing_is_corrected_where_nothing_can_be():
+    sinh, shift = (Modulated(1.0, (0.7, 0.0), MODULATIONS[name]) for name in ("sinh", "shift"))
+    for law, m, scheme in ((sinh, 40, "iid"), (shift, 3, "iid"), (shift, 64, "qmc")):
+        draw = law.draw(m, np.random.default_rng(0), resolve_scheme(scheme))
+        t = draw.omega @ np.array(law.shift)
+        assert_allclose(draw.ratio, law.modulation.size(t) / law.variation, rtol=1e-12)
+        standard = Isotropic(modulated(1.0, (0.0, 0.0), Modulation(1, 0, 0))[1].radial, 2)
+        expected = standard.sample(m, np.random.default_rng(0), resolve_scheme(scheme))
+        assert_array_equal(draw.omega, expected)
+
+
+@pytest.mark.parametrize("dim", [3, 4])
+@pytest.mark.parametrize("m", [4, 8, 24, 25])
+def test_halves_are_of_whole_blocks_where_they_can_be(dim, m):
+    law = Modulated(1.0, (0.5,) * dim, MODULATIONS["shift"])
+    draw = law.draw(m, np.random.default_rng(0), resolve_scheme("orthogonal"))
+    assert len(draw.omega) == m
+    unit = draw.omega / np.linalg.norm(draw.omega, axis=1, keepdims=True)
+    half = m // 2 // dim * dim or m // 2
+    for start in (0, half):
+        block = unit[start : min(start + dim, m if start else half)]
+        assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)
+
+
+def test_without_a_shift_the_measure_is_a_multiple_of_the_gaussian():
+    for modulation, mass in ((Modulation(1.0, 0.5, 9.0), 1.5), (Modulation(0.0, -2.0, 1.0), -2.0)):
+        found, law = modulated(0.7, (0.0, 0.0), modulation)
+        assert found == mass
+        assert isinstance(law, Isotropic)
+        assert law.length_scale == 0.7
+    assert modulated(1.0, (1.0,), Modulation(-0.5, 0.0, 0.0))[0] == -0.5
+    assert modulated(1.0, (1.0,), Modulation(0.0, 0.0, 0.0))[0] == 0.0
+
+
+def test_opposite_shifts_are_one_law_reversed():
+    mass, law = modulated(1.0, (-0.5, 2.0), MODULATIONS["all"])
+    assert law.shift == (0.5, -2.0)
+    assert law.modulation == MODULATIONS["all"].reversed()
+    assert mass == modulated(1.0, (0.5, -2.0), MODULATIONS["all"].reversed())[0]
+
+
+def test_measures_of_one_scale_and_shift_are_joined():
+    shift = kernels.ShiftGaussian(0.8, (0.5, 0.2))
+    sinh = kernels.SinhGaussian(0.8, (0.5 / 0.64, 0.2 / 0.64))
+    total = spectral_measure(2.0 * shift - 0.5 * shift.T + sinh, 2)
+    (part,) = total.parts
+    c = np.exp(0.5 * (0.5**2 + 0.2**2) / 0.64)
+    # 2 e^it - 0.5 e^-it + 1 - i c sin t
+    for name, value in (("constant", 1.0), ("cosine", 1.5), ("sine", 2.5 - c)):
+        assert_allclose(getattr(part.law.modulation, name), value, rtol=1e-12)
+    for other in (kernels.ShiftGaussian(0.8, (0.5, 0.3)), kernels.ShiftGaussian(0.9, (0.5, 0.2))):
+        assert len(spectral_measure(shift + other, 2).parts) == 2
+    split = spectral_measure(shift, 2, decomposition="jordan")
+    assert len((split + split).parts) == 2 * len(split.parts)
+
+
+def test_kernels_that_cancel_leave_nothing():
+    shift = kernels.ShiftGaussian(0.8, (0.5, 0.2))
+    measure = spectral_measure(shift - shift, 2)
+    assert measure.total_variation == 0.0
+    assert_array_equal(measure.sample(6, 0).weight, 0.0)
+
+
+def test_variations_that_overflow_are_refused():
+    with pytest.raises(ValueError, match=r"overflows: the norm of length_scale \* beta is 40"):
+        spectral_measure(kernels.CoshGaussian(1.0, 40.0), 1)
+    with pytest.raises(ValueError, match="total variation of the kernel's measure overflows"):
+        modulated(1.0, (1.0,), Modulation(0.0, np.inf, 1.0))
+
+
+def errors(kernel, decomposition, dim, m, seeds):
+    """Mean square errors over pairs of rows, one for each seed."""
+    case = Case(kernel, dim)
+    measure = spectral_measure(kernel, dim, decomposition=decomposition)
+    exact = laws.exact(case)
+    streams = case.rng(f"variance/{decomposition}").spawn(seeds)
+    return np.array(
+        [np.mean((laws.sides(case, measure.sample(m, rng, "iid")) - exact) ** 2) for rng in streams]
+    )
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.ShiftGaussian(1.0, vector(8, 1.0)), kernels.SinhGaussian(1.0, vector(8, 1.2))]
+)
+def test_the_polar_form_has_a_lower_error_than_the_three_sets(kernel):
+    polar, jordan = (errors(kernel, name, 8, 128, 150) for name in ("polar", "jordan"))
+    # Root mean squares at a ratio below 0.9, by a bound of Welch's t on the mean squares.
+    result = stats.ttest_ind(polar, 0.9**2 * jordan, equal_var=False, alternative="less")
+    assert result.pvalue < ALPHA, (polar.mean() / jordan.mean()) ** 0.5
+
+
+def test_the_correction_lowers_the_error_at_concentrated_lags(monkeypatch):
+    kernel = kernels.CoshGaussian(3.0, vector(8, 0.2))
+    corrected = errors(kernel, "polar", 8, 128, 150)
+    monkeypatch.setattr(Modulated, "_halves", lambda self, m, scheme: (m,))
+    plain = errors(kernel, "polar", 8, 128, 150)
+    result = stats.ttest_ind(corrected, 0.8 * plain, equal_var=False, alternative="less")
+    assert result.pvalue < ALPHA, corrected.mean() / plain.mean()

@@ -1,0 +1,131 @@
+"""Factors of Gaussian measures and their exact masses, against quadrature and limits."""
+
+import numpy as np
+import pytest
+from laws import asymmetric_laws as laws
+from laws.asymmetric_laws import MODULATIONS, SPREADS, corners, density, normal_integral
+from numpy.testing import assert_allclose
+from scipy.special import ellipe
+
+from bochner.spectral import Component, Modulation
+from bochner.spectral.modulation import mean_abs_cosine, mean_abs_sine, normal_mean
+
+T = np.linspace(-9.0, 9.0, 1001)
+NAMES = sorted(MODULATIONS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("component", list(Component), ids=lambda c: c.value)
+def test_masses_are_those_of_quadrature(component, name):
+    laws.check_masses(component, MODULATIONS[name])
+
+
+@pytest.mark.parametrize("s", [*SPREADS, 0.2, 0.2 - 1e-12, 3.0, 7.7])
+def test_mean_sizes_of_cosines_and_sines_are_those_of_quadrature(s):
+    points = corners(MODULATIONS["shift"], 11.0 * s)
+    for mean, function in ((mean_abs_cosine, np.cos), (mean_abs_sine, np.sin)):
+        expected = normal_integral(lambda t, f=function: abs(f(t)), s, points)
+        assert_allclose(mean(s), expected, rtol=1e-10, atol=0)
+
+
+def test_mean_sizes_where_there_is_hardly_any_spread():
+    for s in (1e-12, 1e-6, 1e-3):
+        # E|t| = s sqrt(2 / pi), and the next term of the sine, of relative size s^2 / 3.
+        assert_allclose(mean_abs_sine(s), s * np.sqrt(2.0 / np.pi) * (1 - s**2 / 3), rtol=s**4 + 1e-14)
+        assert_allclose(1.0 - mean_abs_cosine(s), 0.5 * s**2, atol=s**4 + 1e-15)
+    assert (mean_abs_cosine(0.0), mean_abs_sine(0.0)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("s", [12.0, 39.9, 40.1, 1e3, 1e8])
+def test_mean_sizes_where_angles_are_uniform(s):
+    assert_allclose([mean_abs_cosine(s), mean_abs_sine(s)], 2.0 / np.pi, rtol=1e-14)
+
+
+@pytest.mark.parametrize("c", [1e-3, 0.5, 1.0, 5.0, 1e6])
+@pytest.mark.parametrize("s", [12.0, 39.9, 40.1, 1e5])
+def test_the_skewed_variation_at_large_spreads_is_an_elliptic_integral(c, s):
+    # The mean of sqrt(1 + c^2 sin^2 t) over a period is 2 E(-c^2) / pi.
+    expected = 2.0 / np.pi * ellipe(-(c**2))
+    assert_allclose(Modulation(1.0, 0.0, -c).variation(s), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_spread_all_mass_is_at_zero(name):
+    modulation = MODULATIONS[name]
+    at_zero = modulation.constant + modulation.cosine
+    for s in (0.0, 1e-9):
+        assert_allclose(modulation.mean(s), at_zero, atol=1e-14)
+        assert_allclose(modulation.variation(s), abs(at_zero), atol=1e-8)
+        assert_allclose(Component.POSITIVE.mass(modulation, s), max(at_zero, 0.0), atol=1e-8)
+        assert_allclose(Component.NEGATIVE.mass(modulation, s), max(-at_zero, 0.0), atol=1e-8)
+        assert_allclose(Component.IMAGINARY.mass(modulation, s), 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("s", [0.0, 0.3, 1.0, 3.0])
+def test_the_mean_is_the_difference_of_the_real_masses(name, s):
+    modulation = MODULATIONS[name]
+    positive, negative = (
+        part.mass(modulation, s) for part in (Component.POSITIVE, Component.NEGATIVE)
+    )
+    expected = modulation.constant + modulation.cosine * np.exp(-0.5 * s**2)
+    assert_allclose(positive - negative, expected, atol=1e-12)
+    parts = positive + negative + Component.IMAGINARY.mass(modulation, s)
+    assert modulation.variation(s) <= parts * (1.0 + 1e-12)
+    assert modulation.variation(s) >= np.hypot(
+        positive + negative, Component.IMAGINARY.mass(modulation, s)
+    ) * (1.0 - 1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("component", list(Component), ids=lambda c: c.value)
+def test_densities_are_those_of_the_definition_and_reach_their_bound(component, name):
+    modulation = MODULATIONS[name]
+    value = component.density(modulation, T)
+    assert_allclose(value, [density(component, modulation, t) for t in T], atol=1e-14)
+    assert value.max() <= component.bound(modulation) * (1.0 + 1e-12)
+    assert_allclose(value.max(), component.bound(modulation), rtol=1e-3, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_bounds_of_any_factor_are_reached(seed):
+    modulation = Modulation(*np.random.default_rng(seed).normal(size=3))
+    t = np.linspace(0.0, np.pi, 20_001)
+    for component in Component:
+        best = component.density(modulation, t).max()
+        assert_allclose(best, component.bound(modulation), rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parts_make_the_whole(name):
+    modulation = MODULATIONS[name]
+    whole = modulation.constant + modulation.cosine * np.cos(T) + 1j * modulation.sine * np.sin(T)
+    assert_allclose(modulation(T), whole, atol=1e-14)
+
+    def part(component):
+        turn = np.exp(1j * component.phase(modulation, T))
+        return component.density(modulation, T) * turn
+
+    assert_allclose(part(Component.POLAR), whole, atol=1e-13)
+    real = part(Component.POSITIVE) - part(Component.NEGATIVE)
+    assert_allclose(real + part(Component.IMAGINARY), whole, atol=1e-13)
+    # Odd phases, even densities: the kernel is real.
+    for component in Component:
+        assert_allclose(np.exp(1j * (part(component) * part(component)[::-1]).imag), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_algebra(name):
+    first, second = MODULATIONS[name], Modulation(0.3, -0.2, 0.7)
+    assert_allclose((first + second)(T), first(T) + second(T), atol=1e-14)
+    assert_allclose((first * -2.5)(T), -2.5 * first(T), atol=1e-14)
+    assert_allclose(first.reversed()(T), first(T).conj(), atol=1e-14)
+    assert_allclose(first.reversed()(T), first(-T), atol=1e-14)
+    assert first.reversed().variation(1.3) == first.variation(1.3)
+
+
+@pytest.mark.parametrize("s", [0.01, 0.7, 3.0, 39.9, 40.1])
+def test_normal_means_of_cosines_decay(s):
+    for n in (0, 1, 2, 5):
+        mean = normal_mean(lambda t, n=n: np.cos(n * t), s)
+        assert_allclose(mean, np.exp(-0.5 * (n * s) ** 2), rtol=1e-12, atol=1e-13)
