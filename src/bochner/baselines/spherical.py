@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.warn import warn_user
 from bochner.baselines._gaussian_sums import fit_gaussian_sum
 from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
 from bochner.frequencies import Frequencies
@@ -120,11 +120,9 @@ class SphericalRandomFeatures(KernelFeatures):
             lambda z: function(radius * z), dim, counts[0], lowest, counts[1], rng
         )
         if fitted.mass.sum() == 0.0:
-            warn(
+            warn_user(
                 f"{self.kernel!r} is not positive at distance zero, and no positive measure but "
-                f"zero has that mass: all features are zero.",
-                UserWarning,
-                stacklevel=3,
+                f"zero has that mass: all features are zero."
             )
         self._sum = fitted.rescaled(radius)
         self.amplitudes_, self.rates_ = self._sum.amplitude, self._sum.rate

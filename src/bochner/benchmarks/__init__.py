@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bochner.benchmarks.asymmetric import ASYMMETRIC
 from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
 from bochner.benchmarks.indefinite import INDEFINITE
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
-    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE)}
+    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC)}
 )
 
 

@@ -33,9 +33,7 @@ def accuracy_parts(rows: Sequence[Row]) -> list[str]:
     if not found:
         return []
     n = max(map(len, found.values()))
-    chosen = [
-        float(row["value"]) for row in rows if row["part"] == TABLE and row["metric"] == "C"
-    ]
+    chosen = [float(row["value"]) for row in rows if row["part"] == TABLE and row["metric"] == "C"]
     at_end = sum(value >= CS[-1] for value in chosen)
     return [
         "**Test accuracy** of liblinear on the features, in per cent, mean and standard deviation "

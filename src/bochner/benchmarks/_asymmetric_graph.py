@@ -113,7 +113,8 @@ def read_graph(name: str, folder: Path | None) -> Graph:
             raise ValueError(f"{path} must hold {', '.join(wanted)}; it lacks {missing[0]}.")
         edges, indices, indptr, shape = (archive[key] for key in wanted)
     ones = np.ones(len(indices))
-    features = csr_matrix((ones, indices.astype(np.int64), indptr), shape=tuple(map(int, shape)))
+    n_nodes, n_features = map(int, shape)
+    features = csr_matrix((ones, indices.astype(np.int64), indptr), shape=(n_nodes, n_features))
     return Graph(features, one_way(edges.astype(np.intp)))
 
 

@@ -7,6 +7,7 @@ from bochner.benchmarks._asymmetric_design import (
     ACCURACY,
     ASY_JORDAN,
     ASY_POLAR,
+    ASYMMETRIC,
     ERROR,
     FITTED,
     LINEAR,
@@ -54,47 +55,45 @@ def _masses(rows: Sequence[Row]) -> Values:
 
 
 def _errors(rows: Sequence[Row]) -> Values:
-    chosen = [row for row in rows if row["part"] == ERROR]
-    if not chosen:
-        return {}
-    by = ("kernel", "dataset", "method", "size")
-    found = medians(chosen, by=by, metric="relative_error")
-    return {(f"{k}, {n}", str(m), float(size)): value for (k, n, m, size), value in found.items()}
+    return _by_panel([row for row in rows if row["part"] == ERROR], "relative_error")
 
 
 def _of_classifier(rows: Sequence[Row], metric: str) -> Values:
-    methods = (ASY_JORDAN, ASY_POLAR)
-    chosen = [row for row in rows if row["part"] in (TABLE, ACCURACY) and row["metric"] == metric]
-    ours = [row for row in chosen if row["method"] in methods]
-    if not ours:
-        return {}
-    found = medians(ours, by=("kernel", "dataset", "method", "size"), metric=metric)
-    values = {
-        (f"{kernel}, {name}", str(method), float(size)): value
-        for (kernel, name, method, size), value in sorted(found.items(), key=_place)
+    chosen = [row for row in rows if row["part"] in (TABLE, ACCURACY)]
+    ours = [row for row in chosen if row["method"] in (ASY_JORDAN, ASY_POLAR)]
+    values = _by_panel(ours, metric)
+    linear = [row for row in chosen if row["method"] == LINEAR]
+    if metric != "accuracy" or not values or not linear:
+        return values
+    level = {
+        str(name): value
+        for (name,), value in medians(linear, by=("dataset",), metric=metric).items()
     }
-    return {**values, **_levels(chosen, values, metric)}
+    # The classifier on the rows themselves has no size: its curve is flat.
+    flat = {
+        (panel, LINEAR, x): level[panel.partition(", ")[2]]
+        for panel, _, x in values
+        if panel.partition(", ")[2] in level
+    }
+    return {**values, **flat}
 
 
-def _place(item: tuple[tuple[object, ...], float]) -> tuple[str, ...]:
-    kernel, name, method, size = item[0]
-    return str(kernel), str(name), str(method), f"{float(str(size)):9.1f}"
-
-
-def _levels(rows: Sequence[Row], values: Values, metric: str) -> Values:
-    """Return what does not depend on the size, along every panel."""
-    if metric != "accuracy":
+def _by_panel(rows: Sequence[Row], metric: str) -> Values:
+    """Return medians with a panel for each kernel and data set, and sizes in order."""
+    if not rows:
         return {}
-    levels: dict[tuple[str, str, float], float] = {}
-    for method in (LINEAR,):
-        chosen = [row for row in rows if row["method"] == method]
-        for (name,), value in medians(chosen, by=("dataset",), metric=metric).items():
-            levels |= {
-                (panel, method, x): value
-                for panel, _, x in values
-                if panel.endswith(f", {name}")
-            }  # fmt: skip
-    return levels
+    names = list(dict.fromkeys(row["dataset"] for row in rows))
+    found = medians(rows, by=("kernel", "dataset", "method", "size"), metric=metric)
+    ordered = sorted(
+        found.items(),
+        key=lambda item: (
+            ASYMMETRIC.index(str(item[0][0])), names.index(item[0][1]), float(item[0][3])
+        ),
+    )  # fmt: skip
+    return {
+        (f"{kernel}, {name}", str(method), float(size)): value
+        for (kernel, name, method, size), value in ordered
+    }
 
 
 VIEWS = (

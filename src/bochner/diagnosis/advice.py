@@ -56,8 +56,8 @@ def _for_both_sides(diagnosis: Diagnosis, features: Features) -> str:
     known = features.measure != "none"
     arguments = name if known else f'{name}, weights="least_squares"'
     said = (
-        f"{_what_differs(diagnosis)}: FourierFeatures({arguments}) makes features of either "
-        f"argument, with transform and transform_right; AsymmetricKernelRidge({arguments}) learns "
+        f"{_what_differs(diagnosis)}: FourierFeatures({arguments}) makes features of both "
+        f"arguments, with transform and transform_right; AsymmetricKernelRidge({arguments}) learns "
         f"from rows or from pairs of rows; {_what_krein_ridge_takes(diagnosis)}"
     )
     return " ".join(filter(None, (said, features.reason)))

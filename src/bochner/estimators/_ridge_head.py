@@ -116,13 +116,7 @@ class RidgeHead(BaseEstimator, ABC):
         return select_length_scale(named_kernel(kernel), problem, rng)
 
     def _alpha(self) -> float | None:
-        """Return the number that ``alpha`` is, or ``None`` for the evidence's choice."""
-        if isinstance(self.alpha, str):
-            if self.alpha == "evidence":
-                return None
-        elif isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha > 0:
-            return float(self.alpha)
-        raise ValueError(f"alpha must be a positive number or 'evidence', got {self.alpha!r}.")
+        return checked_alpha(self.alpha)
 
     def _add_rows(self, X: Any, Y: Array, weight: Array | None, *, start: bool) -> None:
         """Add rows to the sums (the first ones if ``start``) and solve."""
@@ -182,3 +176,12 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )
     return weight
+
+
+def checked_alpha(alpha: Any) -> float | None:
+    """Return the number that ``alpha`` is, or ``None`` for the evidence's choice."""
+    if isinstance(alpha, str) and alpha == "evidence":
+        return None
+    if isinstance(alpha, Real) and np.isfinite(float(alpha)) and float(alpha) > 0.0:
+        return float(alpha)
+    raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")

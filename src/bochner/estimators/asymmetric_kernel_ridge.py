@@ -1,6 +1,5 @@
 """Ridge regression with an asymmetric kernel, on rows or on pairs of rows."""
 
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -178,7 +177,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, y_numeric=True
         )
-        alpha = _checked_alpha(self.alpha)
+        alpha = checked_alpha(self.alpha)
         weight = checked_weight(sample_weight, X)
         Y = None if right is None else _paired(checked_right(right), X)
         targets = y.astype(np.float64).reshape(len(y), -1)
@@ -344,15 +343,6 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _checked_alpha(alpha: Any) -> float | None:
-    """Return the number that ``alpha`` is, or ``None`` for the evidence's choice."""
-    if isinstance(alpha, str) and alpha == "evidence":
-        return None
-    if isinstance(alpha, Real) and np.isfinite(float(alpha)) and float(alpha) > 0.0:
-        return float(alpha)
-    raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
 
 
 def _paired(right: Any, X: Any) -> Any:

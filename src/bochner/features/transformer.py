@@ -107,7 +107,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     An asymmetric kernel has features for each of its arguments:
 
     >>> k = kernels.ShiftGaussian(2.0, shift=0.5)
-    >>> map = FourierFeatures(k, n_components=256, random_state=0).fit(X)
+    >>> map = FourierFeatures(k, n_components=512, random_state=0).fit(X)
     >>> left, right = map.transform(X), map.transform_right(X)
     >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
     True

@@ -25,7 +25,6 @@ G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method fo
 ridge parameter", 1979.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -35,6 +34,7 @@ from scipy.optimize import brentq
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import pivoted_cholesky
+from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin
 
@@ -301,12 +301,11 @@ def _nearest(point: float, low: Array, high: Array) -> float:
 
 def _moved(alpha: float, spectrum: KreinSpectrum) -> float:
     clear = spectrum.clear_alpha(alpha)
-    warnings.warn(
+    warn_user(
         f"alpha = {alpha:.10g} is a pole: the Gram matrix has an eigenvalue of -alpha, up to "
         f"rounding, and Z'Z + alpha J is singular. alpha = {clear:.10g} is used instead. Choose "
         f"another alpha, alpha='evidence', or associated=True, which has no poles.",
         RuntimeWarning,
-        stacklevel=3,
     )
     return clear
 

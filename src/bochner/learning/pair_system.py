@@ -9,7 +9,6 @@ Conjugate gradients need products with the left side alone, which are made from 
 preconditioner, which saves nine steps of ten.
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.warn import warn_user
 from bochner.learning.pair_features import PairFeatures
 
 _TOLERANCE = 1e-7
@@ -84,11 +84,10 @@ class PairSystem:
             callback=steps,
         )
         if failed:
-            warnings.warn(
+            warn_user(
                 f"Conjugate gradients did not converge in {_MAX_ITERATIONS} steps. Raise alpha, "
                 f"which is {self.alpha:.3g}, or lower n_components.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         coef: Array = np.asarray(solution).reshape(self.shape)
         return coef, steps.count

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bochner.benchmarks.asymmetric import VIEWS as ASYMMETRIC_VIEWS
 from bochner.benchmarks.harness import Plot
 from bochner.benchmarks.indefinite import VIEWS, View
 from bochner.benchmarks.results import Row, medians
@@ -27,6 +28,20 @@ def indefinite_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return {view.name: _figure(view, rows) for view in VIEWS if view.values(rows)}
 
 
+def asymmetric_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
+    """Return a figure for every view that the rows have something for."""
+    figures = {}
+    for view in ASYMMETRIC_VIEWS:
+        values = view.values(rows)
+        if values:
+            xlabel, ylabel, *scales = _AXES[view.metric]
+            size = ("M / d", ylabel) if view.metric != "mass" else (xlabel, ylabel)
+            figures[view.name] = curves_figure(
+                values, xlabel=size[0], ylabel=size[1], scales=(scales[0], scales[1])
+            )
+    return figures
+
+
 def _figure(view: View, rows: Sequence[Row]) -> "Figure":
     xlabel, ylabel, *scales = _AXES[view.metric]
     return curves_figure(
@@ -43,10 +58,16 @@ _AXES: Mapping[str, tuple[str, str, str, str]] = MappingProxyType(
         "k": ("distance", "kernel", "linear", "linear"),
         "relative_error": ("size, s / d", "relative error of the Gram matrix", "log", "log"),
         "accuracy": ("size, s / d", "test accuracy", "log", "linear"),
+        "mass": ("M", "mass", "log", "symlog"),
+        "feature_seconds": ("size, s / d", "seconds", "log", "log"),
     }
 )
 
 FIGURES: Mapping[str, Plot] = MappingProxyType(
-    {"gaussian": gaussian_figures, "indefinite": indefinite_figures}
+    {
+        "gaussian": gaussian_figures,
+        "indefinite": indefinite_figures,
+        "asymmetric": asymmetric_figures,
+    }
 )
 """What to draw, by the name of the benchmark."""

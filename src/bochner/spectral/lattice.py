@@ -1,6 +1,5 @@
 """Any function of the lag in up to three inputs as a measure: atoms on a lattice of frequencies."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
+from bochner._numerics.warn import warn_user
 from bochner.sampling import Layout, Scheme, Uniforms
 from bochner.spectral.hilbert import hilbert_order
 from bochner.spectral.lattice_box import LagFunction
@@ -260,13 +260,11 @@ def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
 
 def _warn_if_rough(series: Series) -> None:
     if series.max_error > _ROUGH * series.peak:
-        warnings.warn(
+        warn_user(
             f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
             f"function's greatest value is {series.peak:.3g}; the greatest error seen is "
             f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; a "
-            f"smaller reach, or masses fitted by weights='least_squares', may help.",
-            UserWarning,
-            stacklevel=3,
+            f"smaller reach, or masses fitted by weights='least_squares', may help."
         )
 
 

@@ -4,7 +4,6 @@ Algorithm 1 of Liu, Huang, Chen and Suykens, "Fast learning in reproducing kerne
 signed measures", 2021: the faithful reference to which designed measures are compared.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -16,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, xlogy
 
 from bochner._numerics.arrays import Array, as_positive_scalar, row_blocks
+from bochner._numerics.warn import warn_user
 from bochner.spectral.atoms import sphere_mean
 from bochner.spectral.laws import Isotropic
 from bochner.spectral.measure import Part, SpectralMeasure
@@ -89,7 +89,7 @@ def spherical_polynomial_measure(
     error = truncation_error(degree, a, dim, truncation)
     if not has_finite_mass(degree, a, dim):
         message = _infinite(degree, a, dim, truncation, (masses[1], masses[-1]), error)
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn_user(message)
     return SpectralMeasure(parts, max_error=error)
 
 
