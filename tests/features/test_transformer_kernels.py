@@ -24,6 +24,12 @@ def sine(u):
     return np.sin(u) + 0.25
 
 
+def drift(delta):
+    return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + np.tanh(delta[..., 0]))
+
+
+LEFT, RIGHT = RNG.normal(size=(2, 5, 2)) / 2.0
+
 EVERYWHERE = [
     kernels.Gaussian(0.8),
     kernels.Laplacian(2.0),
@@ -42,6 +48,14 @@ EVERYWHERE = [
     kernels.DotProduct(sine),
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
     kernels.Laplacian(2.0) * kernels.TL1(3.5),
+    kernels.ShiftGaussian(2.0, 0.4),
+    kernels.SinhGaussian(2.0, 0.1 * np.pi),
+    kernels.CoshGaussian(2.0, 0.1 * np.pi),
+    0.5 * kernels.ShiftGaussian(1.0, (0.3, 0.0, 0.0, -0.2, 0.5)) + kernels.SinhGaussian(1.0, 0.4).T,
+    kernels.Bilinear(kernels.CoshGaussian(1.0, 0.3), LEFT, RIGHT),
+    kernels.Bilinear(kernels.Stationary(drift), LEFT),
+    kernels.Bilinear(kernels.Stationary(drift).T, LEFT, RIGHT),
+    kernels.Bilinear(kernels.DotProduct(np.exp), LEFT, RIGHT),
 ]
 ON_THE_SPHERE = [
     kernels.SphericalPolynomial(2),
@@ -59,7 +73,8 @@ def test_no_kernel_is_left_out():
         and issubclass(value, kernels.Kernel)
         and not inspect.isabstract(value)
     }
-    assert concrete == {*map(type, EVERYWHERE + ON_THE_SPHERE), kernels.Scaled}
+    mapped = [k.kernel for k in EVERYWHERE if isinstance(k, kernels.Bilinear)]
+    assert concrete == {*map(type, EVERYWHERE + ON_THE_SPHERE + mapped), kernels.Scaled}
 
 
 @pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE, ids=str)
@@ -68,13 +83,15 @@ def test_every_kernel_end_to_end(kernel):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         features = FourierFeatures(kernel, 320, random_state=0).fit(rows)
-        Z = features.transform(rows)
+        Z, right = features.transform(rows), features.transform_right(rows)
         gram = features.gram(rows)
         narrow = features.transform(rows.astype(np.float32))
         thin = features.transform(sparse.csr_array(rows))
     assert Z.shape == (80, 320)
-    assert_allclose(gram, (Z * features.signature_) @ Z.T, atol=1e-10)
-    assert_allclose(gram, gram.T, atol=1e-10)
+    assert_allclose(gram, (Z * features.signature_) @ right.T, atol=1e-10)
+    assert (not kernel.is_symmetric) or np.array_equal(Z, right)
+    asymmetry = np.abs(kernel(rows) - kernel(rows).T).max()
+    assert_allclose(np.abs(gram - gram.T).max(), asymmetry, rtol=0.9, atol=1e-10)
     assert narrow.dtype == np.float32
     size = np.abs(Z).max()
     assert_allclose(narrow, Z, atol=1e-3 * size)

@@ -135,3 +135,42 @@ def test_bad_arrays_are_refused(rate, radius, message):
 def test_an_envelope_must_fit_the_frequencies():
     with pytest.raises(ValueError, match="envelope has 4 factors; omega has 3 frequencies"):
         Frequencies(OMEGA[:3], WEIGHT[:3], envelope=ENVELOPE)
+
+
+LEFT, RIGHT = RNG.normal(size=(3, 2)) / 2.0, RNG.normal(size=(5, 2)) / 2.0
+MAPPED = Envelope(RATE, RADIUS, LEFT, RIGHT)
+TWO_SIDED = Frequencies(OMEGA, WEIGHT, nu=RNG.normal(size=(4, 5)), envelope=MAPPED)
+OTHERS = RNG.normal(size=(6, 5)) / 3.0
+
+
+def test_envelopes_are_of_the_mapped_inputs():
+    assert_allclose(MAPPED.factors(X), ENVELOPE.factors(X @ LEFT), rtol=1e-12)
+    assert_allclose(MAPPED.transposed().factors(OTHERS), ENVELOPE.factors(OTHERS @ RIGHT))
+    assert not MAPPED.is_symmetric
+    assert not TWO_SIDED.is_symmetric
+    assert Envelope(RATE, RADIUS, LEFT, LEFT.copy()).is_symmetric
+    assert not Envelope(RATE, RADIUS, LEFT).is_symmetric
+
+
+def test_the_gram_matrix_has_the_factors_of_either_side():
+    plain = Frequencies(OMEGA, WEIGHT, nu=TWO_SIDED.nu)
+    expected = sum(
+        np.outer(ENVELOPE.factors(X @ LEFT)[:, j], ENVELOPE.factors(OTHERS @ RIGHT)[:, j])
+        * WEIGHT[j]
+        * np.cos(np.subtract.outer(X @ OMEGA[j], OTHERS @ plain.nu[j]))
+        for j in range(4)
+    )
+    assert_allclose(TWO_SIDED.gram(X, OTHERS), expected, atol=1e-12)
+    twin = pickle.loads(pickle.dumps(TWO_SIDED))
+    assert_array_equal(twin.gram(X, OTHERS), TWO_SIDED.gram(X, OTHERS))
+
+
+def test_mapped_envelopes_join_their_like_and_what_has_none():
+    plain = Frequencies(OMEGA, WEIGHT, nu=TWO_SIDED.nu)
+    for first, second in ((TWO_SIDED, TWO_SIDED), (plain, TWO_SIDED), (TWO_SIDED, plain)):
+        expected = first.gram(X, OTHERS) + second.gram(X, OTHERS)
+        assert_allclose((first + second).gram(X, OTHERS), expected, atol=1e-12)
+    with pytest.raises(NotImplementedError, match="differently mapped inputs"):
+        MAPPED.joined(Envelope(RATE, RADIUS, LEFT, 2.0 * RIGHT))
+    with pytest.raises(NotImplementedError, match="differently mapped inputs"):
+        MAPPED.joined(ENVELOPE)

@@ -84,7 +84,12 @@ def test_inputs_are_copied():
         ((np.empty((0, 3)), []), "omega must have shape"),
         ((OMEGA, WEIGHT[:-1]), r"weight must have shape \(6,\)"),
         ((OMEGA, WEIGHT, np.zeros(5)), r"phase must have shape \(6,\)"),
-        ((OMEGA, WEIGHT, None, OMEGA[:, :2]), r"nu must have shape \(6, 3\)"),
+        (
+            (OMEGA, WEIGHT, None, OMEGA[:5]),
+            r"nu must have shape \(m, d2\) with m = 6.*got \(5, 3\)",
+        ),
+        ((OMEGA, WEIGHT, None, OMEGA[:, 0]), r"nu must have shape \(m, d2\).*got \(6,\)"),
+        ((OMEGA, WEIGHT, None, np.empty((6, 0))), r"nu must have shape \(m, d2\)"),
         ((np.full((1, 1), np.inf), [1.0]), "omega must be finite"),
         ((OMEGA, np.full(6, np.nan)), "weight must be finite"),
     ],
@@ -92,6 +97,61 @@ def test_inputs_are_copied():
 def test_bad_arrays_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Frequencies(*arguments)
+
+
+WIDE = Frequencies(OMEGA, WEIGHT, RNG.uniform(size=6), RNG.normal(size=(6, 5)))
+RIGHT = RNG.normal(size=(7, 5))
+
+
+def test_the_arguments_may_have_different_widths():
+    assert (WIDE.dim, WIDE.dim_right, WIDE.n_frequencies) == (3, 5, 6)
+    expected = [
+        [
+            sum(
+                a * np.cos(w @ x - v @ y + p)
+                for a, w, v, p in zip(WIDE.weight, WIDE.omega, WIDE.nu, WIDE.phase, strict=True)
+            )
+            for y in RIGHT
+        ]
+        for x in X
+    ]
+    assert_allclose(WIDE.gram(X, RIGHT), expected, atol=1e-12)
+    left, right = WIDE.features(X), WIDE.features_right(RIGHT)
+    assert_allclose((left * WIDE.signature) @ right.T, expected, atol=1e-12)
+    assert not WIDE.is_symmetric
+    assert WIDE.is_two_sided.all()
+    twin = pickle.loads(pickle.dumps(WIDE))
+    assert_array_equal(twin.gram(X, RIGHT), WIDE.gram(X, RIGHT))
+    both = WIDE + WIDE.with_weights(2.0 * WEIGHT, np.zeros(6))
+    assert (both.dim, both.dim_right) == (3, 5)
+    assert_allclose(
+        both.gram(X, RIGHT),
+        WIDE.gram(X, RIGHT) + WIDE.with_weights(2.0 * WEIGHT, np.zeros(6)).gram(X, RIGHT),
+    )
+    for call in (WIDE.features, WIDE.gram):
+        with pytest.raises(ValueError, match="X has 5 columns, the frequencies have 3 inputs"):
+            call(RIGHT)
+    with pytest.raises(ValueError, match="X has 3 columns, the frequencies have 5 inputs"):
+        WIDE.features_right(X)
+
+
+def test_frequencies_are_two_sided_one_by_one():
+    phase = np.array([0.0, 0.3, 0.0, 0.0, -1.0, 0.0])
+    nu = OMEGA.copy()
+    nu[3, 1] += 1e-9
+    assert_array_equal(Frequencies(OMEGA, WEIGHT, phase, nu).is_two_sided, [0, 1, 0, 1, 1, 0])
+    same = Frequencies(OMEGA, WEIGHT, nu=OMEGA.copy())
+    assert same.is_symmetric
+    assert not F.is_two_sided.any()
+
+
+def test_other_phases_keep_the_frequencies():
+    phase = np.linspace(-1.0, 1.0, 6)
+    again = GENERAL.with_weights(WEIGHT, phase)
+    assert_array_equal(again.phase, phase)
+    assert_array_equal(again.nu, GENERAL.nu)
+    assert_array_equal(GENERAL.with_weights(2.0 * WEIGHT).phase, GENERAL.phase)
+    assert F.with_weights(WEIGHT).is_symmetric
 
 
 def test_other_widths_are_refused():

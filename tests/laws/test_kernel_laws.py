@@ -36,7 +36,7 @@ def test_kernel_of_one_number(case, check):
     check(case)
 
 
-@pytest.mark.parametrize("check", (*ASYMMETRIC, check_stationary), ids=name)
+@pytest.mark.parametrize("check", [*ASYMMETRIC, check_stationary], ids=name)
 @pytest.mark.parametrize("case", SKEWED_CASES, ids=str)
 def test_asymmetric_kernel(case, check):
     check(case)

@@ -47,7 +47,9 @@ def test_regions_come_back(tmp_path):
     assert (loaded.least, loaded.greatest) == (0.5, 1.5)
 
 
-@pytest.mark.parametrize("decomposition", [Auto(), Designed(), Polar(), Jordan(), Jordan(7.5)], ids=repr)
+@pytest.mark.parametrize(
+    "decomposition", [Auto(), Designed(), Polar(), Jordan(), Jordan(7.5)], ids=repr
+)
 def test_decompositions_come_back_equal(decomposition, tmp_path):
     assert {type(value) for value in DECOMPOSITIONS.values()} == {Auto, Designed, Jordan, Polar}
     assert round_trip(decomposition, tmp_path) == decomposition

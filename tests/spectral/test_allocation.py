@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
-from bochner.spectral import ByVariance, HalfByMass, Pairs, designed_measure
+from bochner.spectral import ByMass, ByVariance, HalfByMass, Pairs, designed_measure
 
 
 def random_problems(n, seed):
@@ -112,14 +112,17 @@ MASSES = np.array([0.5, -3.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize(
-    "allocation", [HalfByMass(), ByVariance((0.1, 0.2, 0.3, 0.4), (0.1, 0.1, 0.1, 0.1), 4)]
+    "allocation",
+    [HalfByMass(), ByMass(), ByVariance((0.1, 0.2, 0.3, 0.4), (0.1, 0.1, 0.1, 0.1), 4)],
 )
 def test_weights_of_a_part_sum_to_its_mass(allocation):
     counts, weights = allocation.share(MASSES, 40, np.random.default_rng(0))
     assert_allclose(counts * weights, MASSES)
 
 
-@pytest.mark.parametrize("allocation", [HalfByMass(), ByVariance((0.1,) * 4, (0.1,) * 4, 1)])
+@pytest.mark.parametrize(
+    "allocation", [HalfByMass(), ByMass(), ByVariance((0.1,) * 4, (0.1,) * 4, 1)]
+)
 def test_few_frequencies_choose_parts_at_random_without_bias(allocation):
     totals = np.zeros(4)
     n = 20_000
@@ -138,8 +141,24 @@ def test_shares_are_half_equal_and_half_by_mass():
     assert_array_equal(counts, [40 + 30, 40 + 60, 40 + 30])
 
 
+def test_shares_by_mass_leave_no_part_without_a_frequency():
+    counts = ByMass().counts(np.array([1.0, -2.0, 1.0, 0.0, 1e-9]), 245)
+    assert_array_equal(counts, [1 + 60, 1 + 120, 1 + 60, 1, 1])
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        mass = rng.normal(size=int(rng.integers(1, 7))) ** 3
+        m = len(mass) + int(rng.integers(0, 50))
+        counts = ByMass().counts(mass, m)
+        exact = 1.0 + (m - len(mass)) * np.abs(mass) / np.abs(mass).sum()
+        assert counts.sum() == m
+        assert counts.min() >= 1
+        assert np.abs(counts - exact).max() < 1.0
+        assert ByMass().least(mass) == len(mass)
+
+
+@pytest.mark.parametrize("allocation", [HalfByMass(), ByMass()])
 @pytest.mark.parametrize("m", [1, 3, 8])
-def test_no_mass_at_all_is_no_difficulty(m):
-    counts, weights = HalfByMass().share(np.zeros(2), m, np.random.default_rng(0))
+def test_no_mass_at_all_is_no_difficulty(m, allocation):
+    counts, weights = allocation.share(np.zeros(2), m, np.random.default_rng(0))
     assert counts.sum() == m
     assert_array_equal(weights, 0.0)

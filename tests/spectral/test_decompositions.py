@@ -13,25 +13,32 @@ from bochner import kernels, spectral_measure
 from bochner.kernels import (
     NTK,
     TL1,
+    Bilinear,
     Cauchy,
+    CoshGaussian,
     DeltaGaussian,
     DotProduct,
     Gaussian,
     Laplacian,
     Matern,
     Radial,
+    ShiftGaussian,
+    SinhGaussian,
     SphericalPolynomial,
+    Stationary,
     Tanh,
 )
 from bochner.spectral import (
     DECOMPOSITIONS,
     Auto,
+    ByMass,
     ByVariance,
     Convolution,
     Decomposition,
     Designed,
     HalfByMass,
     Jordan,
+    Polar,
     closed_form,
 )
 
@@ -205,6 +212,59 @@ def test_kernels_without_closed_form_have_no_jordan_parts(kernel):
         spectral_measure(kernel, 3, DISTANCES, decomposition="jordan")
 
 
+SKEWED = [
+    ShiftGaussian(0.8, (0.5, 0.0, -0.2)),
+    SinhGaussian((1.0, 2.0, 0.5), 0.3),
+    2.0 * CoshGaussian(1.0, 0.3) * Matern() - Gaussian(),
+    Bilinear(CoshGaussian(), np.eye(3)[:, :2], np.ones((4, 2))),
+]
+
+
+@pytest.mark.parametrize("kernel", SKEWED, ids=str)
+def test_asymmetric_kernels_are_drawn_in_polar_form(kernel):
+    with_distances, without = (spectral_measure(kernel, 3, given) for given in (DISTANCES, None))
+    polar = spectral_measure(kernel, 3, decomposition="polar")
+    for measure in (with_distances, without, polar):
+        assert repr(measure) == repr(closed_form(kernel, 3))
+        assert not measure.is_positive
+    assert spectral_measure(kernel, 3, decomposition="jordan").allocation == ByMass()
+
+
+def test_jordan_parts_of_complex_measures_are_three():
+    kernel = CoshGaussian(0.8, 1.3)
+    parts = spectral_measure(kernel, 3, decomposition="jordan").parts
+    shift, c = 0.64 * 1.3 * np.sqrt(3.0), np.exp(0.5 * 3.0 * (0.8 * 1.3) ** 2)
+    t = shift / 0.8 * np.random.default_rng(0).standard_normal(4_000_000)
+    cos, sin = np.cos(t), np.abs(np.sin(t))
+    expected = [c * np.maximum(cos, 0.0), -c * np.maximum(-cos, 0.0), c * sin]
+    for part, values in zip(parts, expected, strict=True):
+        error = values.std() / np.sqrt(len(t))
+        assert abs(part.mass - values.mean()) < 6.0 * error
+
+
+@pytest.mark.parametrize("decomposition", ["auto", "polar", "jordan"])
+@pytest.mark.parametrize("kernel", [Gaussian(), Matern() * Cauchy() + Gaussian(2.0)], ids=str)
+def test_positive_measures_are_what_they_were(kernel, decomposition):
+    measure = spectral_measure(kernel, 3, decomposition=decomposition)
+    assert measure == closed_form(kernel, 3)
+    assert isinstance(measure.allocation, HalfByMass)
+    assert not measure.sample(16, 0).phase.any()
+
+
+def drift(delta):
+    return np.exp(-np.square(delta - 0.3).sum(axis=-1))
+
+
+def test_functions_of_the_lag_join_closed_forms():
+    kernel = Stationary(drift) + 0.5 * ShiftGaussian() * Gaussian()
+    for decomposition in ("auto", "polar", "jordan"):
+        measure = spectral_measure(kernel, 2, [2.0], decomposition=decomposition)
+        exact = np.exp(-0.18) + 0.5 * np.exp(-1.0)
+        assert_allclose(measure.mass, exact, atol=measure.max_error + 1e-12)
+    with pytest.raises(TypeError, match=r"at most 3 inputs, and there are 4.*least_squares"):
+        spectral_measure(kernel, 4)
+
+
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
 def test_the_truncation_must_be_positive(bad):
     with pytest.raises(ValueError, match="truncation must be positive"):
@@ -212,11 +272,11 @@ def test_the_truncation_must_be_positive(bad):
 
 
 def test_decompositions_have_names():
-    by_name = {"auto": Auto(), "designed": Designed(), "jordan": Jordan()}
+    by_name = {"auto": Auto(), "designed": Designed(), "polar": Polar(), "jordan": Jordan()}
     assert dict(DECOMPOSITIONS) == by_name
     assert all(isinstance(value, Decomposition) for value in by_name.values())
-    for bad in ("polar", None, 3):
-        with pytest.raises(ValueError, match=r"'auto', 'designed', 'jordan'.*got"):
+    for bad in ("rectangular", None, 3):
+        with pytest.raises(ValueError, match=r"'auto', 'designed', 'polar', 'jordan'.*got"):
             spectral_measure(NTK(), 2, decomposition=bad)
 
 

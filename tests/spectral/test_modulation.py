@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from laws import asymmetric_laws as laws
-from laws.asymmetric_laws import MODULATIONS, SPREADS, corners, density, normal_integral
+from laws import modulation_laws as laws
+from laws.modulation_laws import MODULATIONS, SPREADS, corners, density, normal_integral
 from numpy.testing import assert_allclose
 from scipy.special import ellipe
 
@@ -31,7 +31,9 @@ def test_mean_sizes_of_cosines_and_sines_are_those_of_quadrature(s):
 def test_mean_sizes_where_there_is_hardly_any_spread():
     for s in (1e-12, 1e-6, 1e-3):
         # E|t| = s sqrt(2 / pi), and the next term of the sine, of relative size s^2 / 3.
-        assert_allclose(mean_abs_sine(s), s * np.sqrt(2.0 / np.pi) * (1 - s**2 / 3), rtol=s**4 + 1e-14)
+        assert_allclose(
+            mean_abs_sine(s), s * np.sqrt(2.0 / np.pi) * (1 - s**2 / 3), rtol=s**4 + 1e-14
+        )
         assert_allclose(1.0 - mean_abs_cosine(s), 0.5 * s**2, atol=s**4 + 1e-15)
     assert (mean_abs_cosine(0.0), mean_abs_sine(0.0)) == (1.0, 0.0)
 
@@ -111,7 +113,9 @@ def test_parts_make_the_whole(name):
     assert_allclose(real + part(Component.IMAGINARY), whole, atol=1e-13)
     # Odd phases, even densities: the kernel is real.
     for component in Component:
-        assert_allclose(np.exp(1j * (part(component) * part(component)[::-1]).imag), 1.0, atol=1e-12)
+        assert_allclose(
+            np.exp(1j * (part(component) * part(component)[::-1]).imag), 1.0, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

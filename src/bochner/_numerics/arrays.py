@@ -11,6 +11,7 @@ from sklearn.utils.extmath import row_norms
 
 Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
+FLOATS = (np.float64, np.float32)
 
 _BLOCK_BYTES = 2**23
 

@@ -11,12 +11,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import FLOATS, Array
 from bochner.kernels import kernel_called
 
 Choice = TypeVar("Choice")
-
-_FLOATS = (np.float64, np.float32)
 
 
 class KernelFeatures(
@@ -48,7 +46,7 @@ class KernelFeatures(
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
-        X = validate_data(self, X, dtype=_FLOATS)
+        X = validate_data(self, X, dtype=FLOATS)
         as_count("n_components", self.n_components)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.signature_ = self._draw(X, np.random.default_rng(seed))
@@ -68,7 +66,7 @@ class KernelFeatures(
             In float32 if ``X`` is, and else in float64.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=_FLOATS, reset=False)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self._features(X).astype(X.dtype, copy=False)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:

@@ -9,10 +9,10 @@ from scipy.linalg import svd
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import FLOATS, Array
 from bochner.baselines._landmarks import LANDMARKS, Rule
 from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
-from bochner.baselines._shell import _FLOATS, KernelFeatures, as_count, as_one_of, resolved_kernel
+from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
 from bochner.kernels import Kernel
 
 
@@ -130,7 +130,7 @@ class AsymmetricNystroem(KernelFeatures):
         """
         if right is None:
             return super().fit(X)
-        X = validate_data(self, X, dtype=_FLOATS)
+        X = validate_data(self, X, dtype=FLOATS)
         Y = check_array(right, dtype=np.float64, input_name="right")
         as_count("n_components", self.n_components)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -146,7 +146,7 @@ class AsymmetricNystroem(KernelFeatures):
         Y : array-like of shape (n, d2)
         """
         check_is_fitted(self)
-        Y = check_array(Y, dtype=_FLOATS, input_name="Y")
+        Y = check_array(Y, dtype=FLOATS, input_name="Y")
         dim = self.landmarks_right_.shape[1]
         if Y.shape[1] != dim:
             raise ValueError(

@@ -45,7 +45,8 @@ def accuracy_parts(rows: Sequence[Row]) -> list[str]:
         f"{len(chosen)} fits.",
         _by_kernel(found),
         "Symmetric kernels and none. “Twice” has every feature twice, which is what left and "
-        "right features are to a linear classifier.",
+        "right features are to a linear classifier; like “polar”, it has orthogonal directions, "
+        "and the others independent ones, as in the paper.",
         _by_gaussian(found),
         " ".join(_counts(found)),
     ]
@@ -138,5 +139,6 @@ def _counts(found: Accuracies) -> list[str]:
                 above = sum(mine > other for mine, other in pairs)
                 gap = float(np.mean([mine - other for mine, other in pairs]))
                 counts.append(f"{what} in {above} of {len(pairs)} cases ({gap:+.2f} on average)")
-        sentences.append(f"The mean of “{ours}” is above {', '.join(counts)}.")
+        if counts:
+            sentences.append(f"The mean of “{ours}” is above {', '.join(counts)}.")
     return sentences

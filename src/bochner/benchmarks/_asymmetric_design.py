@@ -112,7 +112,8 @@ def _fourier(decomposition: str, **options: Any) -> Callable[[Kernel, int, int],
 class EqualSets:
     """Independent frequencies of Jordan parts, as many for each part whatever its mass.
 
-    This is Algorithm 1 of the paper; :class:`FourierFeatures` shares frequencies by mass.
+    This is Algorithm 1 of the paper; :class:`FourierFeatures` shares them in
+    proportion to the masses.
     """
 
     def __init__(self, kernel: Kernel, m: int, seed: int) -> None:

@@ -135,7 +135,7 @@ def _ratios(cells: Cells) -> list[str]:
     parts = []
     for reference, what in (
         (JORDAN_SETS, "the paper's three sets of equal size"),
-        (JORDAN_IID, "sets in proportion to the masses"),
+        (JORDAN_IID, "sets in proportion to their masses"),
     ):
         ratios = _over_sizes(cells, reference)
         methods = [name for name in METHODS if any(name in found for found in ratios.values())]

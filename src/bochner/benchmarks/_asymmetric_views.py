@@ -80,6 +80,7 @@ def _of_classifier(rows: Sequence[Row], metric: str) -> Values:
 
 def _by_panel(rows: Sequence[Row], metric: str) -> Values:
     """Return medians with a panel for each kernel and data set, and sizes in order."""
+    rows = [row for row in rows if row["metric"] == metric]
     if not rows:
         return {}
     names = list(dict.fromkeys(row["dataset"] for row in rows))

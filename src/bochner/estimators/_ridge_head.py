@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, row_blocks
 from bochner.estimators._asymmetry import refuse_asymmetric, refuse_two_sided
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -25,8 +25,6 @@ from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
-
-_FLOATS = (np.float64, np.float32)
 
 HEAD_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
     {
@@ -151,7 +149,7 @@ class RidgeHead(BaseEstimator, ABC):
     def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Array, Array | None]:
         """Return means and, if asked for, standard deviations, both of shape (n, t)."""
         check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         mean = np.empty((X.shape[0], self.posterior_.coef.shape[1]))
         std = np.empty_like(mean) if with_std else None

@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array, stacked_rows
+from bochner._numerics.arrays import FLOATS, Array, stacked_rows
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.transformer import generators
-
-_FLOATS = (np.float64, np.float32)
 
 
 def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:
@@ -21,7 +19,7 @@ def checked_right(right: Any, name: str = "right", *, dim: int | None = None) ->
     ValueError
         If they are not finite rows of numbers, or have not ``dim`` columns (``None``: any).
     """
-    rows = check_array(right, accept_sparse="csr", dtype=_FLOATS, input_name=name)
+    rows = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name=name)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(
             f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."

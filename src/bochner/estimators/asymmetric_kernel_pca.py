@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, row_blocks
-from bochner.estimators._ridge_head import _FLOATS
+from bochner._numerics.arrays import FLOATS, Array, row_blocks
 from bochner.estimators._two_sided import approximation, checked_right
 from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
@@ -136,7 +135,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = _checked_count(self.n_components)
         recipe = Recipe(
@@ -169,7 +168,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X : {array-like, sparse matrix} of shape (n, d)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return self._scores(self.frequencies_.features, X, self.components_.left)
 

@@ -8,8 +8,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, row_blocks
-from bochner.estimators._ridge_head import _FLOATS, checked_weight
+from bochner._numerics.arrays import FLOATS, Array, row_blocks
+from bochner.estimators._ridge_head import checked_alpha, checked_weight
 from bochner.estimators._two_sided import approximation, checked_right
 from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
@@ -175,7 +175,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If conjugate gradients, on pairs, do not converge.
         """
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=_FLOATS, multi_output=True, y_numeric=True
+            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True
         )
         alpha = checked_alpha(self.alpha)
         weight = checked_weight(sample_weight, X)
@@ -232,7 +232,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             deviations are asked for on pairs.
         """
         check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         if isinstance(self.posterior_, PairSolution):
             mean = self._predict_pairs(self.posterior_, X, right, return_std)

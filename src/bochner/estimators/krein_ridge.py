@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array
-from bochner.estimators._ridge_head import _FLOATS, HEAD_ATTRIBUTES, RidgeHead, checked_weight
+from bochner._numerics.arrays import FLOATS, Array
+from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.persist import persistable
 
 
@@ -126,7 +126,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             X,
             y,
             accept_sparse="csr",
-            dtype=_FLOATS,
+            dtype=FLOATS,
             multi_output=True,
             y_numeric=True,
             reset=start,

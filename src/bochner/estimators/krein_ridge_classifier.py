@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array
-from bochner.estimators._ridge_head import _FLOATS, HEAD_ATTRIBUTES, RidgeHead, checked_weight
+from bochner._numerics.arrays import FLOATS, Array
+from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.persist import persistable
 
 
@@ -86,7 +86,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self._fit(X, y, classes, sample_weight, start=not hasattr(self, "sums_"))
 
     def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, start: bool) -> Self:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, reset=start)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=start)
         check_classification_targets(y)
         if start:
             labels = np.unique(y if classes is None else classes)

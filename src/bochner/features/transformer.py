@@ -9,14 +9,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import stacked_rows
+from bochner._numerics.arrays import FLOATS, stacked_rows
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import check_rows
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
-
-_FLOATS = (np.float64, np.float32)
 
 OUTPUTS = ("left", "concatenated")
 
@@ -164,7 +162,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         TypeError
             If no measure is known for the kernel, and weights are not fitted.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         n_frequencies = count_frequencies(self.n_components)
         _check_dtype(self.dtype)
         if self.output not in OUTPUTS:
@@ -172,13 +170,19 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}."
             )
         if right is not None:
-            right = check_array(right, accept_sparse="csr", dtype=_FLOATS, input_name="right")
+            right = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name="right")
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         alike = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if alike else X
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng)
         recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition, self.masses)
         found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
+        if self.output == "concatenated" and found.frequencies.dim_right != X.shape[1]:
+            raise ValueError(
+                f"output='concatenated' puts the features of both arguments side by side for the "
+                f"same rows, but the kernel's left argument has {X.shape[1]} inputs and its right "
+                f"argument {found.frequencies.dim_right}; use output='left', and transform_right."
+            )
         self.frequencies_ = found.frequencies
         self._region = found.region
         self.max_error_ = found.max_error
@@ -237,13 +241,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        dtype = _FLOATS if self.dtype is None else _check_dtype(self.dtype)
+        dtype = FLOATS if self.dtype is None else _check_dtype(self.dtype)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
     def _checked_right(self, Y: Any) -> Any:
-        dtype = _FLOATS if self.dtype is None else _check_dtype(self.dtype)
+        dtype = FLOATS if self.dtype is None else _check_dtype(self.dtype)
         Y = check_array(Y, accept_sparse="csr", dtype=dtype, input_name="Y")
         if Y.shape[1] != self.frequencies_.dim_right:
             raise ValueError(

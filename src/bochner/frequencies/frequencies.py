@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array, frozen_array
+from bochner._numerics.arrays import FLOATS, Array, frozen_array
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import trigonometric_features
-
-_FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +186,7 @@ class Frequencies:
         return Frequencies(self.omega, weight, phase, self._given_nu, self.envelope)
 
     def _map(self, X: Any, omega: Array, phase: Array, envelope: Envelope | None) -> NDArray[Any]:
-        X = check_array(X, accept_sparse="csr", dtype=_FLOATS, input_name="X")
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
         if X.shape[1] != omega.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."

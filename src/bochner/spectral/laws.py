@@ -162,11 +162,6 @@ class Elliptical(Law):
         return len(self.mean)
 
     @property
-    def is_jordan(self) -> bool:
-        """Whether this is the law of a Jordan part of a complex measure."""
-        return False
-
-    @property
     def is_even(self) -> bool:
         return not any(self.mean)
 

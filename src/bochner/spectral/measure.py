@@ -163,11 +163,7 @@ class SpectralMeasure:
         if not isinstance(other, SpectralMeasure):
             return NotImplemented
         parts = reduce(_joined, other.parts, self.parts)
-        # Parts split by sign have what they need in proportion to mass, however small one is.
-        split = any(part.law.is_jordan for part in parts)
-        return SpectralMeasure(
-            parts, self.max_error + other.max_error, ByMass() if split else _HALF_BY_MASS
-        )
+        return SpectralMeasure(parts, self.max_error + other.max_error, _allocation(parts))
 
     def __mul__(self, other: Any) -> "SpectralMeasure":
         if isinstance(other, SpectralMeasure):
@@ -187,14 +183,17 @@ class SpectralMeasure:
         error = (
             other.total_variation + other.max_error
         ) * self.max_error + self.total_variation * other.max_error
-        return SpectralMeasure(
-            tuple(
-                Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
-                for a in self.parts
-                for b in other.parts
-            ),
-            error,
+        parts = tuple(
+            Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
+            for a in self.parts
+            for b in other.parts
         )
+        return SpectralMeasure(parts, error, _allocation(parts))
+
+
+def _allocation(parts: tuple[Part, ...]) -> Allocation:
+    """Return how parts share: those split by sign by mass alone, however small one is."""
+    return ByMass() if any(part.law.is_jordan for part in parts) else _HALF_BY_MASS
 
 
 def _drawn(

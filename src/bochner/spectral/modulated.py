@@ -16,6 +16,7 @@ from bochner.spectral.tabulated import Tabulated, tabulate
 _NEGLIGIBLE = 1e-12
 _RAREST = 1e-4  # acceptance, below which rejection would take too long
 _NORMAL_REACH = 9.0
+_WIDEST_TABLE = 100.0  # spread, beyond which tables of so many waves would be too large
 _SHRINKAGE = 2.0
 _LEAST_HALF = 2
 _FEWEST_BINS = 512
@@ -35,7 +36,7 @@ class Modulated(Law):
     where points are independent: only :math:`t = r \cdot \omega` is rejected, from a normal law
     with the bound :meth:`Component.bound`; the other directions are not concerned. Points that
     depend on one another keep all but their component along ``r``, which is moved to the
-    quantiles of its law.
+    quantiles of its law, unless that has more waves than a table can hold.
 
     Parameters
     ----------
@@ -155,6 +156,7 @@ class Modulated(Law):
         """Return points whose component along the axis follows the law of this Jordan part."""
         direction = self._axis / self.spread
         old = points @ direction
+        independent = independent or self.spread > _WIDEST_TABLE
         if independent and self.acceptance > _RAREST:
             new = self._accepted(len(points), rng)
         else:

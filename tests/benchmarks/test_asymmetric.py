@@ -1,0 +1,240 @@
+"""The benchmark of features of asymmetric kernels."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+
+from bochner import FourierFeatures, kernels
+from bochner.benchmarks import Cell, Options, find, read_rows, render, run
+from bochner.benchmarks import _asymmetric_design as design
+from bochner.benchmarks._asymmetric_direction import MODELS
+from bochner.benchmarks._asymmetric_rows import rows_of
+from bochner.benchmarks.asymmetric import ASYMMETRIC, VIEWS
+from bochner.report.benchmarks import FIGURES
+
+QUICK = Options(quick=True)
+DIM = 30
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return run(ASYMMETRIC, out=tmp_path_factory.mktemp("asymmetric"), quick=True)
+
+
+@pytest.fixture(scope="module")
+def written(quick):
+    page, *figures = render(ASYMMETRIC, quick, FIGURES["asymmetric"])
+    return page.read_text(encoding="utf-8"), figures
+
+
+def cell(part, method, kernel=design.SHIFT, size=2, seed=0, dataset="breast_cancer"):
+    return Cell(dataset, method, seed, {"part": part, "kernel": kernel, "size": size})
+
+
+def of(rows, part, metric):
+    """Return lists over trials by kernel, method and size."""
+    found = {}
+    for row in rows:
+        if (row["part"], row["metric"]) == (part, metric):
+            key = row["kernel"], row["method"], row["size"]
+            found.setdefault(key, []).append(row["value"])
+    return found
+
+
+# The quick run.
+
+
+def test_the_benchmark_has_its_name():
+    assert find("asymmetric") is ASYMMETRIC
+
+
+def test_the_quick_design_is_measured_whole(quick):
+    rows = read_rows(quick)
+    measured = [row for row in rows if row["metric"] == "seconds"]
+    assert len(measured) == len(list(ASYMMETRIC.cells(QUICK)))
+    assert {row["part"] for row in rows} == set(design.PARTS) - {design.ACCURACY}
+    errors = of(rows, design.ERROR, "relative_error")
+    methods = set(design.METHODS)
+    assert {key[:2] for key in errors} == {(k, m) for k in design.ASYMMETRIC for m in methods}
+    table = of(rows, design.TABLE, "accuracy")
+    assert {key[1] for key in table} == {*design.BY_KERNEL, *design.BY_GAUSSIAN, design.LINEAR}
+    assert {key[1] for key in of(rows, design.DIRECTION, "accuracy")} == set(MODELS)
+
+
+def test_a_finished_run_measures_nothing_again(quick):
+    before = quick.read_bytes()
+    assert run(ASYMMETRIC, out=quick.parent, quick=True) == quick
+    assert quick.read_bytes() == before
+
+
+def test_errors_fall_in_the_order_of_the_methods(quick):
+    """Orthogonal directions, then fitted weights; the figures are far apart."""
+    errors = of(read_rows(quick), design.ERROR, "relative_error")
+    for kernel in design.ASYMMETRIC:
+        iid, polar, fitted = (
+            np.median(errors[kernel, method, 4])
+            for method in (design.JORDAN_IID, design.POLAR, design.LEAST_SQUARES)
+        )
+        assert fitted < polar < iid < 0.2
+
+
+def test_every_view_is_drawn_and_shown(written):
+    text, figures = written
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert shown == [figure.name for figure in figures]
+    assert shown == [f"asymmetric-quick-{view.name}.svg" for view in VIEWS]
+    for figure in figures:
+        assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+def test_the_page_names_every_kernel_and_method(written):
+    text, _ = written
+    for name in (*design.ASYMMETRIC, *design.METHODS, *design.BY_KERNEL, *design.BY_GAUSSIAN):
+        assert name in text
+    for name in MODELS:
+        assert name in text
+
+
+# One cell.
+
+
+def by_hand(seed=0):
+    """The rows of the breast cancer data: halves in the unit cube, scaled by the first."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    train, test = order[:284], order[284:]
+    least, greatest = X[train].min(axis=0), X[train].max(axis=0)
+    train, test = train[rng.permutation(284)], test[rng.permutation(285)]
+    scaled = [np.clip((X[part] - least) / (greatest - least), 0.0, 1.0) for part in (train, test)]
+    return scaled[0], y[train], scaled[1], y[test]
+
+
+GRAMS = {
+    design.SHIFT: lambda X: np.exp(-cdist(X + 2.0 / DIM, X, "sqeuclidean") / 8.0),
+    design.SINH: lambda X: (
+        np.exp(-cdist(X, X, "sqeuclidean") / 8.0)
+        * (1.0 + np.sinh(np.subtract.outer(*[X.sum(axis=1) * np.pi / (2.0 * DIM)] * 2)))
+    ),
+    design.COSH: lambda X: np.exp(
+        -cdist(X, X, "sqeuclidean") / 8.0
+        + np.subtract.outer(*[X.sum(axis=1) * np.pi / (2.0 * DIM)] * 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("kernel", design.ASYMMETRIC)
+def test_the_error_by_hand(kernel):
+    """Against the paper's formulas; the transposed kernel is far off."""
+    X, _, X_test, _ = by_hand()
+    exact = GRAMS[kernel](X_test)
+    state = 10 * (1 + list(design.METHODS).index(design.POLAR))
+    map = FourierFeatures(
+        design.KERNELS[kernel](DIM), 2 * 2 * DIM, decomposition="polar", random_state=state
+    ).fit(X)
+    found = (map.transform(X_test) * map.signature_) @ map.transform_right(X_test).T
+    errors = [np.linalg.norm(found - K) / np.linalg.norm(K) for K in (exact, exact.T)]
+    measured = ASYMMETRIC.run(cell(design.ERROR, design.POLAR, kernel), QUICK)["relative_error"]
+    assert measured == pytest.approx(errors[0], rel=1e-3)  # in single precision
+    assert errors[1] > 2.0 * errors[0]
+
+
+def accuracy_by_hand(Z, y, Z_test, y_test):
+    """Five folds choose C, the first of the best."""
+
+    def score(C, fit, held):
+        model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z[fit], y[fit])
+        return np.mean(model.predict(Z[held]) == y[held])
+
+    folds = list(StratifiedKFold(5).split(Z, y))
+    scores = {2.0**j: np.mean([score(2.0**j, *fold) for fold in folds]) for j in range(-5, 6)}
+    C = max(scores, key=scores.__getitem__)
+    return C, np.mean(LinearSVC(C=C, dual=False, tol=0.01).fit(Z, y).predict(Z_test) == y_test)
+
+
+def test_the_accuracy_by_hand():
+    """Three sets of M = 2 d frequencies, left and right features side by side."""
+    X, y, X_test, y_test = by_hand()
+    map = FourierFeatures(
+        kernels.SinhGaussian(2.0, beta=np.pi / (2.0 * DIM)),
+        2 * 3 * 2 * DIM,
+        decomposition="jordan",
+        scheme="iid",
+        output="concatenated",
+        random_state=10 * 2,
+    ).fit(X)
+    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test)
+    measured = ASYMMETRIC.run(cell(design.TABLE, design.ASY_JORDAN, design.SINH), QUICK)
+    assert measured["C"] == C
+    assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
+    assert measured["n_features"] == map.transform(X).shape[1] > 2 * 3 * 2 * DIM
+
+
+def test_the_linear_classifier_by_hand():
+    C, accuracy = accuracy_by_hand(*by_hand())
+    measured = ASYMMETRIC.run(cell(design.TABLE, design.LINEAR, design.LINEAR), QUICK)
+    assert (measured["C"], measured["accuracy"]) == (C, pytest.approx(accuracy, abs=1e-12))
+
+
+@pytest.mark.parametrize(
+    ("method", "kernel", "n_features"),
+    [
+        (design.SYM, design.COSH, 2 * 2 * DIM),
+        (design.SYM_THRICE, design.COSH, 3 * 2 * 2 * DIM),
+        (design.ASY_POLAR, design.COSH, 2 * 3 * 2 * 2 * DIM),
+        (design.RBF, design.GAUSSIAN, 2 * 2 * DIM),
+        (design.RBF_THRICE, design.GAUSSIAN, 3 * 2 * 2 * DIM),
+        (design.RBF_TWICE, design.GAUSSIAN, 2 * 3 * 2 * 2 * DIM),
+    ],
+)
+def test_numbers_of_features(method, kernel, n_features):
+    measured = ASYMMETRIC.run(cell(design.TABLE, method, kernel), QUICK)
+    assert measured["n_features"] == n_features
+
+
+def test_a_linear_classifier_sees_no_phases():
+    """Left and right features side by side have the products of a symmetric kernel, twice."""
+    X = by_hand()[2][:50]
+    for kernel in design.ASYMMETRIC:
+        map = FourierFeatures(
+            design.KERNELS[kernel](DIM), 64, output="concatenated", random_state=0
+        ).fit(X)
+        f = map.frequencies_
+        Z = map.transform(X)
+        lag = (X[:, None, :] - X) @ f.omega.T
+        assert np.abs(f.phase).max() > 0.1
+        np.testing.assert_allclose(Z @ Z.T, 2.0 * np.cos(lag) @ np.abs(f.weight), atol=1e-10)
+
+
+@pytest.mark.parametrize("method", [design.LEAST_SQUARES, design.NYSTROEM, design.JORDAN_FITTED])
+def test_a_cell_is_the_same_whatever_was_measured_before(method):
+    first = ASYMMETRIC.run(cell(design.ERROR, method), QUICK)
+    ASYMMETRIC.run(cell(design.ERROR, design.POLAR_IID, seed=1), QUICK)
+    rows_of.cache_clear()
+    second = ASYMMETRIC.run(cell(design.ERROR, method), QUICK)
+    for metrics in (first, second):
+        assert metrics.pop("fit_seconds") > 0.0
+    assert first == second
+
+
+def test_trials_and_methods_draw_differently():
+    runs = [
+        ASYMMETRIC.run(cell(design.ERROR, method, seed=seed), QUICK)["relative_error"]
+        for method in (design.POLAR, design.POLAR_IID)
+        for seed in (0, 1)
+    ]
+    assert len(set(runs)) == 4
+
+
+def test_seconds_of_both_sides_are_those_of_one_and_more(quick):
+    rows = read_rows(quick)
+    left, both = (of(rows, design.SPEED, f"{side}_seconds") for side in ("left", "both"))
+    draw = of(rows, design.SPEED, "draw_seconds")
+    for key, values in left.items():
+        pairs = zip(draw[key], values, both[key], strict=True)
+        assert all(0.0 < first < second <= third for first, second, third in pairs)

@@ -1,0 +1,306 @@
+"""The benchmark of asymmetric kernels: its design, its masses and its directed graphs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from bochner.benchmarks import Cell, Options
+from bochner.benchmarks import _asymmetric_design as design
+from bochner.benchmarks._asymmetric_direction import (
+    DEGREES,
+    LOGISTIC,
+    MODELS,
+    SHIFT_ALONE,
+    SYMMETRISED_ALONE,
+    TREES,
+    accuracy,
+    direction_metrics,
+)
+from bochner.benchmarks._asymmetric_errors import mass_metrics
+from bochner.benchmarks._asymmetric_graph import (
+    GENERATED,
+    Edges,
+    edges_of,
+    generated_graph,
+    one_way,
+    read_graph,
+)
+from bochner.benchmarks._asymmetric_rows import rows_of
+from bochner.benchmarks.asymmetric import ASYMMETRIC
+
+WIDTHS = {"spambase": 57, "ijcnn1": 22, "letter": 16, "cod_rna": 8}
+MANY_SIGMAS = norm.isf(1e-6)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    for name, d in WIDTHS.items():
+        X, y = rng.normal(size=(60, d)), 2 * rng.integers(2, size=60)
+        np.savez(path / f"{name}.npz", X=X, y=y)
+    return path
+
+
+@pytest.fixture(scope="module")
+def cells(folder):
+    return list(ASYMMETRIC.cells(Options(data=folder)))
+
+
+def trials(cells, part, **wanted):
+    return sorted({
+        cell.seed
+        for cell in cells
+        if cell.settings["part"] == part
+        and all({**cell.settings, "dataset": cell.dataset, "method": cell.method}[key] == value
+                for key, value in wanted.items())
+    })  # fmt: skip
+
+
+# The design.
+
+
+def test_the_papers_experiments_are_in_the_design(cells):
+    ten = list(range(10))
+    for name in WIDTHS:
+        for kernel in design.ASYMMETRIC:
+            at = {"dataset": name, "kernel": kernel}
+            for size in (2, 4, 8, 16, 32, 64, 128):
+                for method in (design.JORDAN_IID, design.POLAR_IID, design.POLAR):
+                    found = trials(cells, design.ERROR, size=size, method=method, **at)
+                    assert found == ten
+            for size in (256, 512, 1024):
+                assert {0, 1} <= set(trials(cells, design.ERROR, size=size, **at))
+            for method in design.BY_KERNEL:
+                assert trials(cells, design.TABLE, size=2, method=method, **at) == ten
+        for method in design.BY_GAUSSIAN:
+            assert trials(cells, design.TABLE, dataset=name, method=method) == ten
+    for name in design.GRAPHS:
+        for method in MODELS:
+            assert trials(cells, design.DIRECTION, dataset=name, method=method) == ten
+    assert trials(cells, design.MASSES, kernel=design.SHIFT, method=design.FITTED) == ten
+
+
+def test_errors_are_measured_first(cells):
+    parts = list(dict.fromkeys(cell.settings["part"] for cell in cells))
+    assert parts == list(design.PARTS)
+
+
+@pytest.mark.parametrize(
+    ("method", "m", "n_trials"),
+    [
+        (design.POLAR, 8_192, 10),
+        (design.POLAR, 8_193, 2),
+        (design.JORDAN, 8_193, 0),
+        (design.LEAST_SQUARES, 1_024, 10),
+        (design.LEAST_SQUARES, 1_025, 0),
+        (design.NYSTROEM, 512, 3),
+        (design.NYSTROEM, 513, 0),
+    ],
+)
+def test_trials_by_the_number_of_frequencies(method, m, n_trials):
+    assert design.METHODS[method].n_trials(m) == n_trials
+
+
+def test_the_parameters_of_the_kernels():
+    """r = 2/d, beta = 0.5 pi/d and sigma = 2, in d = 8."""
+    x, y = np.full((1, 8), 0.75), np.full((1, 8), 0.25)
+    gaussian = np.exp(-8 * 0.5**2 / 8.0)
+    tilt = 8 * 0.5 * (0.5 * np.pi / 8)
+    expected = {
+        design.SHIFT: np.exp(-8 * 0.75**2 / 8.0),
+        design.SINH: gaussian * (1.0 + np.sinh(tilt)),
+        design.COSH: gaussian * np.exp(tilt),
+        design.GAUSSIAN: gaussian,
+    }
+    for label, value in expected.items():
+        assert design.KERNELS[label](8)(x, y)[0, 0] == pytest.approx(value, rel=1e-12)
+
+
+def test_the_papers_figures():
+    """In every row the paper has its asymmetric features above the symmetrised and the rest."""
+    assert tuple(design.PAPER) == design.DATASETS
+    for figures in design.PAPER.values():
+        for kernel in design.ASYMMETRIC:
+            asymmetric, symmetrised = figures[kernel]
+            assert asymmetric > max(symmetrised, *figures[design.GAUSSIAN])
+            assert symmetrised > figures[design.LINEAR][0]
+
+
+@pytest.mark.parametrize("n_parts", [2, 3])
+def test_sets_of_equal_size(n_parts):
+    kernel = design.KERNELS[design.SINH if n_parts == 2 else design.COSH](4)
+    found = design.EqualSets(kernel, 32, 0).fit(np.zeros((3, 4))).frequencies_
+    kinds = np.sign(found.weight) * np.where(found.phase == 0.0, 1, 2)
+    counts = np.unique(
+        np.abs(kinds) * np.where(found.phase == 0.0, np.sign(kinds), 1), return_counts=True
+    )[1]
+    assert counts.sum() == 32
+    assert sorted(counts) == ([16, 16] if n_parts == 2 else [10, 11, 11])
+
+
+def test_sets_of_equal_size_estimate_the_kernel():
+    X = np.random.default_rng(0).random((6, 4))
+    kernel = design.KERNELS[design.COSH](4)
+    draws = np.stack([design.EqualSets(kernel, 48, seed).fit(X).gram(X) for seed in range(400)])
+    z = (draws.mean(axis=0) - kernel(X)) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
+    assert np.abs(z).max() < MANY_SIGMAS
+
+
+def test_the_split_of_spambase(tmp_path):
+    values = np.random.default_rng(1).permutation(4_601 * 2).astype(float).reshape(-1, 2)
+    np.savez(tmp_path / "spambase.npz", X=values, y=np.arange(4_601) % 2)
+    rows = rows_of("spambase", 0, tmp_path)
+    assert (len(rows.train), len(rows.test)) == (2_760, 1_841)
+    assert (len(rows.fit), len(rows.error), rows.choice) == (2_760, 1_000, slice(0, 2_000))
+    np.testing.assert_allclose([rows.train.min(axis=0), rows.train.max(axis=0)], [[0, 0], [1, 1]])
+    assert not (set(rows.train[:, 0]) & set(rows.test[:, 0])) - {0.0, 1.0}
+
+
+# Masses.
+
+
+def densities(label):
+    """The measure's density in one dimension, from the closed forms of the paper."""
+    if label == design.SHIFT:
+        return lambda w: np.cos(2.0 * w), lambda w: np.sin(2.0 * w)
+    slope = 4.0 * 0.5 * np.pi
+    c = np.exp(0.5 * (2.0 * 0.5 * np.pi) ** 2)
+    real = (lambda w: 1.0) if label == design.SINH else (lambda w: c * np.cos(slope * w))
+    return real, lambda w: -c * np.sin(slope * w)
+
+
+@pytest.mark.parametrize("method", [design.SERIES, design.QUADRATURE])
+@pytest.mark.parametrize("label", design.ASYMMETRIC)
+def test_exact_masses(label, method):
+    real, imaginary = densities(label)
+    parts = (
+        lambda w: max(real(w), 0.0), lambda w: max(-real(w), 0.0), lambda w: max(imaginary(w), 0.0)
+    )  # fmt: skip
+    expected = [
+        quad(lambda w, part=part: part(w) * norm.pdf(w, scale=0.5), -5, 5, limit=2_000)[0]
+        for part in parts
+    ]
+    found = mass_metrics(label, method, 2, 0)
+    assert list(found) == list(design.MASS_NAMES)
+    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_fitted_masses_scatter_about_the_exact_ones():
+    """With many frequencies; a lost factor of two is many standard errors off."""
+    exact = mass_metrics(design.SHIFT, design.SERIES, 2, 0)
+    fits = [mass_metrics(design.SHIFT, design.FITTED, 1_024, seed) for seed in range(20)]
+    for name in design.MASS_NAMES:
+        values = np.array([fit[name] for fit in fits])
+        assert 0.0 < values.std() < 0.3 * exact["imaginary"]
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        assert abs(values.mean() - exact[name]) < MANY_SIGMAS * error
+    for fit in fits:
+        value_at_zero = fit["real positive"] - fit["real negative"]
+        assert value_at_zero == pytest.approx(np.exp(-0.5), rel=1e-6)
+
+
+# Directed graphs.
+
+
+def test_loops_and_edges_in_both_orders_are_dropped():
+    edges = np.array([[3, 1], [1, 3], [2, 2], [0, 1], [0, 1], [4, 0]])
+    assert one_way(edges).tolist() == [[0, 1], [4, 0]]
+
+
+def save_graph(path, **without):
+    arrays = {
+        "edges": np.array([[0, 1], [1, 0], [1, 2], [2, 2]], dtype=np.int16),
+        "X_indices": np.array([0, 2, 1], dtype=np.int16),
+        "X_indptr": np.array([0, 2, 3, 3]),
+        "X_shape": np.array([3, 3]),
+    }
+    np.savez(path / "toy.npz", **{k: v for k, v in arrays.items() if k not in without})
+
+
+def test_a_graph_is_read(tmp_path):
+    save_graph(tmp_path)
+    graph = read_graph("toy", tmp_path)
+    assert graph.features.toarray().tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+    assert graph.edges.tolist() == [[1, 2]]
+
+
+def test_what_is_no_graph_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"toy\.npz, which does not exist"):
+        read_graph("toy", tmp_path)
+    save_graph(tmp_path, edges=None)
+    with pytest.raises(ValueError, match="it lacks edges"):
+        read_graph("toy", tmp_path)
+
+
+def test_edges_are_split_and_features_fitted_to_the_training_part():
+    train, test = edges_of(GENERATED, 0, None)
+    everything = np.concatenate((train.nodes, test.nodes))
+    assert sorted(map(tuple, everything)) == sorted(map(tuple, generated_graph().edges))
+    assert len(train) == int(0.8 * len(everything))
+    assert train.source.shape == train.target.shape == (len(train), 50)
+    features = {}
+    for part in (train, test):
+        for nodes, rows in ((part.nodes[:, 0], part.source), (part.nodes[:, 1], part.target)):
+            for node, row in zip(nodes.tolist(), rows, strict=True):
+                assert np.array_equal(features.setdefault(node, row), row)
+    touched = np.stack([features[node] for node in np.unique(train.nodes).tolist()])
+    np.testing.assert_allclose(touched.mean(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(touched.std(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("method", MODELS)
+def test_a_reversed_edge_has_the_opposite_answer(method):
+    train, test = edges_of(GENERATED, 0, None)
+    score, _ = MODELS[method](train[:300], 0)
+    back = Edges(test.target, test.source, test.nodes[:, ::-1])
+    np.testing.assert_allclose(score(back), -score(test), rtol=1e-9, atol=1e-9)
+    assert accuracy(score, test) + accuracy(score, back) == pytest.approx(1.0)
+
+
+def test_what_is_symmetric_finds_no_direction():
+    for seed in (0, 1):
+        train, test = edges_of(GENERATED, seed, None)
+        assert direction_metrics(train, test, SYMMETRISED_ALONE, seed) == {"accuracy": 0.5}
+        assert direction_metrics(train, test, SHIFT_ALONE, seed)["accuracy"] > 0.65
+
+
+def test_a_linear_direction_is_found():
+    """Edges of the generated graph run towards one direction of words."""
+    train, test = edges_of(GENERATED, 0, None)
+    for method in (LOGISTIC, TREES):
+        assert direction_metrics(train, test, method, 0)["accuracy"] > 0.75
+
+
+def test_degrees_by_hand():
+    X = np.zeros((3, 2))
+    train = Edges(X, X, np.array([[0, 1], [0, 2], [3, 1]]))
+    test = Edges(X[:2], X[:2], np.array([[0, 1], [5, 6]]))  # two out and none in; unknown nodes
+    score, _ = MODELS[DEGREES](train, 0)
+    assert score(test).tolist() == [4.0, 0.0]
+    assert accuracy(score, test) == 0.75
+
+
+def test_a_direction_cell_of_a_folder_can_be_measured(tmp_path):
+    rng = np.random.default_rng(0)
+    words = rng.random((60, 60)) < 0.2
+    np.savez(
+        tmp_path / "cora_directed.npz",
+        edges=rng.integers(60, size=(150, 2)),
+        X_indices=np.nonzero(words)[1],
+        X_indptr=np.concatenate(([0], words.sum(axis=1).cumsum())),
+        X_shape=np.array([60, 60]),
+    )
+    settings = {"part": design.DIRECTION, "kernel": design.NO_KERNEL, "size": 1}
+    cell = Cell("cora_directed", LOGISTIC, 0, settings)
+    assert 0.0 <= ASYMMETRIC.run(cell, Options(data=tmp_path))["accuracy"] <= 1.0
+
+
+def test_the_results_page_says_how_to_measure_again():
+    root = Path(__file__).parents[2]
+    assert "make bench-asymmetric" in (root / "docs" / "results.md").read_text(encoding="utf-8")
+    assert "bench-asymmetric:" in (root / "Makefile").read_text(encoding="utf-8")
+    assert "bench asymmetric" in (root / ".ci" / "run").read_text(encoding="utf-8")

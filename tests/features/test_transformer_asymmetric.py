@@ -1,0 +1,324 @@
+"""FourierFeatures of asymmetric kernels: two sides, concatenated outputs, masses and files."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse, stats
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+import bochner
+from bochner import FourierFeatures, kernels
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3)) * (RNG.random(size=(60, 3)) < 0.8)
+Y = RNG.normal(size=(40, 3)) * (RNG.random(size=(40, 3)) < 0.8)
+QUERIES, KEYS = RNG.normal(size=(50, 4)), RNG.normal(size=(70, 6))
+LEFT, RIGHT = RNG.normal(size=(4, 2)) / 3.0, RNG.normal(size=(6, 2)) / 3.0
+SHIFT = kernels.ShiftGaussian(2.0, (0.8, 0.0, -0.5))
+SINH = kernels.SinhGaussian((2.0, 1.5, 2.5), (0.3, 0.0, -0.4))
+COSH = kernels.CoshGaussian(2.0, (0.3, 0.0, -0.2))
+SKEWED = [SHIFT, SINH, COSH, SHIFT * SINH + 0.5 * kernels.Matern()]
+ATTENTION = kernels.Bilinear(kernels.DotProduct(np.exp), LEFT, RIGHT)
+MAPPED = kernels.Bilinear(kernels.CoshGaussian(1.0, 0.5), LEFT, RIGHT)
+SCHEMES = ("iid", "orthogonal", "qmc", "structured")
+
+
+def fitted(kernel, n_components=64, rows=X, right=None, **options):
+    return FourierFeatures(kernel, n_components, random_state=0, **options).fit(rows, right=right)
+
+
+def brute_force(f, x_rows, y_rows):
+    """The sum over frequencies, pair by pair."""
+    terms = list(zip(f.weight, f.omega, f.nu, f.phase, strict=True))
+    return np.array(
+        [
+            [sum(a * np.cos(w @ x - v @ y + p) for a, w, v, p in terms) for y in y_rows]
+            for x in x_rows
+        ]
+    )
+
+
+@pytest.mark.parametrize("decomposition", ["auto", "polar", "jordan"])
+@pytest.mark.parametrize("masses", ["exact", "least_squares"])
+@pytest.mark.parametrize("kernel", SKEWED, ids=str)
+def test_features_of_either_side_make_the_sum_of_cosines(kernel, masses, decomposition):
+    features = fitted(kernel, masses=masses, decomposition=decomposition)
+    expected = brute_force(features.frequencies_, X[:6], Y[:5])
+    left, right = features.transform(X[:6]), features.transform_right(Y[:5])
+    assert left.shape == (6, 64)
+    assert right.shape == (5, 64)
+    assert_allclose((left * features.signature_) @ right.T, expected, atol=1e-11)
+    assert_allclose(features.gram(X[:6], Y[:5]), expected, atol=1e-11)
+    assert_allclose(features.gram(X[:6]), brute_force(features.frequencies_, X[:6], X[:6]))
+
+
+@pytest.mark.parametrize("kernel", SKEWED, ids=str)
+def test_more_features_are_nearer_to_the_kernel_than_to_its_transpose(kernel):
+    gram = fitted(kernel, 4096).gram(X, Y)
+    forth, back = kernel(X, Y), kernel(Y, X).T
+    gaps = [np.linalg.norm(gram - exact) / np.linalg.norm(forth) for exact in (forth, back)]
+    assert gaps[0] < 0.12
+    assert gaps[0] < 0.4 * gaps[1]
+
+
+def three_sets(f, rows):
+    """The pieces of the map of He et al., (8) and Section 5.3, literally.
+
+    Their omega, zeta and nu are the frequencies of the even parts of either sign, and of the odd
+    one. The last follow the positive imaginary part; ours are those up to reflections, which turn
+    the phases of a quarter turn round.
+    """
+    odd, negative = f.phase != 0.0, f.weight < 0.0
+    assert_allclose(np.abs(f.phase[odd]), 0.5 * np.pi)
+    zeta, nu = f.omega[negative], f.omega[odd] * np.sign(f.phase[odd])[:, None]
+    omega = f.omega[~odd & ~negative]
+
+    def piece(frequencies, kind, first, second):
+        mass = np.abs(f.weight[kind]).sum()  # twice that of the positive imaginary part
+        angles = rows @ frequencies.T
+        columns = np.hstack([first(angles), second(angles)])
+        return np.sqrt(mass / max(len(frequencies), 1)) * columns
+
+    return (
+        piece(omega, ~odd & ~negative, np.cos, np.sin),
+        piece(zeta, negative, np.cos, np.sin),
+        piece(nu, odd, np.cos, np.sin),
+        piece(nu, odd, lambda t: -np.sin(t), np.cos),
+    )
+
+
+TURNING = kernels.ShiftGaussian(1.0, (1.0, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("kernel", [TURNING, SINH, COSH], ids=str)
+def test_concatenated_features_of_jordan_parts_are_those_of_the_paper(kernel):
+    features = fitted(kernel, 96, decomposition="jordan", output="concatenated")
+    f = features.frequencies_
+    Z = features.transform(X)
+    odd = int((f.phase != 0.0).sum())
+    assert 0 < odd < f.n_frequencies
+    assert Z.shape == (60, 96 + 2 * odd)
+    # Up to order, signs and rotations within the pair of a frequency: by their inner products.
+    assert_allclose(Z @ Z.T, sum(part @ part.T for part in three_sets(f, X)), atol=1e-10)
+    assert len(features.get_feature_names_out()) == Z.shape[1]
+    assert_array_equal(Z[:, :96], fitted(kernel, 96, decomposition="jordan").transform(X))
+
+
+def test_the_pieces_make_the_kernel_as_in_the_paper():
+    # |mu_R+| phi phi' - |mu_R-| phi phi' - 2 |mu_I+| phi psi'
+    f = fitted(TURNING, 512, decomposition="jordan").frequencies_
+    positive, negative, phi, psi = three_sets(f, X)
+    gram = positive @ positive.T - negative @ negative.T - phi @ psi.T
+    assert_allclose(gram, f.gram(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("decomposition", ["polar", "jordan"])
+def test_concatenated_columns_are_left_ones_and_right_ones_that_differ(decomposition):
+    features = fitted(COSH, 48, decomposition=decomposition, output="concatenated")
+    two_sided = np.tile(features.frequencies_.phase != 0.0, 2)
+    Z, right = features.transform(X), features.transform_right(X)
+    assert_array_equal(Z[:, 48:], right[:, two_sided])
+    assert right.shape == (60, 48)
+    assert two_sided.all() == (decomposition == "polar")
+    assert len(features.get_feature_names_out()) == Z.shape[1] == 48 + two_sided.sum()
+    assert features.signature_.shape == (48,)
+    assert_allclose(features.gram(X), (Z[:, :48] * features.signature_) @ right.T, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.Gaussian(), kernels.NTK(), SHIFT.symmetrised, SINH.symmetrised], ids=str
+)
+def test_symmetric_kernels_have_nothing_to_concatenate(kernel):
+    rows = X + 0.1
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    plain, both = (fitted(kernel, 32, rows, output=o) for o in ("left", "concatenated"))
+    assert_array_equal(both.transform(rows), plain.transform(rows))
+    assert_array_equal(both.transform_right(rows), plain.transform(rows))
+
+
+def test_concatenated_features_serve_pipelines():
+    target = (SHIFT(X, Y[:3]) @ [1.0, -1.0, 0.5]).ravel()
+    model = make_pipeline(
+        FourierFeatures(SHIFT, 64, output="concatenated", random_state=0), Ridge(1e-3)
+    )
+    assert model.fit(X, target).score(X, target) > 0.9
+    assert len(model[0].get_feature_names_out()) == 128
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=list("abc"))
+    out = clone(model[0]).set_output(transform="pandas").fit_transform(table)
+    assert out.shape == (60, 128)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"masses": "best"}, r"masses must be one of 'exact', 'least_squares', got 'best'"),
+        ({"output": "right"}, r"output must be one of 'left', 'concatenated', got 'right'"),
+        ({"masses": "least_squares", "weights": "least_squares"}, r"leave masses='exact'"),
+        ({"decomposition": "cartesian"}, r"decomposition must be one of 'auto'"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(SHIFT, **options)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("decomposition", ["polar", "jordan"])
+@pytest.mark.parametrize("masses", ["exact", "least_squares"])
+def test_seeds_repeat_bit_for_bit(scheme, decomposition, masses):
+    options = {"scheme": scheme, "decomposition": decomposition, "masses": masses}
+    first, second = (fitted(COSH, **options).frequencies_ for _ in range(2))
+    for name in ("omega", "weight", "phase"):
+        assert_array_equal(getattr(first, name), getattr(second, name))
+    other = FourierFeatures(COSH, 64, random_state=1, **options).fit(X).frequencies_
+    assert not np.allclose(other.omega, first.omega)
+
+
+def test_fitted_masses_change_nothing_but_the_sizes_of_the_parts():
+    for decomposition in ("polar", "jordan"):
+        exact, masses = (
+            fitted(COSH, 128, masses=m, decomposition=decomposition).frequencies_
+            for m in ("exact", "least_squares")
+        )
+        assert_array_equal(masses.omega, exact.omega)
+        assert_array_equal(masses.phase, exact.phase)
+        ratio = masses.weight / exact.weight
+        assert (ratio >= 0.0).all()
+        assert len(np.unique(ratio.round(9))) <= (3 if decomposition == "jordan" else 1)
+        assert not np.allclose(ratio, 1.0)
+    real = exact.phase == 0.0
+    assert_allclose(masses.weight[real].sum(), 1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("decomposition", ["polar", "jordan"])
+def test_pickles_copies_and_clones(decomposition):
+    features = fitted(SINH, decomposition=decomposition, output="concatenated")
+    for twin in (pickle.loads(pickle.dumps(features)), copy.deepcopy(features)):
+        assert_array_equal(twin.transform(Y), features.transform(Y))
+        assert_array_equal(twin.transform_right(Y), features.transform_right(Y))
+    again = clone(features)
+    assert again.get_params() == features.get_params()
+    assert_array_equal(again.fit(X).transform(Y), features.transform(Y))
+
+
+@pytest.mark.parametrize("output", ["left", "concatenated"])
+def test_float32_and_sparse_rows(output):
+    features = fitted(SHIFT, output=output)
+    for call in (features.transform, features.transform_right, features.gram):
+        wide = call(X)
+        narrow = call(X.astype(np.float32))
+        assert (wide.dtype, narrow.dtype) == (np.float64, np.float32)
+        assert_allclose(narrow, wide, atol=2e-5)
+        assert_allclose(call(sparse.csr_array(X)), wide, atol=1e-12)
+    thin = fitted(SHIFT, rows=sparse.csr_array(X), output=output)
+    assert_array_equal(thin.frequencies_.omega, features.frequencies_.omega)
+    assert fitted(SHIFT, output=output, dtype="float32").transform(X).dtype == np.float32
+
+
+@pytest.mark.parametrize("decomposition", ["auto", "jordan"])
+def test_the_arguments_may_have_different_widths(decomposition):
+    options = {"rows": QUERIES, "right": KEYS, "decomposition": decomposition}
+    features = fitted(MAPPED, 2048, **options)
+    assert (features.frequencies_.dim, features.frequencies_.dim_right) == (4, 6)
+    gram, exact = features.gram(QUERIES, KEYS), MAPPED(QUERIES, KEYS)
+    assert np.linalg.norm(gram - exact) < 0.15 * np.linalg.norm(exact)
+    assert_allclose(gram[:3, :3], brute_force(features.frequencies_, QUERIES[:3], KEYS[:3]))
+    thin = features.gram(sparse.csr_array(QUERIES), sparse.csr_array(KEYS))
+    assert_allclose(thin, gram, atol=1e-11)
+    for call, bad in ((features.transform_right, QUERIES), (features.gram, QUERIES)):
+        with pytest.raises(ValueError, match=r"Y has 4 features.*right argument has 6"):
+            call(bad)
+    with pytest.raises(ValueError, match="4"):
+        features.transform(KEYS)
+    with pytest.raises(ValueError, match="right argument of this Bilinear kernel has 6 inputs"):
+        fitted(MAPPED, rows=QUERIES)
+
+
+def test_exponentials_of_projected_products_are_biased_by_no_more_than_is_said():
+    values = []
+    for seed in range(30):
+        features = FourierFeatures(ATTENTION, 128, scheme="iid", random_state=seed)
+        values.append(features.fit(QUERIES, right=KEYS).gram(QUERIES[:6], KEYS[:6]).ravel())
+    values = np.array(values)
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) + 1e-12
+    gap = np.abs(values.mean(axis=0) - ATTENTION(QUERIES[:6], KEYS[:6]).ravel())
+    threshold = stats.t.isf(1e-3 / (2 * values.shape[1]), len(values) - 1)
+    assert (gap < features.max_error_ + threshold * error).all()
+    assert features.max_error_ < 0.1 * ATTENTION(QUERIES, KEYS).max()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows", "right", "output"),
+    [
+        (SHIFT, X, None, "left"),
+        (SHIFT, X, None, "concatenated"),
+        (SHIFT * SINH, X, Y, "left"),
+        (MAPPED, QUERIES, KEYS, "left"),
+        (kernels.Bilinear(kernels.Tanh(0.1), LEFT, RIGHT), QUERIES, KEYS, "left"),
+    ],
+    ids=["shift", "concatenated", "product", "mapped", "designed"],
+)
+def test_fitted_features_come_back_from_files(kernel, rows, right, output, tmp_path):
+    designed = isinstance(getattr(kernel, "kernel", None), kernels.Tanh)
+    for decomposition in ("auto",) if designed else ("auto", "jordan"):
+        features = fitted(
+            kernel, rows=rows, right=right, output=output, decomposition=decomposition
+        )
+        path = tmp_path / f"{decomposition}.bochner"
+        bochner.save(features, path)
+        loaded = bochner.load(path)
+        assert loaded.get_params() == features.get_params()
+        other = rows if right is None else right
+        assert_array_equal(loaded.transform(rows), features.transform(rows))
+        assert_array_equal(loaded.transform_right(other), features.transform_right(other))
+        assert_array_equal(loaded.gram(rows, other), features.gram(rows, other))
+        assert_array_equal(loaded.get_feature_names_out(), features.get_feature_names_out())
+
+
+def late(delta):
+    return np.exp(-np.square(delta - 0.5).sum(axis=-1))
+
+
+@pytest.mark.parametrize("decomposition", ["auto", "polar", "jordan"])
+def test_functions_of_the_lag_know_the_reach_of_both_arguments(decomposition):
+    far = X[:, :2] + 3.0
+    kernel = kernels.Stationary(late)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        features = fitted(kernel, 4096, far, Y[:, :2], decomposition=decomposition, scheme="qmc")
+    exact = kernel(far, Y[:, :2])
+    assert np.abs(features.gram(far, Y[:, :2]) - exact).max() < 0.1 + features.max_error_
+    assert features.max_error_ < 1e-3
+
+
+# Of the releases without phases: the first two frequencies of four.
+PINNED = {
+    "iid": [
+        [-2.5479074185413464, 2.9939227926059244, 0.2290257612005639],
+        [-2.1933238411599447, 3.211307454508528, 1.5388676080212267],
+    ],
+    "orthogonal": [
+        [-2.625078496604261, -0.3334534457495863, -1.8671755349615122],
+        [-3.2256527985109904, 1.1445590501230651, 4.330570151735531],
+    ],
+    "qmc": [
+        [-1.5092013337117793, -2.934647420119498, 1.3635337596209116],
+        [0.1952889791217122, 1.8511590785206231, -1.6312671605834415],
+    ],
+}
+
+
+@pytest.mark.parametrize("scheme", PINNED)
+def test_gaussian_features_are_what_they_were(scheme):
+    features = FourierFeatures(kernels.Gaussian(0.5), 8, scheme=scheme, random_state=3).fit(X)
+    f = features.frequencies_
+    assert_allclose(f.omega[:2], PINNED[scheme], rtol=1e-9)
+    assert_array_equal(f.weight, 0.25)
+    assert f.is_symmetric
