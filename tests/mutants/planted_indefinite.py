@@ -157,7 +157,7 @@ def profile_in_place(patch):
 
 
 def function_given_the_pairs_themselves(patch):
-    patch.setattr(functions, "_values", lambda kernel, function, t, noun: function(t))
+    patch.setattr(functions, "values_of", lambda kernel, function, t, shape, noun: function(t))
 
 
 MUTANTS: tuple[Mutant, ...] = tuple(

@@ -16,9 +16,10 @@ from bochner.spectral.laws import Draw, Law
 class Convolution(Law):
     r"""The law of a sum of independent frequencies: the spectrum of a product of kernels.
 
-    The product of two means of cosines is the mean of the cosine of the sum only if the means of
-    the sines vanish. Frequencies of laws that are not even, such as those of a component of a
-    spectral mixture, are therefore negated at random, together with their phases.
+    The product of two means of cosines is the mean of the cosine of the sum only if one mean of
+    the sines vanishes. Frequencies of laws that are not even, such as those of a component of a
+    spectral mixture, are therefore negated at random, together with their phases; those of one
+    such law may stay.
     """
 
     laws: tuple[Law, ...]
@@ -38,6 +39,10 @@ class Convolution(Law):
     @property
     def is_positive(self) -> bool:
         return all(law.is_positive for law in self.laws)
+
+    @property
+    def is_even(self) -> bool:
+        return all(law.is_even for law in self.laws)
 
     @property
     def is_jordan(self) -> bool:
@@ -63,13 +68,10 @@ class Convolution(Law):
                 law.draw(m, stream, scheme).rearranged(stream.permutation(m))
                 for law, stream in zip(self.laws, streams, strict=True)
             ]
-        return reduce(
-            add,
-            (
-                drawn if law.is_even else drawn.reflected(rng.choice((-1.0, 1.0), m))
-                for law, drawn in zip(self.laws, draws, strict=True)
-            ),
-        )
+        uneven = [index for index, law in enumerate(self.laws) if not law.is_even]
+        for index in uneven[1:]:
+            draws[index] = draws[index].reflected(rng.choice((-1.0, 1.0), m))
+        return reduce(add, draws)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         choices = (
