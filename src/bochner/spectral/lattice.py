@@ -263,8 +263,8 @@ def _warn_if_rough(series: Series) -> None:
         warn_user(
             f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
             f"function's greatest value is {series.peak:.3g}; the greatest error seen is "
-            f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; a "
-            f"smaller reach, or masses fitted by weights='least_squares', may help."
+            f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
+            f"reach less far, or weights='least_squares', may help."
         )
 
 
