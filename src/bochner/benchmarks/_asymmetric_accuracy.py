@@ -22,7 +22,7 @@ from bochner.benchmarks._asymmetric_design import (
     SYM,
     TRIALS,
 )
-from bochner.benchmarks._asymmetric_rows import Rows
+from bochner.benchmarks._rows import Rows
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 

@@ -19,7 +19,7 @@ from bochner.benchmarks._asymmetric_design import (
     SPEED_DIM,
     TRIALS,
 )
-from bochner.benchmarks._asymmetric_rows import Rows
+from bochner.benchmarks._rows import Rows
 from bochner.features.transformer import FourierFeatures
 from bochner.spectral import spectral_measure
 

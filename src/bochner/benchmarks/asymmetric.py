@@ -14,7 +14,7 @@ from bochner.benchmarks._asymmetric_graph import GENERATED, edges_of
 from bochner.benchmarks._asymmetric_rows import rows_of
 from bochner.benchmarks._asymmetric_summary import summarise
 from bochner.benchmarks._asymmetric_views import VIEWS, View
-from bochner.benchmarks._indefinite_rows import loaded
+from bochner.benchmarks._rows import loaded
 from bochner.benchmarks.harness import Benchmark, Cell, Options
 
 __all__ = ["ASYMMETRIC", "VIEWS", "View"]

@@ -29,9 +29,10 @@ from bochner.benchmarks._indefinite_design import (
     learns,
     n_seeds,
 )
-from bochner.benchmarks._indefinite_rows import Rows, loaded, rows_of
+from bochner.benchmarks._indefinite_rows import rows_of
 from bochner.benchmarks._indefinite_summary import summarise
 from bochner.benchmarks._indefinite_views import VIEWS, View
+from bochner.benchmarks._rows import Rows, loaded
 from bochner.benchmarks.harness import Benchmark, Cell, Options
 from bochner.benchmarks.results import Scalar
 from bochner.features.transformer import FourierFeatures

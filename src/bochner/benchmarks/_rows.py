@@ -1,0 +1,102 @@
+"""Rows of data sets of two classes, as benchmarks of features use them: split, scaled, thinned."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import MinMaxScaler
+
+from bochner import datasets
+from bochner._numerics.arrays import Array
+from bochner.datasets import Dataset
+
+_FIT, _ERROR, _CHOICE, _TEST = 5_000, 1_000, 2_000, 20_000
+
+Labelled = tuple[Array, NDArray[Any], Array, NDArray[Any]]
+"""Training rows and their labels, test rows and theirs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Scaled rows of a data set in random order, and two classes.
+
+    Parameters
+    ----------
+    train : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Booleans.
+    test : ndarray of shape (n2, d)
+    y_test : ndarray of shape (n2,)
+    """
+
+    train: Array
+    y: NDArray[np.bool_]
+    test: Array
+    y_test: NDArray[np.bool_]
+
+    @property
+    def fit(self) -> Array:
+        """At most 5,000 training rows, to which features are fitted."""
+        return self.train[:_FIT]
+
+    @property
+    def error(self) -> Array:
+        """At most 1,000 test rows, whose Gram matrix is approximated."""
+        return self.test[:_ERROR]
+
+    @property
+    def choice(self) -> slice:
+        """Which training rows, at most 2,000, choose the regularisation."""
+        return slice(0, _CHOICE)
+
+
+@lru_cache(maxsize=8)
+def loaded(name: str, folder: Path | None) -> Dataset:
+    """Return a data set, from memory if it was read before."""
+    return datasets.load(name, folder=folder)
+
+
+def scaled(
+    dataset: Dataset, seed: int, sizes: Mapping[str, tuple[int, int]], n_train: int
+) -> Labelled:
+    """Return training rows and at most 20,000 test rows, in random order.
+
+    Columns are scaled to [0, 1] by the least and greatest values of the training part, test rows
+    beyond being clipped.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+        Of the split, where the source has none, and of the choice of rows.
+    sizes : mapping of str to two ints
+        Training and test rows of a random split of a data set of that name; halves for others.
+    n_train : int
+        The most training rows.
+    """
+    rng = np.random.default_rng(seed)
+    X, y, X_test, y_test = _parts(dataset, rng, sizes)
+    scaler = MinMaxScaler(clip=True).fit(X)
+    chosen = rng.permutation(len(X))[:n_train]
+    chosen_test = rng.permutation(len(X_test))[:_TEST]
+    train: Array = scaler.transform(X[chosen])
+    test: Array = scaler.transform(X_test[chosen_test])
+    return train, y[chosen], test, y_test[chosen_test]
+
+
+def _parts(
+    dataset: Dataset, rng: np.random.Generator, sizes: Mapping[str, tuple[int, int]]
+) -> Labelled:
+    """Return the training and the test part, as the source has them or at random."""
+    X, y = dataset.X, dataset.y
+    if dataset.X_test is not None and dataset.y_test is not None:
+        return X, y, dataset.X_test, dataset.y_test
+    half = len(X) // 2
+    n_train, n_test = sizes.get(dataset.name, (half, len(X) - half))
+    order = rng.permutation(len(X))
+    train, test = order[:n_train], order[n_train : n_train + n_test]
+    return X[train], y[train], X[test], y[test]
