@@ -4,6 +4,8 @@ from bochner import baselines, datasets, kernels
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
+from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_encoder import TableEncoder
@@ -16,6 +18,8 @@ from bochner.spectral import spectral_measure
 __all__ = [
     "AsymmetricKernelPCA",
     "AsymmetricKernelRidge",
+    "BaNKClassifier",
+    "BaNKRegressor",
     "Diagnosis",
     "FourierFeatures",
     "Frequencies",

@@ -4,19 +4,23 @@ import pytest
 from mutants import (
     planted,
     planted_asymmetric,
+    planted_evidence,
     planted_indefinite,
     planted_jordan,
     planted_krein,
     planted_measures,
+    planted_mixture,
 )
 
 MODULES = (
     planted,
     planted_asymmetric,
+    planted_evidence,
     planted_indefinite,
     planted_jordan,
     planted_krein,
     planted_measures,
+    planted_mixture,
 )
 PLANTED = [
     pytest.param(mutant.plant, check, id=f"{mutant}-{index}")

@@ -13,6 +13,8 @@ from bochner._numerics.arrays import FLOATS, stacked_rows
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import check_rows
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
@@ -135,6 +137,19 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.length_scale = length_scale
         self.dtype = dtype
         self.random_state = random_state
+
+    @classmethod
+    def of(cls, frequencies: Frequencies, kernel: Kernel) -> "FourierFeatures":
+        """Return the fitted transformer of given frequencies, which approximate ``kernel``."""
+        features = cls(kernel, 2 * frequencies.n_frequencies)
+        features.kernel_ = kernel
+        features.frequencies_ = frequencies
+        features.signature_ = frequencies.signature
+        features.max_error_ = features.predicted_error_ = features.fit_error_ = None
+        features._region = None
+        features.n_features_in_ = frequencies.dim
+        features._n_features_out = features.n_components
+        return features
 
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw the frequencies.

@@ -16,10 +16,14 @@ from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
 from bochner.frequencies import Envelope, Frequencies
 from bochner.kernels import Kernel
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.learned import Convergence, Learned
+from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
 from bochner.learning.singular import SingularComponents
+from bochner.learning.trace import Trace
 from bochner.persist.container import ModelFileError
 from bochner.persist.hints import conforms
 from bochner.sampling import SCHEMES
@@ -46,6 +50,12 @@ VALUES: Mapping[str, type] = MappingProxyType(
             KreinSolution,
             PairSolution,
             SingularComponents,
+            Scaling,
+            Trend,
+            Draws,
+            Trace,
+            Learned,
+            Convergence,
         )
     }
 )
@@ -64,6 +74,17 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
         KreinSolution: {"coef": "pt", "intercept": "t", "poles": "q"},
         PairSolution: {"coef": "pp"},
         SingularComponents: {"values": "r", "left": "pr", "right": "pr"},
+        Scaling: {"centre": "d", "scale": "d"},
+        Trend: {"kept": "q", "transform": "qq"},
+        Draws: {
+            "omega": "smd",
+            "coef": "sp",
+            "precision": "s",
+            "noise_variance": "s",
+            "log_density": "s",
+            "whitener": "wpp",
+            "whitened": "w",
+        },
     }
 )
 """Shapes in letters, for the classes whose constructors do not check them."""

@@ -1,0 +1,158 @@
+"""The evidence of a spectral mixture, and its gradient, from sums over blocks of rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.linalg import jittered_cholesky
+from bochner.baselines._mixture_frequencies import MixtureFrequencies, WaveBlocks, descend, turn
+
+_FIRST_LOG_NOISE = float(np.log(0.1))
+_SUBSAMPLE = 1000
+_TRIAL_STEPS = 20
+_LOG_NOISE = (float(np.log(1e-8)), float(np.log(1e2)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    r"""The log marginal likelihood as a function of the mixture's parameters.
+
+    An argument is :math:`\nu`, the logarithm of the noise variance, and the mixture's factors and
+    means.
+
+    Parameters
+    ----------
+    mixture : MixtureFrequencies
+    rows : WaveBlocks
+    y : ndarray of shape (n,)
+    """
+
+    mixture: MixtureFrequencies
+    rows: WaveBlocks
+    y: Array
+
+    def start(self, rng: np.random.Generator, n_starts: int) -> Array:
+        """Return a first argument, of several the best after a few iterations on few rows.
+
+        Weights are equal and sum to one. Frequencies of the first start are on the scale of the
+        median distance; those of others are shorter or longer by up to four times.
+        """
+        q = len(self.mixture.counts)
+        first = np.append(np.full(q, 1.0 / np.sqrt(q)), _FIRST_LOG_NOISE)
+        stretches = np.append(1.0, np.exp2(rng.uniform(-2.0, 2.0, size=n_starts - 1)))
+        drawn = [np.append(first, self.mixture.start(rng, s)) for s in stretches.tolist()]
+        if n_starts == 1:
+            return drawn[0]
+        rows = rng.permutation(len(self.y))[:_SUBSAMPLE]
+        part = Evidence(self.mixture, WaveBlocks(self.rows.X[rows]), self.y[rows])
+        tried = [
+            descend(part.negative_per_row, theta, _TRIAL_STEPS, 0.0, self.bounds())
+            for theta in drawn
+        ]
+        return min(tried, key=lambda found: found[1])[0]
+
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        """Return bounds, on the noise alone: a perfect fit has no greatest likelihood."""
+        free = [(None, None)]
+        q = len(self.mixture.counts)
+        return [*(free * q), _LOG_NOISE, *(free * self.mixture.n_parameters)]
+
+    def unpacked(self, theta: Array) -> tuple[Array, float, Array]:
+        r"""Return :math:`\nu^2`, of shape (Q,), :math:`\sigma^2`, and the mixture's parameters."""
+        q = len(self.mixture.counts)
+        return theta[:q] ** 2, float(np.exp(theta[q])), theta[q + 1 :]
+
+    def negative_per_row(self, theta: Array) -> tuple[float, Array]:
+        """Return what L-BFGS minimises, and its gradient."""
+        value, gradient = self(theta)
+        return -value / len(self.y), -gradient / len(self.y)
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """Return the log marginal likelihood and its gradient."""
+        q = len(self.mixture.counts)
+        component = np.tile(self.mixture.component, 2)
+        amplitude = theta[:q] / np.sqrt(self.mixture.counts)
+        amplitude, noise = amplitude[component], float(np.exp(theta[q]))
+        passes = self.rows.passes(self.mixture.omega(theta[q + 1 :]))
+        p = len(component)
+        gram, cross = np.zeros((p, p)), np.zeros(p)
+        for rows, waves in passes():
+            gram += waves.T @ waves
+            cross += waves.T @ self.y[rows]
+        gram *= np.outer(amplitude, amplitude)
+        cross *= amplitude
+        found = WeightPosterior.of(gram, cross, float(self.y @ self.y), len(self.y), noise)
+        inverse: Array = found.whitener @ found.whitener.T
+        slope = np.zeros_like(self.mixture.base)
+        for rows, waves in passes():
+            slope += self._slope(waves, rows, amplitude, found, inverse)
+        # Column sums of the features times the gradient in them.
+        columns = found.coef**2 - 1.0 + noise * np.diagonal(inverse)
+        # The likelihood is even in nu, so that at zero there is no slope.
+        nu = np.where(theta[:q] == 0.0, np.inf, theta[:q])
+        gradient = [
+            np.bincount(component, weights=columns, minlength=q) / nu,
+            np.array([noise * found.noise_slope(inverse)]),
+            self.mixture.pullback(slope),
+        ]
+        return found.log_evidence, np.concatenate(gradient)
+
+    def _slope(
+        self, waves: Array, rows: slice, amplitude: Array, found: "WeightPosterior", inverse: Array
+    ) -> Array:
+        """Return a block's gradient in the frequencies, of shape (m, d)."""
+        m = len(amplitude) // 2
+        X, coef = self.rows.X[rows], amplitude * found.coef
+        residual: Array = (self.y[rows] - waves @ coef) / found.noise
+        spread: Array = turn(waves @ (np.outer(-amplitude, amplitude) * inverse), waves).T @ X
+        # The residual's part is of rank one: no matrix of n by 2m is needed.
+        fit: Array = coef[:, None] * np.roll(waves.T @ (residual[:, None] * X), m, axis=0)
+        return spread + fit[m:] - fit[:m]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightPosterior:
+    r"""The posterior of the weights, normal with unit prior variances, and the evidence.
+
+    Parameters
+    ----------
+    whitener : ndarray of shape (p, p)
+        ``W`` with :math:`W W^\top = A^{-1}`, :math:`A = Z^\top Z + \sigma^2 I`.
+    coef : ndarray of shape (p,)
+        :math:`u = A^{-1} Z^\top y`.
+    residual : float
+        :math:`y^\top y - y^\top Z u`.
+    n : int
+    noise : float
+        :math:`\sigma^2`.
+    log_evidence : float
+    """
+
+    whitener: Array
+    coef: Array
+    residual: float
+    n: int
+    noise: float
+    log_evidence: float
+
+    @classmethod
+    def of(
+        cls, gram: Array, cross: Array, square: float, n: int, noise: float
+    ) -> "WeightPosterior":
+        """Return the solution for sums over ``n`` rows."""
+        p = len(cross)
+        lower = jittered_cholesky(gram + noise * np.eye(p))
+        whitener: Array = solve_triangular(lower, np.eye(p), lower=True).T
+        coef: Array = whitener @ (whitener.T @ cross)
+        residual = square - float(cross @ coef)
+        determinant = (n - p) * np.log(noise) + 2.0 * float(np.sum(np.log(np.diagonal(lower))))
+        evidence = -0.5 * (determinant + residual / noise + n * np.log(2.0 * np.pi))
+        return cls(whitener, coef, residual, n, noise, float(evidence))
+
+    def noise_slope(self, inverse: Array) -> float:
+        r"""Return the derivative of the log evidence in the noise variance, given ``A^{-1}``."""
+        degrees = self.n - len(self.coef) - self.residual / self.noise
+        shrinkage = float(np.trace(inverse)) + float(self.coef @ self.coef) / self.noise
+        return -0.5 * (degrees / self.noise + shrinkage)

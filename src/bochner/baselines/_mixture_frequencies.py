@@ -1,0 +1,257 @@
+r"""Frequencies of a Gaussian mixture as a smooth function of the mixture's parameters.
+
+With base samples :math:`w_j \sim N(0, I)` that are drawn once and then held fixed,
+
+.. math:: \omega_j = M_{q(j)} w_j + \mu_{q(j)}
+
+are samples of :math:`\sum_q N(\mu_q, M_q M_q^\top)` that have derivatives in ``M`` and
+:math:`\mu`. Features are cosines, then sines; what they are multiplied by is the caller's.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.utils.validation import validate_data
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner.baselines._shell import as_count, as_one_of
+from bochner.features.length_scales import median_distance
+from bochner.features.transformer import count_frequencies, generators
+
+_MOST_INPUTS_IN_FULL = 20
+_COVARIANCES = {"auto": None, "full": True, "diagonal": False}
+_HELD_BYTES = 2**28
+_NARROWEST, _WIDEST = 0.5, 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixtureFrequencies:
+    r"""The map from a mixture's factors and means to its frequencies, and its transpose.
+
+    Parameters
+    ----------
+    base : ndarray of shape (m, d)
+        :math:`w`.
+    component : ndarray of shape (m,)
+        :math:`q`, in ascending order, every component at least once.
+    full : bool
+        Whether factors are lower triangular, or else diagonal.
+    """
+
+    base: Array
+    component: NDArray[np.intp]
+    full: bool
+
+    @classmethod
+    def draw(
+        cls, rng: np.random.Generator, m: int, dim: int, n_mixture: int, full: bool
+    ) -> "MixtureFrequencies":
+        """Return ``m`` base samples, shared out equally among at most ``m`` components."""
+        component = np.arange(m) * min(n_mixture, m) // m
+        return cls(rng.standard_normal((m, dim)), component, full)
+
+    @property
+    def dim(self) -> int:
+        """Number of inputs, ``d``."""
+        return int(self.base.shape[1])
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """Number of frequencies of every component, of shape (Q,)."""
+        return np.bincount(self.component)
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of ``theta``."""
+        return len(self.counts) * (len(self._entries[0]) + self.dim)
+
+    def start(self, rng: np.random.Generator, stretch: float = 1.0) -> Array:
+        """Return a first ``theta`` for inputs whose median distance is one.
+
+        Factors are multiples of the identity, from a half to four times ``stretch``, and means
+        normal of half of that, which tells components from one another.
+        """
+        q = len(self.counts)
+        width = stretch * (np.geomspace(_NARROWEST, _WIDEST, q) if q > 1 else np.ones(1))
+        rows, columns = self._entries
+        factors = np.outer(width, rows == columns)
+        means = 0.5 * width[:, None] * rng.standard_normal((q, self.dim))
+        return np.concatenate([factors.ravel(), means.ravel()])
+
+    def factors(self, theta: Array) -> Array:
+        """Return ``M``, of shape (Q, d, d)."""
+        rows, columns = self._entries
+        factors = np.zeros((len(self.counts), self.dim, self.dim))
+        factors[:, rows, columns] = theta[: len(factors) * len(rows)].reshape(-1, len(rows))
+        return factors
+
+    def means(self, theta: Array) -> Array:
+        r"""Return :math:`\mu`, of shape (Q, d)."""
+        means: Array = theta[len(theta) - len(self.counts) * self.dim :]
+        return means.reshape(-1, self.dim)
+
+    def omega(self, theta: Array) -> Array:
+        """Return the frequencies, of shape (m, d)."""
+        factors, means = self.factors(theta), self.means(theta)
+        return np.concatenate(
+            [
+                self.base[rows] @ factor.T + mean
+                for rows, factor, mean in zip(self._slices(), factors, means, strict=True)
+            ]
+        )
+
+    def pullback(self, slope: Array) -> Array:
+        """Return a gradient in ``theta`` from that in the frequencies, of shape (m, d)."""
+        rows, columns = self._entries
+        factors = [(slope[part].T @ self.base[part])[rows, columns] for part in self._slices()]
+        means = [slope[part].sum(axis=0) for part in self._slices()]
+        return np.concatenate([*factors, *means])
+
+    @property
+    def _entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return rows and columns of the entries of a factor that may be other than zero."""
+        diagonal = np.arange(self.dim)
+        return np.tril_indices(self.dim) if self.full else (diagonal, diagonal)
+
+    def _slices(self) -> list[slice]:
+        ends = np.cumsum(self.counts).tolist()
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveBlocks:
+    """Cosines and sines of rows, in blocks of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    """
+
+    X: Array
+
+    def blocks(self, omega: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield slices of rows and their features, of shape (block, 2m)."""
+        m = len(omega)
+        for rows in row_blocks(len(self.X), 16 * m):
+            angle = self.X[rows] @ omega.T
+            waves = np.empty((len(angle), 2 * m))
+            np.cos(angle, out=waves[:, :m])
+            np.sin(angle, out=waves[:, m:])
+            yield rows, waves
+
+    def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
+        """Return what yields the blocks again and again.
+
+        Features of up to 256 mebibytes are computed once and held, and others in every pass.
+        """
+        if len(self.X) * 16 * len(omega) > _HELD_BYTES:
+            return lambda: self.blocks(omega)
+        held = list(self.blocks(omega))
+        return lambda: iter(held)
+
+
+def turn(slope: Array, waves: Array) -> Array:
+    """Return a gradient in the angles (n, m) from that in cosines and sines (n, 2m)."""
+    m = waves.shape[1] // 2
+    turned: Array = slope[:, m:] * waves[:, :m]
+    turned -= slope[:, :m] * waves[:, m:]
+    return turned
+
+
+def prepared(estimator: Any, X: Array) -> "Preparation":
+    """Return the rows and the mixture that an estimator's parameters ask for.
+
+    Those are ``n_components``, ``n_mixture``, ``covariance`` and ``random_state``.
+    """
+    m, dim = count_frequencies(estimator.n_components), X.shape[1]
+    n_mixture = as_count("n_mixture", estimator.n_mixture)
+    full = as_one_of("covariance", estimator.covariance, _COVARIANCES)
+    full = dim <= _MOST_INPUTS_IN_FULL if full is None else full
+    scale_rng, base_rng, start_rng = generators(estimator.random_state, 3)
+    centre, deviation = means_and_deviations(X)
+    scale = deviation * median_distance((X - centre) / deviation, scale_rng)
+    mixture = MixtureFrequencies.draw(base_rng, m, dim, n_mixture, full)
+    return Preparation(centre, scale, WaveBlocks((X - centre) / scale), mixture, start_rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preparation:
+    """Standardised rows and a mixture of frequencies for them.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (d,)
+        Means of the inputs.
+    scale : ndarray of shape (d,)
+        Deviations of the inputs times the median distance of standardised rows.
+    rows : WaveBlocks
+        Rows less ``centre`` and over ``scale``, whose median distance is one.
+    mixture : MixtureFrequencies
+    rng : Generator
+        For the mixture's first parameters.
+    """
+
+    centre: Array
+    scale: Array
+    rows: WaveBlocks
+    mixture: MixtureFrequencies
+    rng: np.random.Generator
+
+
+def means_and_deviations(values: Array) -> tuple[Array, Array]:
+    """Return means and standard deviations of columns, one where they are rounding error."""
+    centre = values.mean(axis=0)
+    deviation = np.sqrt(np.mean((values - centre) ** 2, axis=0))
+    rounding = 10.0 * np.finfo(np.float64).eps * np.abs(centre)
+    return centre, np.where(deviation > rounding, deviation, 1.0)
+
+
+def as_tolerance(value: Any) -> float:
+    """Return ``tol`` as a finite float of zero or more."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"tol must be a number of zero or more, got {value!r}.")
+    if not 0.0 <= float(value) < np.inf:
+        raise ValueError(f"tol must be finite and zero or more, got {value!r}.")
+    return float(value)
+
+
+def descend(
+    objective: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    max_iter: Any,
+    tol: Any,
+    bounds: list[tuple[float | None, float | None]] | None = None,
+) -> tuple[Array, float, int]:
+    """Return argument and value of least objective by L-BFGS, and the number of iterations.
+
+    Parameters
+    ----------
+    objective : callable
+        From an argument to a value and a gradient, both of the order of one.
+    start : ndarray of shape (p,)
+    max_iter : int
+    tol : float
+        Of the largest entry of the gradient, and of one iteration's relative decrease.
+    bounds : list of p pairs, default=None
+    """
+    steps, tolerance = as_count("max_iter", max_iter), as_tolerance(tol)
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "gtol": tolerance, "ftol": tolerance, "maxcor": 20},
+    )
+    return np.asarray(found.x, dtype=np.float64), float(found.fun), max(int(found.nit), 1)
+
+
+def checked_rows(estimator: Any, X: Any) -> Array:
+    """Return rows to predict for, in float64."""
+    rows: Array = validate_data(estimator, X, dtype=np.float64, reset=False)
+    return rows

@@ -1,0 +1,168 @@
+"""Whether chains agree, and what their draws are worth: R-hat and effective sample size.
+
+Both are of the ranks of the draws, turned into normal scores, so that they are the same for any
+increasing function of the draws, and finite where the draws have no variance.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from bochner._numerics.arrays import Array, as_array
+
+_FEWEST_DRAWS = 4
+
+
+def split_rhat(chains: ArrayLike) -> float:
+    r"""Return the rank-normalised split R-hat, the greater of the bulk's and the folded one.
+
+    Every chain is cut in two halves of :math:`n` draws. With :math:`B` the variance between the
+    means of the halves, times :math:`n`, and :math:`W` the mean variance within them,
+
+    .. math:: \hat R = \sqrt{(n - 1 + B / W) / n},
+
+    of the normal scores of the draws (their location), and of the normal scores of their
+    distances from the median (their scale). Values above 1.01 tell that the chains disagree.
+
+    Parameters
+    ----------
+    chains : array-like of shape (n_chains, n_draws)
+
+    Returns
+    -------
+    rhat : float
+        ``nan`` if a draw is not finite, all draws are equal, or a chain has fewer than four;
+        ``inf`` if every half of a chain stands still and they differ.
+
+    Raises
+    ------
+    ValueError
+        If ``chains`` does not have two dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chains = np.random.default_rng(0).normal(size=(4, 500))
+    >>> round(split_rhat(chains), 2)
+    1.0
+    >>> round(split_rhat(chains + [[0], [0], [0], [2]]), 1)
+    1.3
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and
+    localization: an improved R-hat for assessing convergence of MCMC", 2021, sections 3 and 4.
+    """
+    halves = _halves(chains)
+    if halves is None:
+        return float("nan")
+    folded: Array = np.abs(halves - np.median(halves))
+    return float(np.fmax(_rhat(halves), _rhat(folded)))
+
+
+def effective_sample_size(chains: ArrayLike) -> float:
+    r"""Return the effective sample size of the bulk.
+
+    The number of independent draws that tell as much of the centre of the distribution as the
+    :math:`S` draws of the chains, :math:`S / \tau` with :math:`\tau = 1 + 2 \sum_t \rho_t`.
+    The autocorrelations :math:`\rho_t` are those of the normal scores in the halves of the
+    chains, and count disagreement between halves as correlation. Their sum ends by Geyer's
+    initial monotone sequence. It may exceed :math:`S`, up to :math:`S \log_{10} S`, when
+    successive draws lie on opposite sides.
+
+    Parameters
+    ----------
+    chains : array-like of shape (n_chains, n_draws)
+
+    Returns
+    -------
+    ess : float
+        ``nan`` if a draw is not finite, all draws are equal, or a chain has fewer than four.
+
+    Raises
+    ------
+    ValueError
+        If ``chains`` does not have two dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> steps = np.random.default_rng(0).normal(size=(4, 500))
+    >>> bool(effective_sample_size(steps) > 1500)
+    True
+    >>> bool(effective_sample_size(steps.cumsum(axis=1)) < 40)
+    True
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and
+    localization: an improved R-hat for assessing convergence of MCMC", 2021, sections 3 and 4.
+    Geyer, "Practical Markov chain Monte Carlo", 1992, section 3.3.
+    """
+    halves = _halves(chains)
+    if halves is None:
+        return float("nan")
+    scores = _normal_scores(halves)
+    time = max(_autocorrelation_time(_autocorrelations(scores)), 1.0 / np.log10(scores.size))
+    return float(scores.size / time)
+
+
+def _halves(chains: ArrayLike) -> Array | None:
+    """Return the halves of the chains, without a middle draw, or ``None`` if they say nothing."""
+    array = as_array(chains)
+    if array.ndim != 2:
+        raise ValueError(
+            f"chains must have shape (n_chains, n_draws), got {array.shape}; give one quantity at "
+            f"a time, and a single chain as chain[None]."
+        )
+    n_chains, n_draws = array.shape
+    if not n_chains or n_draws < _FEWEST_DRAWS or not np.isfinite(array).all():
+        return None
+    half = n_draws // 2
+    halves: Array = np.concatenate([array[:, :half], array[:, n_draws - half :]])
+    return halves if np.ptp(halves) > 0.0 else None
+
+
+def _normal_scores(draws: Array) -> Array:
+    """Return normal quantiles of the ranks among all draws; equal draws share a rank."""
+    ranks = as_array(rankdata(draws, axis=None)).reshape(draws.shape)
+    scores: Array = ndtri((ranks - 0.375) / (draws.size + 0.25))
+    return scores
+
+
+def _rhat(draws: Array) -> float:
+    if not np.ptp(draws, axis=1).any():
+        return float("inf" if np.ptp(draws) > 0.0 else "nan")
+    scores, n = _normal_scores(draws), draws.shape[1]
+    between = n * scores.mean(axis=1).var(ddof=1)
+    within = scores.var(axis=1, ddof=1).mean()
+    return float(np.sqrt((n - 1 + between / within) / n))
+
+
+def _autocorrelations(chains: Array) -> Array:
+    """Return the autocorrelations of chains at lags from 0 to n_draws - 1, of shape (n_draws,)."""
+    n_chains, n = chains.shape
+    centred = chains - chains.mean(axis=1, keepdims=True)
+    spectrum = rfft(centred, next_fast_len(2 * n, real=True), axis=1)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=0)
+    covariance = as_array(irfft(power, next_fast_len(2 * n, real=True)))[:n] / n
+    within = covariance[0] * n / (n - 1)
+    total = covariance[0] + (chains.mean(axis=1).var(ddof=1) if n_chains > 1 else 0.0)
+    rho: Array = 1.0 - (within - covariance) / total
+    rho[0] = 1.0
+    return rho
+
+
+def _autocorrelation_time(rho: Array) -> float:
+    """Return the sum over all lags of both signs, by Geyer's initial monotone sequence."""
+    n_pairs = max(1, (len(rho) - 1) // 2)
+    pairs = rho[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
+    end = int(np.argmax(pairs <= 0.0)) if (pairs <= 0.0).any() else n_pairs - 1
+    # A negative pair ends the sum, but its even lag still counts, which keeps antithetic chains
+    # from seeming too good.
+    last = float(rho[2 * end])
+    if pairs[end] < 0.0:
+        last = max(last, 0.0)
+    return -1.0 + 2.0 * float(np.minimum.accumulate(pairs[:end]).sum()) + last

@@ -1,0 +1,1 @@
+"""Markov chains over frequencies: evidence, proposals, priors and the driver of chains."""

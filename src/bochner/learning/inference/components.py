@@ -1,0 +1,100 @@
+"""Gaussian mixtures over frequencies, and the kernels they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.kernels import SpectralMixture
+
+_MOST_COMPONENTS = 128
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Components:
+    """Weighted Gaussians over frequencies.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (Q,)
+    means : ndarray of shape (Q, d)
+    covariances : ndarray of shape (Q, d, d)
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+
+def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
+    """Return the average over draws of the mixtures' kernels, on inputs in their own units.
+
+    Parameters
+    ----------
+    draws : sequence of Components
+        On scaled inputs.
+    scale : ndarray of shape (d,)
+        Units of the inputs per unit of the scaled ones.
+    """
+    weights = np.concatenate([part.weights for part in draws]) / len(draws)
+    means = np.concatenate([part.means for part in draws])
+    covariances = np.concatenate([part.covariances for part in draws])
+    weights, means, covariances = _merged(weights, means, covariances)
+    return SpectralMixture(
+        weights / weights.sum(), means / scale, covariances / np.multiply.outer(scale, scale)
+    )
+
+
+def frequency_components(omega: Array) -> Components:
+    """Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
+
+    Signs do not matter to a kernel: every Gaussian is centred, with the mean of
+    :math:`\\omega \\omega^\\top` for its covariance, unless its frequencies lie far from zero
+    beside their spread; then it has their mean, too.
+    """
+    active = omega != 0.0
+    octave = np.floor(np.log2(np.maximum(np.linalg.norm(omega, axis=1), 1e-6)))
+    octave[~active.any(axis=1)] = 0.0
+    patterns, which = np.unique(np.column_stack([active, octave]), axis=0, return_inverse=True)
+    which = which.ravel()
+    weights, means, covariances = [], [], []
+    for index in range(len(patterns)):
+        members = omega[which == index]
+        mean, covariance = _gaussian(members)
+        weights.append(len(members) / len(omega))
+        means.append(mean)
+        covariances.append(covariance)
+    return Components(np.array(weights), np.array(means), np.array(covariances))
+
+
+def _gaussian(members: Array) -> tuple[Array, Array]:
+    """Return mean and covariance of frequencies whose signs are free."""
+    second = members.T @ members / len(members)
+    if len(members) == 1:
+        return members[0], np.zeros_like(second)
+    # Turned to one side of the direction of their largest second moment.
+    direction = np.linalg.eigh(second)[1][:, -1]
+    turned = members * np.where(members @ direction < 0, -1.0, 1.0)[:, None]
+    mean = turned.mean(axis=0)
+    spread = turned - mean
+    # A half-normal has a mean of 1.3 of its deviation: that is no line away from zero.
+    if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean((spread @ direction) ** 2)):
+        return np.zeros(members.shape[1]), second
+    return mean, spread.T @ spread / len(members)
+
+
+def _merged(weights: Array, means: Array, covariances: Array) -> tuple[Array, Array, Array]:
+    """Return at most so many components; the lightest become one, of the same second moments."""
+    if len(weights) <= _MOST_COMPONENTS:
+        return weights, means, covariances
+    order = np.argsort(-weights, kind="stable")
+    heavy, light = order[: _MOST_COMPONENTS - 1], order[_MOST_COMPONENTS - 1 :]
+    share = weights[light] / weights[light].sum()
+    second = covariances[light] + means[light][:, :, None] * means[light][:, None, :]
+    rest = np.einsum("q,qij->ij", share, second)
+    return (
+        np.append(weights[heavy], weights[light].sum()),
+        np.concatenate([means[heavy], np.zeros((1, means.shape[1]))]),
+        np.concatenate([covariances[heavy], rest[None]]),
+    )

@@ -1,0 +1,151 @@
+"""What is kept of a chain: frequencies and weights of some of its states, and predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.components import Components
+from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.rows import trigonometric_rows
+
+_BLOCK_BYTES = 2**24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    r"""Posterior draws of frequencies, each with its posterior of weights.
+
+    Features are those of :class:`~bochner.learning.inference.rows.Rows`: cosines and sines in
+    turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (S, m, d)
+    coef : ndarray of shape (S, p)
+        Posterior means of the weights.
+    precision : ndarray of shape (S,)
+        :math:`\lambda_0`.
+    noise_variance : ndarray of shape (S,)
+    log_density : ndarray of shape (S,)
+        Log evidence, or log likelihood of a classification, by which draws are compared.
+    whitener : ndarray of shape (W, p, p), float32
+        Of some draws: upper triangular ``U`` with :math:`U U^\top = P`, their weights'
+        covariance over the noise variance.
+    whitened : ndarray of shape (W,)
+        Which draws those are.
+    """
+
+    omega: Array
+    coef: Array
+    precision: Array
+    noise_variance: Array
+    log_density: Array
+    whitener: NDArray[np.float32]
+    whitened: NDArray[np.int64]
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws, ``S``."""
+        return len(self.omega)
+
+    @property
+    def best(self) -> int:
+        """Index of the draw of greatest log density."""
+        return int(np.argmax(self.log_density))
+
+    def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of rows with each draw's mean function there, of shape (S, block).
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (d, n)
+        fixed : ndarray of shape (q, n)
+        """
+        for part in self._blocks(inputs.shape[1]):
+            values = np.empty((self.n_draws, part.stop - part.start))
+            for index in range(self.n_draws):
+                values[index] = self.coef[index] @ self.features(
+                    index, inputs[:, part], fixed[:, part]
+                )
+            yield part, values
+
+    def spreads(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
+        r"""Yield blocks of rows with :math:`\phi^\top P \phi` of the whitened draws, (W, block)."""
+        for part in self._blocks(inputs.shape[1]):
+            values = np.empty((len(self.whitened), part.stop - part.start))
+            for place, index in enumerate(self.whitened):
+                Z = self.features(int(index), inputs[:, part], fixed[:, part])
+                half = self.whitener[place].T @ Z.astype(np.float32)
+                values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
+            yield part, values
+
+    def features(self, index: int, inputs: Array, fixed: Array) -> Array:
+        """Return features of one draw, of shape (p, n)."""
+        omega = self.omega[index]
+        out = np.empty((self.coef.shape[1], inputs.shape[1]))
+        trigonometric_rows(inputs, omega, 1.0 / np.sqrt(len(omega)), out[: 2 * len(omega)])
+        out[2 * len(omega) :] = fixed
+        return out
+
+    def _blocks(self, n_samples: int) -> Iterator[slice]:
+        step = max(64, _BLOCK_BYTES // (8 * self.coef.shape[1]))
+        for start in range(0, n_samples, step):
+            yield slice(start, min(start + step, n_samples))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """One state of a chain, as it is kept; see :class:`Draws`."""
+
+    omega: Array
+    coef: Array
+    precision: float
+    noise_variance: float
+    log_density: float
+    whitener: NDArray[np.float32] | None
+    components: Components | None
+
+
+def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_full: bool) -> Draw:
+    """Return what is kept of a state; ``in_full`` with covariance and mixture."""
+    return Draw(
+        omega=evidence.omega.copy(),
+        coef=evidence.mean.copy(),
+        precision=evidence.precision,
+        noise_variance=evidence.noise.variance(evidence.residual, evidence.degrees),
+        log_density=log_density,
+        whitener=_whitener(evidence) if in_full else None,
+        components=prior.components() if in_full else None,
+    )
+
+
+def stacked(draws: Sequence[Draw]) -> Draws:
+    """Return the draws as one value."""
+    whitened = [index for index, draw in enumerate(draws) if draw.whitener is not None]
+    p = len(draws[0].coef)
+    whiteners: list[Any] = [draws[index].whitener for index in whitened]
+    return Draws(
+        omega=np.stack([draw.omega for draw in draws]),
+        coef=np.stack([draw.coef for draw in draws]),
+        precision=np.array([draw.precision for draw in draws]),
+        noise_variance=np.array([draw.noise_variance for draw in draws]),
+        log_density=np.array([draw.log_density for draw in draws]),
+        whitener=np.stack(whiteners) if whiteners else np.empty((0, p, p), dtype=np.float32),
+        whitened=np.array(whitened, dtype=np.int64),
+    )
+
+
+def _whitener(evidence: Evidence) -> NDArray[np.float32]:
+    """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
+    A = evidence.gram.copy(order="F")
+    diagonal = np.arange(2 * evidence.n_frequencies)
+    A[diagonal, diagonal] += evidence.precision
+    lower, _ = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=1)
+    inverse, _ = lapack.dtrtri(lower, lower=1)
+    return np.ascontiguousarray(inverse.T, dtype=np.float32)

@@ -1,0 +1,190 @@
+"""The Gaussian evidence of a set of frequencies, from sums over rows."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, lapack
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.noise import Noise
+from bochner.learning.inference.rows import Rows, trigonometric_rows
+
+KEPT_BYTES = 2**30
+"""Features of all rows are kept between moves up to this size, and made again beyond it."""
+
+
+@dataclass(slots=True, eq=False)
+class Evidence:
+    r"""Frequencies, the sums over rows that belong to them, and their posterior.
+
+    With :math:`A = \Phi^\top W \Phi + \Lambda_0`, :math:`\Lambda_0 = \lambda_0 I` on features and
+    zero on fixed columns, the weights have the posterior mean :math:`u = A^{-1} b` and the
+    covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`. Arrays belong to the state and are
+    overwritten by the moves.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (m, d)
+    gram : ndarray of shape (p, p)
+        :math:`\Phi^\top W \Phi`, ``p = 2m + q``.
+    cross : ndarray of shape (p,)
+        :math:`b = \Phi^\top W y`.
+    square : float
+        :math:`y^\top W y`.
+    degrees : float
+        Rows, each as often as its weight says, less fixed columns.
+    noise : Noise
+    precision : float
+        :math:`\lambda_0`, the ratio of noise variance to weight variance.
+    covariance : ndarray of shape (p, p)
+        ``P``.
+    mean : ndarray of shape (p,)
+        ``u``.
+    explained : float
+        :math:`q = b \cdot u`.
+    log_determinant : float
+        :math:`\log |A|`.
+    features : ndarray of shape (p, n) or None
+        Of all rows, where they are kept.
+    """
+
+    omega: Array
+    gram: Array
+    cross: Array
+    square: float
+    degrees: float
+    noise: Noise
+    precision: float
+    covariance: Array
+    mean: Array
+    explained: float
+    log_determinant: float
+    features: NDArray[Any] | None
+
+    @property
+    def n_frequencies(self) -> int:
+        """Number of frequencies, ``m``."""
+        return len(self.omega)
+
+    @property
+    def residual(self) -> float:
+        """``square - explained``, twice the rate that the fit leaves to the noise."""
+        return max(self.square - self.explained, 0.0)
+
+    def log_evidence(
+        self, explained: float | None = None, log_determinant: float | None = None
+    ) -> float:
+        """Return equation (14) of the paper up to a constant, here or at other values."""
+        q = self.explained if explained is None else explained
+        logdet = self.log_determinant if log_determinant is None else log_determinant
+        fit = self.noise.log_likelihood(max(self.square - q, 0.0), self.degrees)
+        return self.n_frequencies * float(np.log(self.precision)) - 0.5 * logdet + fit
+
+
+def evidence_of(
+    rows: Rows,
+    omega: Array,
+    precision: float,
+    noise: Noise,
+    *,
+    keep: bool | None = None,
+    features: NDArray[Any] | None = None,
+) -> Evidence:
+    """Return the evidence of ``omega`` (m, d), from one pass over the rows.
+
+    ``keep`` says whether to keep the features of all rows, ``None`` to do so where they are
+    small; ``features`` are those of ``omega`` where they are known.
+    """
+    p = 2 * len(omega) + rows.n_fixed
+    if keep is None:
+        keep = p * rows.n_samples * rows.inputs.itemsize <= KEPT_BYTES
+    if features is None and keep:
+        features = all_features(rows, omega)
+    gram, cross = _sums(rows, omega, features)
+    unsolved = Evidence(
+        omega=omega.copy(),
+        gram=gram,
+        cross=cross,
+        square=rows.square,
+        degrees=rows.total_weight - rows.n_fixed,
+        noise=noise,
+        precision=precision,
+        covariance=np.empty((0, 0)),
+        mean=np.empty(0),
+        explained=0.0,
+        log_determinant=0.0,
+        features=features,
+    )
+    return solved(unsolved, precision)
+
+
+def solved(evidence: Evidence, precision: float) -> Evidence:
+    """Return the evidence with its posterior computed afresh from the sums.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the sums are not positive definite at this precision.
+    """
+    lower, log_determinant = _factor(evidence, precision)
+    covariance, info = lapack.dpotri(lower, lower=1, overwrite_c=1)
+    if info != 0:
+        raise LinAlgError("The posterior precision of the weights is singular.")
+    covariance = np.tril(covariance)
+    covariance += np.tril(covariance, -1).T
+    mean: Array = covariance @ evidence.cross
+    return replace(
+        evidence,
+        precision=precision,
+        covariance=np.asfortranarray(covariance),
+        mean=mean,
+        explained=float(evidence.cross @ mean),
+        log_determinant=log_determinant,
+    )
+
+
+def log_evidence_at(evidence: Evidence, precision: float) -> float:
+    """Return the log evidence of the same frequencies at another ``precision``."""
+    lower, log_determinant = _factor(evidence, precision)
+    half, _ = lapack.dtrtrs(lower, evidence.cross, lower=1)
+    fit = evidence.noise.log_likelihood(
+        max(evidence.square - float(half @ half), 0.0), evidence.degrees
+    )
+    return evidence.n_frequencies * float(np.log(precision)) - 0.5 * log_determinant + fit
+
+
+def all_features(rows: Rows, omega: Array, part: slice | None = None) -> NDArray[Any]:
+    """Return features and fixed columns of the rows (of a part of them), of shape (p, n)."""
+    m = len(omega)
+    inputs = rows.inputs if part is None else rows.inputs[:, part]
+    out = np.empty((2 * m + rows.n_fixed, inputs.shape[1]), dtype=inputs.dtype)
+    trigonometric_rows(inputs, omega, 1.0 / np.sqrt(m), out[: 2 * m])
+    out[2 * m :] = rows.fixed if part is None else rows.fixed[:, part]
+    return out
+
+
+def _sums(rows: Rows, omega: Array, features: NDArray[Any] | None) -> tuple[Array, Array]:
+    p = 2 * len(omega) + rows.n_fixed
+    gram, cross = np.zeros((p, p)), np.zeros(p)
+    for part in rows.blocks(p):
+        Z = all_features(rows, omega, part) if features is None else features[:, part]
+        weighted = Z if rows.weight is None else Z * rows.weight[part].astype(Z.dtype)
+        gram += weighted @ Z.T
+        cross += Z @ rows.target[part].astype(Z.dtype)
+    return gram, cross
+
+
+def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
+    A = evidence.gram.copy(order="F")
+    ridge = 2 * evidence.n_frequencies
+    diagonal = np.arange(ridge)
+    A[diagonal, diagonal] += precision
+    lower, info = lapack.dpotrf(A, lower=1, overwrite_a=1)
+    if info != 0:
+        raise LinAlgError(
+            "The posterior precision of the weights is not positive definite at "
+            f"lambda_0 = {precision:.3g}."
+        )
+    return lower, 2.0 * float(np.sum(np.log(np.diagonal(lower))))

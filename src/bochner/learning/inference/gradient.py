@@ -1,0 +1,67 @@
+"""The derivative of the log evidence with respect to all frequencies and the precision."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.evidence import Evidence, all_features
+from bochner.learning.inference.rows import Rows
+
+
+def frequency_gradient(evidence: Evidence, rows: Rows) -> Array:
+    r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (m, d).
+
+    :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)` with
+    :math:`\tau = a_n / b_n`, carried through cosine and sine to the angles and from there to the
+    frequencies: two matrix products with the data.
+    """
+    m, dtype = evidence.n_frequencies, rows.inputs.dtype
+    tau = evidence.noise.precision(evidence.residual, evidence.degrees)
+    covariance = evidence.covariance[: 2 * m].astype(dtype, copy=False)
+    mean = evidence.mean.astype(dtype, copy=False)
+    gradient = np.zeros_like(evidence.omega)
+    for part in rows.blocks(2 * len(evidence.cross)):
+        Z = (
+            all_features(rows, evidence.omega, part)
+            if evidence.features is None
+            else evidence.features[:, part]
+        )
+        gradient += _block(Z, rows, part, covariance, mean, tau)
+    return gradient
+
+
+def _block(
+    Z: NDArray[np.floating],
+    rows: Rows,
+    part: slice,
+    covariance: NDArray[np.floating],
+    mean: NDArray[np.floating],
+    tau: float,
+) -> Array:
+    """Return the gradient's share of a block of rows."""
+    n_features = len(covariance)
+    slope = covariance @ Z
+    fit = mean @ Z
+    weight = None if rows.weight is None else rows.weight[part].astype(Z.dtype)
+    target = rows.target[part].astype(Z.dtype)
+    # Targets are stored times their weights: of W (y - Phi u), only the second term needs them.
+    residual = tau * (target - (fit if weight is None else weight * fit))
+    cosine, sine = Z[0:n_features:2], Z[1:n_features:2]
+    # With a = cos, b = sin: d(angle) = a d/db - b d/da.
+    angle = (cosine * mean[1:n_features:2, None] - sine * mean[0:n_features:2, None]) * residual
+    curvature = cosine * slope[1::2]
+    curvature -= sine * slope[0::2]
+    if weight is not None:
+        curvature *= weight
+    angle -= curvature
+    share: Array = angle @ rows.inputs[:, part].T
+    return share
+
+
+def log_precision_gradient(evidence: Evidence) -> float:
+    r"""Return :math:`\partial \log p(y) / \partial \log \lambda_0`."""
+    m = evidence.n_frequencies
+    weights = evidence.mean[: 2 * m]
+    trace = float(np.sum(np.diagonal(evidence.covariance)[: 2 * m]))
+    tau = evidence.noise.precision(evidence.residual, evidence.degrees)
+    return m - 0.5 * evidence.precision * (trace + tau * float(weights @ weights))

@@ -1,0 +1,108 @@
+"""What the chains of one problem have learned."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.kernels import SpectralMixture
+from bochner.learning.convergence import effective_sample_size, split_rhat
+from bochner.learning.inference.components import frequency_components, mean_kernel
+from bochner.learning.inference.draws import Draws, stacked
+from bochner.learning.inference.driver import Progress
+from bochner.learning.trace import Trace
+
+_POOLED_DRAWS = 24
+_PROBES = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """Draws of all chains, one after the other, and how the chains ran.
+
+    Parameters
+    ----------
+    draws : Draws
+    trace : Trace
+    kernel : SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units.
+    structure : str
+        ``"sparse"`` or ``"dense"``.
+    """
+
+    draws: Draws
+    trace: Trace
+    kernel: SpectralMixture
+    structure: str
+
+    @classmethod
+    def of(cls, chains: Sequence[Progress], structure: str, scale: Array) -> "Learned":
+        """Return what the chains have made; ``scale`` (d,) is the inputs' unit."""
+        n_kept = min(len(chain.draws) for chain in chains)
+        kept = [draw for chain in chains for draw in chain.draws[-n_kept:]]
+        components = [draw.components for draw in kept if draw.components is not None]
+        if not components:
+            chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
+            pooled = np.concatenate([kept[index].omega for index in chosen])
+            components = [frequency_components(pooled)]
+        return cls(stacked(kept), _trace(chains, n_kept), mean_kernel(components, scale), structure)
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """How well chains agree and how much they have seen.
+
+    Parameters
+    ----------
+    rhat_log_evidence, ess_log_evidence : float
+        Rank-normalised split R-hat and bulk effective sample size of the log evidence.
+    rhat_predictions, ess_predictions : float
+        Of the function at some training rows: the 90 per cent quantile of R-hat over them, and
+        the median of the sample sizes.
+    """
+
+    rhat_log_evidence: float
+    ess_log_evidence: float
+    rhat_predictions: float
+    ess_predictions: float
+
+    @classmethod
+    def of(cls, learned: Learned, inputs: Array, fixed: Array) -> "Convergence":
+        """Return the diagnostics, from the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
+        n_chains = learned.trace.n_chains
+        every = max(1, inputs.shape[1] // _PROBES)
+        inputs, fixed = inputs[:, ::every][:, :_PROBES], fixed[:, ::every][:, :_PROBES]
+        values = np.concatenate([v for _, v in learned.draws.activations(inputs, fixed)], axis=1)
+        chains = values.reshape(n_chains, -1, values.shape[1])
+        rhat = np.array([split_rhat(chains[:, :, row]) for row in range(chains.shape[2])])
+        ess = np.array([effective_sample_size(chains[:, :, row]) for row in range(len(rhat))])
+        density = learned.draws.log_density.reshape(n_chains, -1)
+        known = rhat[np.isfinite(rhat)]
+        return cls(
+            split_rhat(density),
+            effective_sample_size(density),
+            float(np.quantile(known, 0.9)) if len(known) else np.nan,
+            float(np.nanmedian(ess)) if np.isfinite(ess).any() else np.nan,
+        )
+
+
+def _trace(chains: Sequence[Progress], n_kept: int) -> Trace:
+    n_burn_in = min(chain.n_burn_in for chain in chains)
+    names = set.intersection(*(set(chain.records[-1]) for chain in chains))
+    records = {
+        name: np.array(
+            [
+                [record.get(name, 0.0) for record in _aligned(chain, n_burn_in, n_kept)]
+                for chain in chains
+            ]
+        )
+        for name in sorted(names)
+    }
+    return Trace(records, n_burn_in)
+
+
+def _aligned(chain: Progress, n_burn_in: int, n_kept: int) -> list[dict[str, float]]:
+    """Return a chain's last records before its draws, and its last kept ones."""
+    first = len(chain.records) - len(chain.draws)
+    return chain.records[first - n_burn_in : first] + chain.records[len(chain.records) - n_kept :]

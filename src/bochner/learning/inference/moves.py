@@ -1,0 +1,111 @@
+"""One round of moves of frequencies, precision and prior, the data's weights being given."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamiltonian_step
+from bochner.learning.inference.precision import LogNormalPrecision, precision_step
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.replacement import Proposals, replace_frequencies
+from bochner.learning.inference.evidence import solved
+from bochner.learning.inference.rows import Rows
+
+Info = dict[str, float]
+
+_PRECISION_TARGET, _HAMILTONIAN_TARGET = 0.4, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Which moves make up a round, and the prior of the precision.
+
+    Parameters
+    ----------
+    replacements : bool
+        Whether to propose new values for single frequencies, in a sweep over all of them.
+    hamiltonian : HamiltonianSettings or None
+        Of a trajectory of all frequencies at once.
+    precision_prior : LogNormalPrecision
+    block_size : int
+        Proposals decided between two meetings with the data.
+    """
+
+    replacements: bool = True
+    hamiltonian: HamiltonianSettings | None = None
+    precision_prior: LogNormalPrecision = LogNormalPrecision()
+    block_size: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class StepSizes:
+    """Step sizes of the moves that have one, and the number of rounds they were adapted in."""
+
+    precision: float = 0.3
+    hamiltonian: float = 0.03
+    n_adapted: int = 0
+
+    def adapted(self, info: Info) -> "StepSizes":
+        """Return step sizes moved towards their target acceptance, less and less."""
+        rate = 2.0 / (self.n_adapted + 5.0) ** 0.6
+
+        def moved(value: float, acceptance: float, target: float) -> float:
+            return value * float(np.exp(rate * (acceptance - target)))
+
+        return StepSizes(
+            moved(self.precision, info["acceptance_precision"], _PRECISION_TARGET),
+            moved(
+                self.hamiltonian,
+                info.get("acceptance_hmc", _HAMILTONIAN_TARGET),
+                _HAMILTONIAN_TARGET,
+            ),
+            self.n_adapted + 1,
+        )
+
+
+def round_of_moves(
+    rng: np.random.Generator,
+    evidence: Evidence,
+    prior: FrequencyPrior,
+    rows: Rows,
+    moves: Moves,
+    sizes: StepSizes,
+) -> tuple[Evidence, FrequencyPrior, Info]:
+    """Return evidence and prior after one round, which leaves the posterior invariant."""
+    info: Info = {}
+    if moves.replacements:
+        info |= _sweep(rng, evidence, prior, rows, moves.block_size)
+        evidence = solved(evidence, evidence.precision)
+    if moves.hamiltonian is not None:
+        whitening = prior.whitening(rng, evidence.omega)
+        evidence, acceptance = hamiltonian_step(
+            rng, evidence, rows, whitening, sizes.hamiltonian, moves.hamiltonian
+        )
+        info["acceptance_hmc"] = acceptance
+    evidence, acceptance = precision_step(rng, evidence, moves.precision_prior, sizes.precision)
+    info["acceptance_precision"] = acceptance
+    return evidence, prior.refresh(rng, evidence.omega), info
+
+
+def _sweep(
+    rng: np.random.Generator,
+    evidence: Evidence,
+    prior: FrequencyPrior,
+    rows: Rows,
+    block_size: int,
+) -> Info:
+    """Propose a new value for every frequency, in random order; update the evidence in place."""
+    order = rng.permutation(evidence.n_frequencies)
+    tried, accepted = np.zeros(len(prior.kinds)), np.zeros(len(prior.kinds))
+    for start in range(0, len(order), block_size):
+        index = order[start : start + block_size]
+        suggestion = prior.suggest(rng, evidence.omega, index)
+        proposals = Proposals(
+            index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
+        )
+        decided = replace_frequencies(evidence, rows, proposals)
+        tried += np.bincount(suggestion.kind, minlength=len(tried))
+        accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
+    rates = accepted / np.maximum(tried, 1.0)
+    return {f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates)}

@@ -1,0 +1,220 @@
+"""From data and settings to the stages of chains, and from chains to what was learned."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.driver import Chain, Progress, Stage, run
+from bochner.learning.inference.hamiltonian import HamiltonianSettings
+from bochner.learning.inference.moves import Moves
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.preparation import frequency_scales
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.start import dense_start, sparse_start
+
+STRUCTURES = ("auto", "sparse", "dense")
+SAMPLERS = ("auto", "pcn", "hmc", "mh")
+START_PRECISION = 0.05
+
+_NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
+_WARM_ROWS = 3000
+_TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 40
+_SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
+_FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to sample; see :class:`bochner.BaNKRegressor`."""
+
+    n_frequencies: int
+    structure: str
+    sampler: str
+    n_burn_in: int
+    n_samples: int
+    thin: int | None
+    n_chains: int
+    n_jobs: int | None
+    time_limit: float | None
+    n_full: int = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """Scaled inputs, targets and fixed columns of the rows to learn from.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64, the type of the features.
+    y : ndarray of shape (n,)
+        Of unit variance; plus and minus one for a classification.
+    fixed : ndarray of shape (n, q)
+    weight : ndarray of shape (n,) or None
+    is_binary : bool
+        Whether the likelihood is logistic.
+    """
+
+    X: Any
+    y: Array
+    fixed: Array
+    weight: Array | None
+    is_binary: bool
+
+    def subset(self, index: Any) -> "Data":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[index]
+        return replace(
+            self, X=self.X[index], y=self.y[index], fixed=self.fixed[index], weight=weight
+        )
+
+
+def learn(
+    seed: np.random.SeedSequence,
+    data: Data,
+    settings: Settings,
+    *,
+    checkpoint: Path | None = None,
+    fingerprint: str = "",
+    report: Callable[[str], None] | None = None,
+) -> tuple[str, list[Progress]]:
+    """Return the structure in use and what every chain has made."""
+    structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
+    structure = settings.structure
+    if structure == "auto":
+        structure = choose_structure(np.random.default_rng(structure_seed), data, settings)
+    settings = replace(settings, structure=structure)
+
+    def one(index: int) -> Progress:
+        path = checkpoint
+        if checkpoint is not None and settings.n_chains > 1:
+            path = checkpoint.with_name(f"{checkpoint.name}.{index}")
+        return run_chain(
+            np.random.default_rng(chain_seeds[index]), data, settings, path, fingerprint, report
+        )
+
+    if settings.n_chains == 1 or settings.n_jobs in (None, 1):
+        return structure, [one(index) for index in range(settings.n_chains)]
+    parallel = Parallel(n_jobs=settings.n_jobs)
+    return structure, list(parallel(delayed(one)(i) for i in range(settings.n_chains)))
+
+
+def run_chain(
+    rng: np.random.Generator,
+    data: Data,
+    settings: Settings,
+    checkpoint: Path | None = None,
+    fingerprint: str = "",
+    report: Callable[[str], None] | None = None,
+) -> Progress:
+    """Run one chain through its stages."""
+    start_rng, run_rng = rng.spawn(2)
+    omega, prior = starting_point(start_rng, data, settings)
+
+    def start(chain: Chain) -> Any:
+        return chain.init(run_rng, omega, prior, START_PRECISION)
+
+    return run(
+        run_rng,
+        stages_of(start_rng, data, settings),
+        start,
+        n_full=settings.n_full,
+        time_limit=settings.time_limit,
+        checkpoint=checkpoint,
+        fingerprint=fingerprint,
+        report=report,
+    )
+
+
+def starting_point(
+    rng: np.random.Generator, data: Data, settings: Settings
+) -> tuple[Array, FrequencyPrior]:
+    """Return frequencies and the prior of the structure, to start a chain from."""
+    X = np.asarray(data.X, dtype=np.float64)
+    scale = frequency_scales(X, rng)
+    if settings.structure == "sparse":
+        return sparse_start(rng, scale, settings.n_frequencies)
+    correlations = ((0.0,),) if settings.sampler == "mh" else ()
+    return dense_start(rng, scale, settings.n_frequencies, X, data.y, *correlations)
+
+
+def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[Stage]:
+    """Return warm-up on some rows, burn-in and sampling on all of them."""
+    moves = moves_of(settings)
+    whole = chain_of(data, moves)
+    n = len(data.y)
+    thin = settings.thin or rounds_an_iteration(n, settings.n_frequencies)
+    burn_in, stages = settings.n_burn_in, []
+    if n >= 2 * _WARM_ROWS and burn_in >= 2:
+        part = data.subset(np.sort(rng.permutation(n)[:_WARM_ROWS]))
+        warm = burn_in // 2
+        burn_in -= warm
+        rounds = settings.thin or rounds_an_iteration(_WARM_ROWS, settings.n_frequencies)
+        surrogate = chain_of(replace(part, is_binary=False), moves)
+        stages.append(Stage(surrogate, warm, rounds, adapting=True, until=0.25))
+    if burn_in:
+        stages.append(Stage(whole, burn_in, thin, adapting=True, until=0.5))
+    stages.append(Stage(whole, settings.n_samples, thin, adapting=False, until=1.0))
+    return stages
+
+
+def moves_of(settings: Settings) -> Moves:
+    """Return the moves of a sampler for a structure."""
+    if settings.sampler == "hmc":
+        # Toggles and swaps change which inputs are active; trajectories cannot.
+        return Moves(replacements=settings.structure == "sparse", hamiltonian=HamiltonianSettings())
+    return Moves()
+
+
+def chain_of(data: Data, moves: Moves) -> RegressionChain | LogisticChain:
+    """Return the chain of the data's likelihood."""
+    if data.is_binary:
+        kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
+        return LogisticChain(Rows.of(data.X, kappa, data.fixed), moves, data.weight)
+    return RegressionChain(Rows.of(data.X, data.y, data.fixed, data.weight), _NOISE, moves)
+
+
+def choose_structure(rng: np.random.Generator, data: Data, settings: Settings) -> str:
+    """Return the structure of greater evidence after short runs on some of the rows.
+
+    Sparse frequencies have nothing to choose in one or two inputs.
+    """
+    if data.X.shape[1] <= 2:
+        return "dense"
+    rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
+    part = replace(data.subset(np.sort(rows)), is_binary=False)
+    evidence = {}
+    for structure in ("sparse", "dense"):
+        trial = replace(
+            settings,
+            structure=structure,
+            sampler="pcn",
+            n_frequencies=min(settings.n_frequencies, _TRIAL_FREQUENCIES),
+        )
+        omega, prior = starting_point(rng, part, trial)
+        chain = chain_of(part, moves_of(trial))
+        state = chain.init(rng, omega, prior, START_PRECISION)
+        values = []
+        for _ in range(_TRIAL_ROUNDS):
+            state, info = chain.step(rng, state, adapting=True)
+            values.append(info["log_evidence"])
+        evidence[structure] = float(np.mean(values[-_TRIAL_ROUNDS // 4 :]))
+    return max(evidence, key=lambda name: evidence[name])
+
+
+def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
+    """Return how many rounds make an iteration: several where they cost little.
+
+    From the sizes alone, not from a clock, so that the same data give the same chain.
+    """
+    p = 2 * n_frequencies
+    seconds = 2.0 * n_samples * p**2 / _FLOPS + _SECONDS_A_PROPOSAL * n_frequencies
+    return int(np.clip(round(_SECONDS_AN_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -1,0 +1,131 @@
+"""The chain of a binary classification, made Gaussian by Polya-Gamma variables."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from polyagamma import random_polyagamma
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.draws import Draw, drawn
+from bochner.learning.inference.evidence import Evidence, all_features, evidence_of
+from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
+from bochner.learning.inference.noise import KnownNoise
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticState:
+    """A state of the chain: the evidence is that of the pseudo-targets at ``weight``."""
+
+    evidence: Evidence
+    prior: FrequencyPrior
+    sizes: StepSizes
+    weight: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticChain:
+    r"""Sampling the posterior of :math:`P(y = 1 \mid x) = 1/(1 + e^{-\beta \cdot \phi(x)})`.
+
+    Given :math:`w_i \sim PG(c_i, \beta \cdot \phi_i)` the likelihood is Gaussian in ``beta`` with
+    precisions ``w`` and pseudo-targets :math:`\kappa_i / w_i`, :math:`\kappa_i = c_i (y_i - 1/2)`
+    (Polson, Scott and Windle, "Bayesian inference for logistic models using Polya-Gamma latent
+    variables", 2013): ``beta`` is integrated out of the moves of frequencies, drawn, and the
+    ``w`` are drawn anew.
+
+    Parameters
+    ----------
+    rows : Rows
+        ``target`` holds :math:`\kappa`.
+    moves : Moves
+    count : ndarray of shape (n,) or None
+        :math:`c`, integer repetitions of the rows; ``None`` means one.
+    """
+
+    rows: Rows
+    moves: Moves
+    count: Array | None = None
+
+    def init(
+        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
+    ) -> LogisticState:
+        """Return the state at given frequencies (m, d)."""
+        weight = self._weights(rng, np.zeros(self.rows.n_samples))
+        return LogisticState(self._evidence(omega, precision, weight), prior, StepSizes(), weight)
+
+    def step(
+        self, rng: np.random.Generator, state: LogisticState, *, adapting: bool = False
+    ) -> tuple[LogisticState, Info]:
+        """Return the state after one round of moves; the state handed in is used up."""
+        rows = self.rows.reweighted(state.weight, self.rows.target)
+        evidence, prior, info = round_of_moves(
+            rng, state.evidence, state.prior, rows, self.moves, state.sizes
+        )
+        sizes = state.sizes.adapted(info) if adapting else state.sizes
+        lower = np.linalg.cholesky(evidence.covariance)
+        beta = evidence.mean + lower @ rng.normal(size=len(evidence.mean))
+        activation = self._activation(evidence, beta)
+        info["log_likelihood"] = float(np.sum(self._log_likelihood(activation)))
+        weight = self._weights(rng, activation)
+        evidence = self._evidence(evidence.omega, evidence.precision, weight, evidence)
+        return LogisticState(evidence, prior, sizes, weight), info
+
+    def rebuilt(self, state: LogisticState) -> LogisticState:
+        """Return the state computed afresh from its frequencies and weights."""
+        evidence = self._evidence(state.evidence.omega, state.evidence.precision, state.weight)
+        return replace(state, evidence=evidence)
+
+    def draw(self, state: LogisticState, info: Info, *, in_full: bool) -> Draw:
+        """Return what is kept of a state."""
+        return drawn(state.evidence, state.prior, info["log_likelihood"], in_full=in_full)
+
+    def saved(self, state: LogisticState) -> dict[str, Any]:
+        """Return what a state consists of beside prior and step sizes."""
+        evidence = state.evidence
+        return {
+            "omega": evidence.omega,
+            "precision": evidence.precision,
+            "weight": state.weight,
+        }
+
+    def restored(
+        self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
+    ) -> LogisticState:
+        """Return the state that was saved right after it had been rebuilt."""
+        evidence = self._evidence(saved["omega"], saved["precision"], saved["weight"])
+        return LogisticState(evidence, prior, sizes, saved["weight"])
+
+    def _evidence(
+        self, omega: Array, precision: float, weight: Array, known: Evidence | None = None
+    ) -> Evidence:
+        rows = self.rows.reweighted(weight, self.rows.target)
+        features = None if known is None else known.features
+        keep = None if known is None else features is not None
+        return evidence_of(rows, omega, precision, KnownNoise(), keep=keep, features=features)
+
+    def _activation(self, evidence: Evidence, beta: Array) -> Array:
+        activation = np.empty(self.rows.n_samples)
+        for part in self.rows.blocks(len(beta)):
+            Z = (
+                all_features(self.rows, evidence.omega, part)
+                if evidence.features is None
+                else evidence.features[:, part]
+            )
+            activation[part] = beta @ Z
+        return activation
+
+    def _weights(self, rng: np.random.Generator, activation: Array) -> Array:
+        count = 1.0 if self.count is None else self.count
+        drawn: Array = random_polyagamma(count, activation, random_state=rng)
+        return drawn
+
+    def _log_likelihood(self, activation: Array) -> Array:
+        count = 1.0 if self.count is None else self.count
+        # kappa psi - c log(2 cosh(psi / 2)), without overflow.
+        half = 0.5 * np.abs(activation)
+        log_likelihood: Array = self.rows.target * activation - count * (
+            half + np.log1p(np.exp(-2.0 * half))
+        )
+        return log_likelihood

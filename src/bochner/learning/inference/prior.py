@@ -1,0 +1,109 @@
+"""What the moves of a chain ask of a prior over frequencies."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.components import Components
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suggestion:
+    """Proposed values of some frequencies.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (B, d)
+    log_ratio : ndarray of shape (B,)
+        Log ratio of prior times reverse proposal over prior times proposal; zero for moves that
+        are reversible for the prior.
+    kind : ndarray of shape (B,)
+        Index into the prior's ``kinds``.
+    """
+
+    omega: Array
+    log_ratio: Array
+    kind: NDArray[np.intp]
+
+
+class Whitening(ABC):
+    """Coordinates in which the prior of every frequency, given its labels, is standard normal."""
+
+    __slots__ = ()
+
+    moving: NDArray[np.bool_]
+    """Which coordinates (m, d) may move; the others stay at zero."""
+
+    @abstractmethod
+    def whiten(self, omega: Array) -> Array:
+        """Return coordinates (m, d) of frequencies (m, d)."""
+
+    @abstractmethod
+    def colour(self, coordinates: Array) -> Array:
+        """Return the frequencies at ``coordinates``, the inverse of :meth:`whiten`."""
+
+    @abstractmethod
+    def pull(self, gradient: Array) -> Array:
+        """Return a gradient in the coordinates, given one in the frequencies."""
+
+
+class FrequencyPrior(ABC):
+    """The current parameters of a law of frequencies that is itself unknown.
+
+    Given the parameters, frequencies are independent. The values of this class are immutable;
+    :meth:`refresh` draws new parameters given the frequencies.
+    """
+
+    __slots__ = ()
+
+    kinds: tuple[str, ...]
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+        """Return frequencies (m, d) drawn from the current law."""
+
+    @abstractmethod
+    def suggest(
+        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
+    ) -> Suggestion:
+        """Return proposals for the frequencies ``omega[index]``."""
+
+    @abstractmethod
+    def refresh(self, rng: np.random.Generator, omega: Array) -> "FrequencyPrior":
+        """Return the prior with parameters drawn anew given all frequencies."""
+
+    @abstractmethod
+    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+        """Return coordinates for Hamiltonian moves, after drawing the labels they depend on."""
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int:
+        """Number of components of the mixture in use."""
+
+    def components(self) -> Components | None:
+        """Return the mixture over frequencies; ``None`` where they are their best description."""
+        return None
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return the parameters as arrays and numbers, for checkpoints."""
+
+    @abstractmethod
+    def restored(self, state: dict[str, Any]) -> "FrequencyPrior":
+        """Return the prior with the parameters of a checkpoint."""
+
+
+def crank_nicolson(rng: np.random.Generator, coordinates: Array, correlations: Array) -> Array:
+    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta` with one ``rho`` for each row.
+
+    ``rho`` is drawn among ``correlations``; the move is reversible for standard normal rows.
+    """
+    rho = rng.choice(correlations, size=(len(coordinates), 1))
+    fresh = rng.normal(size=coordinates.shape)
+    moved: Array = rho * coordinates + np.sqrt(1.0 - rho**2) * fresh
+    return moved

@@ -1,0 +1,123 @@
+"""The data of a regression on trigonometric features, met only in sums over rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+
+_BLOCK_BYTES = 2**24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    r"""Rows to regress on :math:`2m` trigonometric features and :math:`q` fixed columns.
+
+    Data lie with one row per variable, so that a feature of all samples is contiguous. The
+    features of frequency ``j`` are
+
+    .. math:: \phi_{2j} = m^{-1/2} \cos(\omega_j \cdot x), \quad
+              \phi_{2j+1} = m^{-1/2} \sin(\omega_j \cdot x),
+
+    and the fixed columns follow them.
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n), float32 or float64
+        Its type is that of the features; sums over rows are in float64.
+    target : ndarray of shape (n,)
+        The pseudo-targets :math:`w y`, where rows have weights.
+    fixed : ndarray of shape (q, n)
+        Columns of a trend.
+    weight : ndarray of shape (n,) or None
+        Weights ``w`` of the rows; ``None`` means one.
+    square : float
+        :math:`\sum w y^2`.
+    """
+
+    inputs: NDArray[Any]
+    target: Array
+    fixed: Array
+    weight: Array | None
+    square: float
+
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[Any],
+        y: Array,
+        fixed: Array | None = None,
+        weight: Array | None = None,
+    ) -> "Rows":
+        """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
+        columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
+        weighted = y if weight is None else weight * y
+        square = float(weighted @ y)
+        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, ``n``."""
+        return len(self.target)
+
+    @property
+    def total_weight(self) -> float:
+        """How many rows there are when one of weight ``w`` stands for ``w`` of them."""
+        return float(self.n_samples if self.weight is None else np.sum(self.weight))
+
+    @property
+    def n_fixed(self) -> int:
+        """Number of fixed columns, ``q``."""
+        return len(self.fixed)
+
+    @property
+    def dim(self) -> int:
+        """Number of inputs, ``d``."""
+        return len(self.inputs)
+
+    def reweighted(self, weight: Array, weighted_target: Array) -> "Rows":
+        """Return the same rows with weights ``w`` and pseudo-targets :math:`w y`."""
+        square = float(np.sum(weighted_target**2 / weight))
+        return Rows(self.inputs, weighted_target, self.fixed, weight, square)
+
+    def part(self, chosen: slice) -> "Rows":
+        """Return a slice of the rows; its ``square`` is the part's own."""
+        target = self.target[chosen]
+        weight = None if self.weight is None else self.weight[chosen]
+        square = float(target @ target)
+        if weight is not None:
+            present = weight > 0
+            square = float(np.sum(target[present] ** 2 / weight[present]))
+        return Rows(self.inputs[:, chosen], target, self.fixed[:, chosen], weight, square)
+
+    def blocks(self, n_features: int) -> Iterator[slice]:
+        """Yield slices of the rows such that a block of ``n_features`` takes some 16 MiB."""
+        step = max(256, _BLOCK_BYTES // (8 * max(1, n_features)))
+        for start in range(0, self.n_samples, step):
+            yield slice(start, min(start + step, self.n_samples))
+
+
+def trigonometric_rows(
+    inputs: NDArray[Any], omega: Array, scale: float, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return cosines and sines, in turn, of shape (2B, n) for frequencies ``omega`` (B, d).
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n)
+    omega : ndarray of shape (B, d)
+    scale : float
+        By which all features are multiplied.
+    out : ndarray of shape (2B, n), default=None
+        Where to write them.
+    """
+    if out is None:
+        out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
+    angle = omega.astype(inputs.dtype, copy=False) @ inputs
+    np.cos(angle, out=out[0::2])
+    np.sin(angle, out=out[1::2])
+    out *= inputs.dtype.type(scale)
+    return out

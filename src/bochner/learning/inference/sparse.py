@@ -1,0 +1,234 @@
+"""Sparse frequencies: each acts on few inputs, with a learned spectrum for every input."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.prior import (
+    FrequencyPrior,
+    Suggestion,
+    Whitening,
+    crank_nicolson,
+)
+
+_CORRELATIONS = np.array([0.3, 0.8, 0.95, 0.99, 0.999])
+_SHARES = np.array([0.5, 0.25, 0.15, 0.1])
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseHyper:
+    r"""Hyperparameters of sparse frequencies.
+
+    Parameters
+    ----------
+    scale : ndarray of shape (d,)
+        Typical angular frequency of each input.
+    inclusion : (float, float), default=(1.0, 4.0)
+        Of the Beta prior of the probability that a frequency acts on an input.
+    n_slabs : int, default=4
+        Components of each input's spectrum.
+    concentration : float, default=1.0
+        Of the symmetric Dirichlet prior of their weights, split among them.
+    mean_strength : float, default=0.2
+        :math:`\kappa`: means are :math:`N(0, s^2/\kappa)` given the component's scale ``s``.
+    shape : float, default=1.0
+        Variances are :math:`IG(\text{shape}, \text{shape} \cdot \text{scale}^2)`: heavy tails.
+    """
+
+    scale: Array
+    inclusion: tuple[float, float] = (1.0, 4.0)
+    n_slabs: int = 4
+    concentration: float = 1.0
+    mean_strength: float = 0.2
+    shape: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparsePrior(FrequencyPrior):
+    r"""Frequencies :math:`\omega_{ji} = \gamma_{ji} w_{ji}` with spike and slab.
+
+    .. math:: \gamma_{ji} \sim \mathrm{Bernoulli}(\pi_i), \quad
+              w_{ji} \sim \sum_c \rho_{ic} \tfrac12
+              [N(\mu_{ic}, s_{ic}^2) + N(-\mu_{ic}, s_{ic}^2)],
+
+    independent over inputs: the law of an analysis-of-variance kernel
+    :math:`\prod_i (1 - \pi_i + \pi_i k_i(\Delta_i))` whose factors are spectral mixtures. All of
+    ``pi``, ``rho``, ``mu`` and ``s`` are unknown; with many components the slab is a
+    Dirichlet-process mixture on the active coordinates, and four of them serve.
+
+    Parameters
+    ----------
+    hyper : SparseHyper
+    inclusion : ndarray of shape (d,)
+        ``pi``.
+    weights, means, scales : ndarray of shape (d, K)
+        ``rho``, ``mu`` and ``s``.
+    """
+
+    hyper: SparseHyper
+    inclusion: Array
+    weights: Array
+    means: Array
+    scales: Array
+
+    kinds: ClassVar[tuple[str, ...]] = ("pcn", "toggle", "swap", "redraw")
+
+    @classmethod
+    def start(cls, hyper: SparseHyper) -> "SparsePrior":
+        """Return a fixed sensible start: two inputs a frequency, scales over two octaves."""
+        d, K = len(hyper.scale), hyper.n_slabs
+        return cls(
+            hyper=hyper,
+            inclusion=np.full(d, min(0.5, 2.0 / d)),
+            weights=np.full((d, K), 1.0 / K),
+            means=np.zeros((d, K)),
+            scales=hyper.scale[:, None] * np.geomspace(0.5, 4.0, K),
+        )
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, hyper: SparseHyper) -> "SparsePrior":
+        """Return parameters drawn from their prior."""
+        d, K = len(hyper.scale), hyper.n_slabs
+        none = np.zeros((0, d))
+        empty = cls(hyper, np.full(d, 0.5), np.ones((d, K)) / K, np.zeros((d, K)), np.ones((d, K)))
+        return empty.refresh(rng, none)
+
+    @property
+    def n_components(self) -> int:
+        """Slab components with more than one per cent of their input's weight."""
+        return int(np.count_nonzero(self.weights > 0.01))
+
+    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+        active = rng.random((n_frequencies, len(self.inclusion))) < self.inclusion
+        return np.where(active, self._slab(rng, n_frequencies), 0.0)
+
+    def suggest(
+        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
+    ) -> Suggestion:
+        current = omega[index]
+        size = len(index)
+        kind = rng.choice(len(self.kinds), size=size, p=_SHARES)
+        proposed, log_ratio = current.copy(), np.zeros(size)
+        fresh = self._slab(rng, size)
+        active = current != 0.0
+        odds = np.log(self.inclusion + _TINY) - np.log1p(-self.inclusion)
+        first, second = _two_inputs(rng, active)
+        coordinate = rng.integers(active.shape[1], size=size)
+        slabs = _Slabs.of(rng, self, current)
+        moved = slabs.colour(crank_nicolson(rng, slabs.whiten(current), _CORRELATIONS))
+        drawn = np.where(rng.random(active.shape) < self.inclusion, fresh, 0.0)
+        for row in range(size):
+            if kind[row] == 0:
+                proposed[row] = moved[row]
+            elif kind[row] == 1:
+                i = coordinate[row]
+                off = active[row, i]
+                proposed[row, i] = 0.0 if off else fresh[row, i]
+                log_ratio[row] = -odds[i] if off else odds[i]
+            elif kind[row] == 2 and first[row] >= 0:
+                i, other = first[row], second[row]
+                proposed[row, i], proposed[row, other] = 0.0, fresh[row, other]
+                log_ratio[row] = odds[other] - odds[i]
+            elif kind[row] == 3:
+                proposed[row] = drawn[row]
+        return Suggestion(proposed, log_ratio, kind)
+
+    def refresh(self, rng: np.random.Generator, omega: Array) -> "SparsePrior":
+        hyper = self.hyper
+        active = omega != 0.0
+        counts = active.sum(axis=0)
+        a, b = hyper.inclusion
+        inclusion = rng.beta(a + counts, b + len(omega) - counts)
+        slabs = _Slabs.of(rng, self, omega)
+        # One-hot labels of active coordinates: sums over frequencies by input and component.
+        member = (slabs.label[:, :, None] == np.arange(hyper.n_slabs)) & active[:, :, None]
+        upright = (slabs.sign * omega)[:, :, None] * member
+        n, total = member.sum(axis=0), upright.sum(axis=0)
+        strength = hyper.mean_strength + n
+        centre = total / strength
+        spread = (upright**2).sum(axis=0) - strength * centre**2
+        rate = hyper.shape * hyper.scale[:, None] ** 2 + 0.5 * spread
+        variance = rate / rng.gamma(hyper.shape + 0.5 * n)
+        gammas = rng.gamma(hyper.concentration / hyper.n_slabs + n) + _TINY
+        return replace(
+            self,
+            inclusion=inclusion,
+            weights=gammas / gammas.sum(axis=1, keepdims=True),
+            means=centre + np.sqrt(variance / strength) * rng.normal(size=n.shape),
+            scales=np.sqrt(variance),
+        )
+
+    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+        return _Slabs.of(rng, self, omega)
+
+    def state(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("inclusion", "weights", "means", "scales")}
+
+    def restored(self, state: dict[str, Any]) -> "SparsePrior":
+        return replace(self, **state)
+
+    def _slab(self, rng: np.random.Generator, size: int) -> Array:
+        """Return slab draws for every input, of shape (size, d)."""
+        d, K = self.weights.shape
+        level = rng.random((size, d, 1))
+        label = np.minimum((level > np.cumsum(self.weights, axis=1)).sum(axis=2), K - 1)
+        inputs = np.arange(d)
+        sign = rng.choice([-1.0, 1.0], size=(size, d))
+        fresh = rng.normal(size=(size, d))
+        drawn: Array = sign * self.means[inputs, label] + self.scales[inputs, label] * fresh
+        return drawn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slabs(Whitening):
+    """Components (label and sign) of active coordinates, drawn given their values."""
+
+    label: NDArray[np.intp]
+    sign: Array
+    centre: Array
+    scale: Array
+    moving: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, prior: SparsePrior, omega: Array) -> "_Slabs":
+        K = prior.hyper.n_slabs
+        log_weight = np.log(prior.weights) - np.log(prior.scales)
+        score = [
+            log_weight - 0.5 * ((sign * omega[:, :, None] - prior.means) / prior.scales) ** 2
+            for sign in (1.0, -1.0)
+        ]
+        table = np.concatenate(score, axis=2)
+        choice = np.argmax(table + rng.gumbel(size=table.shape), axis=2)
+        label, sign = choice % K, np.where(choice < K, 1.0, -1.0)
+        inputs = np.arange(omega.shape[1])
+        return cls(
+            label=label,
+            sign=sign,
+            centre=sign * prior.means[inputs, label],
+            scale=prior.scales[inputs, label],
+            moving=omega != 0.0,
+        )
+
+    def whiten(self, omega: Array) -> Array:
+        return np.where(self.moving, (omega - self.centre) / self.scale, 0.0)
+
+    def colour(self, coordinates: Array) -> Array:
+        return np.where(self.moving, self.centre + self.scale * coordinates, 0.0)
+
+    def pull(self, gradient: Array) -> Array:
+        return np.where(self.moving, self.scale * gradient, 0.0)
+
+
+def _two_inputs(
+    rng: np.random.Generator, active: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return a random active and a random inactive input of each row, -1 where there is none."""
+    level = rng.random(active.shape)
+    first = np.where(active, level, -1.0).argmax(axis=1)
+    second = np.where(active, -1.0, level).argmax(axis=1)
+    mixed = active.any(axis=1) & ~active.all(axis=1)
+    return np.where(mixed, first, -1), np.where(mixed, second, -1)

@@ -1,0 +1,299 @@
+r"""A Dirichlet-process mixture of Gaussians over frequencies, and its Gibbs sampler.
+
+.. math:: \pi \sim \mathrm{GEM}(\alpha), \quad (\mu_k, \Sigma_k) \sim \mathrm{NIW}, \quad
+          z_j \sim \pi, \quad \omega_j \sim N(\mu_{z_j}, \Sigma_{z_j}), \quad j = 1, \dots, m.
+
+The weights are integrated out, which leaves the Chinese restaurant process on the labels, and
+only the parameters of components that have frequencies are kept (Neal's algorithm 2).
+
+References
+----------
+J. B. Oliva, A. Dubey, A. G. Wilson, B. Póczos, J. Schneider and E. P. Xing, "Bayesian
+nonparametric kernel-learning", 2016, sections 2.2, 3.1 and 3.2.
+
+R. M. Neal, "Markov chain sampling methods for Dirichlet process mixture models", 2000.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import exp, inf
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_positive_scalar, frozen_array
+from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart, covariance_factor
+
+__all__ = ["GammaPrior", "Mixture", "MixturePrior", "init", "sample_labels", "sample_prior", "step"]
+
+Labels = NDArray[np.intp]
+Rows = NDArray[np.intp] | slice | None
+Method = Callable[[Gaussian, Array], Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixturePrior:
+    r"""The prior of a mixture.
+
+    Parameters
+    ----------
+    base : NormalInverseWishart
+        The law of each component's mean and covariance.
+    concentration : float or GammaPrior
+        Positive (:math:`\alpha`), or a law for it. About
+        :math:`\alpha \log(1 + m / \alpha)` components are expected of ``m`` frequencies.
+    """
+
+    base: NormalInverseWishart
+    concentration: float | GammaPrior
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.concentration, GammaPrior):
+            fixed = as_positive_scalar("concentration", self.concentration)
+            object.__setattr__(self, "concentration", fixed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    r"""Which component each of ``m`` frequencies belongs to, and the ``K`` components.
+
+    Methods take a row for each frequency, or for each of ``rows`` (indices or a slice).
+
+    Parameters
+    ----------
+    labels : ndarray of shape (m,)
+        In ``0 .. K - 1``; every component has a frequency.
+    means : ndarray of shape (K, d)
+        Radians per unit of the inputs.
+    covariances : ndarray of shape (K, d, d)
+    concentration : float
+        Positive.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a label is out of range, a component is empty, or a covariance is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.learning.mixture import Mixture
+    >>> mixture = Mixture([0, 1, 1], [[0.0], [5.0]], [[[1.0]], [[4.0]]], 1.0)
+    >>> mixture.whiten(np.array([[1.0], [1.0], [9.0]])).T
+    array([[ 1., -2.,  2.]])
+    >>> mixture.colour(np.array([[0.5]]), rows=[2])
+    array([[6.]])
+    """
+
+    labels: Labels
+    means: Array
+    covariances: Array
+    concentration: float
+    _components: tuple[Gaussian, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        means = frozen_array("means", self.means, None)
+        if means.ndim != 2:
+            raise ValueError(f"means must have shape (K, d), got {means.shape}.")
+        n_components, dim = means.shape
+        covariances = frozen_array("covariances", self.covariances, (n_components, dim, dim))
+        components = tuple(
+            Gaussian(mean, covariance_factor(f"covariances[{k}]", covariances[k]))
+            for k, mean in enumerate(means)
+        )
+        object.__setattr__(self, "labels", _checked_labels(self.labels, n_components))
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "covariances", covariances)
+        object.__setattr__(
+            self, "concentration", as_positive_scalar("concentration", self.concentration)
+        )
+        object.__setattr__(self, "_components", components)
+
+    @property
+    def n_components(self) -> int:
+        """How many components have frequencies."""
+        return len(self.means)
+
+    @property
+    def weights(self) -> Array:
+        """The share of the frequencies in each component, of shape (K,)."""
+        return np.asarray(np.bincount(self.labels) / len(self.labels))
+
+    def log_density(self, omega: Array, rows: Rows = None) -> Array:
+        r"""Return :math:`\log N(\omega_j \mid \mu_{z_j}, \Sigma_{z_j})`, of shape (m,)."""
+        return self._by_component(Gaussian.log_density, omega, rows, np.empty(len(omega)))
+
+    def score(self, omega: Array, rows: Rows = None) -> Array:
+        r"""Return the gradient :math:`-\Sigma^{-1}(\omega - \mu)` of the log density, (m, d)."""
+        return self._by_component(Gaussian.score, omega, rows, np.empty_like(omega))
+
+    def whiten(self, omega: Array, rows: Rows = None) -> Array:
+        r"""Return :math:`L^{-1}(\omega - \mu)`, (m, d), where L is the Cholesky factor."""
+        return self._by_component(Gaussian.whiten, omega, rows, np.empty_like(omega))
+
+    def colour(self, xi: Array, rows: Rows = None) -> Array:
+        r"""Return :math:`\mu + L \xi`, (m, d), the inverse of :meth:`whiten`."""
+        return self._by_component(Gaussian.colour, xi, rows, np.empty_like(xi))
+
+    def colour_gradient(self, gradient: Array, rows: Rows = None) -> Array:
+        r"""Return :math:`L^\top g`, (m, d): the gradient with respect to whitened coordinates."""
+        return self._by_component(Gaussian.colour_gradient, gradient, rows, np.empty_like(gradient))
+
+    def log_table(self, omega: Array) -> Array:
+        """Return the log density of each frequency (m, d) in each component, (m, K)."""
+        _check_rows(omega, (len(self.labels), self.means.shape[1]))
+        return np.stack([component.log_density(omega) for component in self._components], axis=1)
+
+    def _by_component(self, method: Method, values: Array, rows: Rows, result: Array) -> Array:
+        labels = self.labels if rows is None else self.labels[rows]
+        _check_rows(values, (len(labels), self.means.shape[1]))
+        for k, component in enumerate(self._components):
+            chosen = np.flatnonzero(labels == k)
+            if len(chosen):
+                result[chosen] = method(component, values[chosen])
+        return result
+
+
+def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tuple[Mixture, Array]:
+    """Return a mixture and its frequencies (m, d), drawn forwards from the generative model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.learning.mixture import MixturePrior, sample_prior, step
+    >>> from bochner.learning.wishart import NormalInverseWishart
+    >>> prior = MixturePrior(NormalInverseWishart(np.zeros(2), 0.1, np.eye(2), 4.0), 1.0)
+    >>> rng = np.random.default_rng(0)
+    >>> mixture, omega = sample_prior(rng, prior, 50)
+    >>> omega.shape, step(rng, mixture, omega, prior).labels.shape
+    ((50, 2), (50,))
+    """
+    concentration = prior.concentration
+    if isinstance(concentration, GammaPrior):
+        concentration = concentration.sample(rng)
+    counts, seats = [concentration], []
+    for uniform in rng.random(n_frequencies).tolist():
+        seats.append(_join(counts, _pick(counts, [0.0] * len(counts), uniform)))
+    means, covariances = zip(*(prior.base.sample(rng) for _ in counts[1:]), strict=True)
+    mixture = Mixture(np.array(seats) - 1, np.array(means), np.array(covariances), concentration)
+    return mixture, mixture.colour(rng.standard_normal((n_frequencies, prior.base.dim)))
+
+
+def init(rng: Generator, omega: Array, prior: MixturePrior) -> Mixture:
+    """Return a start for frequencies (m, d): each joins a component given those before it.
+
+    The labels follow the Chinese restaurant process times the density of the frequency given
+    the component's frequencies so far. A concentration that has a prior starts at its mean.
+    """
+    concentration = prior.concentration
+    if isinstance(concentration, GammaPrior):
+        concentration = concentration.shape / concentration.rate
+    laws, counts, seats = [prior.base], [concentration], []
+    for row, uniform in zip(omega[:, None], rng.random(len(omega)).tolist(), strict=True):
+        logs = [float(law.log_marginal(row)[0]) for law in laws]
+        seat = _join(counts, _pick(counts, logs, uniform))
+        if seat == len(laws):
+            laws.append(prior.base)
+        laws[seat] = laws[seat].posterior(row)
+        seats.append(seat)
+    return _with_parameters(rng, np.array(seats) - 1, omega, prior.base, concentration)
+
+
+def step(rng: Generator, mixture: Mixture, omega: Array, prior: MixturePrior) -> Mixture:
+    """Return the mixture after one Gibbs sweep at fixed frequencies (m, d).
+
+    The labels are redrawn in turn, then the parameters of every component, and the concentration
+    if it has a prior. Raises ``ValueError`` unless ``omega`` has a row for each label.
+    """
+    labels = sample_labels(rng, mixture, omega, prior.base)
+    concentration = prior.concentration
+    if isinstance(concentration, GammaPrior):
+        used = int(labels.max()) + 1
+        concentration = concentration.sample_given(rng, mixture.concentration, used, len(labels))
+    return _with_parameters(rng, labels, omega, prior.base, concentration)
+
+
+def sample_labels(
+    rng: Generator, mixture: Mixture, omega: Array, base: NormalInverseWishart
+) -> Labels:
+    """Return labels (m,) redrawn in turn, renumbered so that no component is empty.
+
+    Oliva et al. (2016), equation (8). A frequency that starts a component gives it parameters
+    from its posterior, which the frequencies after it see.
+    """
+    # Seat 0 is a new component, whose count is the concentration.
+    table = np.column_stack((base.log_marginal(omega), mixture.log_table(omega))).tolist()
+    counts = [mixture.concentration, *np.bincount(mixture.labels).tolist()]
+    seats = (mixture.labels + 1).tolist()
+    for j, uniform in enumerate(rng.random(len(seats)).tolist()):
+        choice = _pick(_without(counts, seats[j]), table[j], uniform)
+        if choice == 0:
+            mean, covariance = base.posterior(omega[j : j + 1]).sample(rng)
+            component = Gaussian(mean, covariance_factor("covariance", covariance))
+            column = component.log_density(omega[j + 1 :])
+            for row, value in zip(table[j + 1 :], column.tolist(), strict=True):
+                row.append(value)
+        counts[seats[j]] -= 1
+        seats[j] = _join(counts, choice)
+    return np.asarray(np.unique(seats, return_inverse=True)[1])
+
+
+def _with_parameters(
+    rng: Generator, labels: Labels, omega: Array, base: NormalInverseWishart, concentration: float
+) -> Mixture:
+    """Draw the parameters of every component given its frequencies."""
+    laws = (base.posterior(omega[labels == k]) for k in range(int(labels.max()) + 1))
+    means, covariances = zip(*(law.sample(rng) for law in laws), strict=True)
+    return Mixture(labels, np.array(means), np.array(covariances), concentration)
+
+
+def _without(counts: list[float], seat: int) -> list[float]:
+    """Return the counts of the other frequencies, for one that sits at ``seat``."""
+    others = counts.copy()
+    others[seat] -= 1
+    return others
+
+
+def _pick(counts: list[float], logs: list[float], uniform: float) -> int:
+    """Return an index with probability in proportion to its count times the exponential."""
+    cumulative = _cumulative(counts, logs)
+    if cumulative[-1] < 1e-200:  # What dominates is an empty component.
+        logs = [log if count else -inf for count, log in zip(counts, logs, strict=True)]
+        cumulative = _cumulative(counts, logs)
+    return bisect_right(cumulative, uniform * cumulative[-1])
+
+
+def _cumulative(counts: list[float], logs: list[float]) -> list[float]:
+    top = max(logs)
+    return list(accumulate([c * exp(log - top) for c, log in zip(counts, logs, strict=True)]))
+
+
+def _join(counts: list[float], seat: int) -> int:
+    """Count one more at a seat, or at a new one for seat 0, and return it."""
+    if seat == 0:
+        counts.append(0)
+        seat = len(counts) - 1
+    counts[seat] += 1
+    return seat
+
+
+def _checked_labels(labels: Labels, n_components: int) -> Labels:
+    used = np.unique(labels)
+    if np.ndim(labels) != 1 or not np.array_equal(used, np.arange(n_components)):
+        raise ValueError(
+            f"labels must be of shape (m,) and name each of the {n_components} components, "
+            f"numbered from 0; got the shape {np.shape(labels)} and the values {used.tolist()}."
+        )
+    checked = np.array(labels, dtype=np.intp)
+    checked.flags.writeable = False
+    return checked
+
+
+def _check_rows(values: Array, shape: tuple[int, int]) -> None:
+    if values.shape != shape:
+        raise ValueError(
+            f"Expected one row per frequency, {shape}, got {values.shape}; pass rows= for a block."
+        )

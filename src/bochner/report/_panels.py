@@ -1,0 +1,115 @@
+"""Panels, and what inputs are called in them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bochner._numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS = 4
+_MOST_INPUTS = 8
+
+
+def panels(
+    number: int, *, columns: int = _COLUMNS, **options: Any
+) -> tuple["Figure", list["Axes"]]:
+    """Return a figure of a number of panels, some of them a row, and its axes.
+
+    Parameters
+    ----------
+    number : int
+    columns : int, default=4
+        At most so many panels a row.
+    **options : object
+        For ``Figure.subplots``.
+
+    Examples
+    --------
+    >>> figure, axes = panels(5)
+    >>> len(axes)
+    5
+    """
+    from matplotlib.figure import Figure
+
+    columns = min(number, columns)
+    lines = -(-number // columns)
+    figure = Figure(figsize=(3.6 * columns, 3.2 * lines), layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False, **options).ravel().tolist()
+    for axis in grid[number:]:
+        axis.remove()
+    return figure, grid[:number]
+
+
+def input_names(names: Sequence[str] | None, dim: int) -> list[str]:
+    """Return the names of inputs, or x0, x1, ...
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each input.
+    """
+    if names is None:
+        return [f"x{i}" for i in range(dim)]
+    if len(names) != dim:
+        raise ValueError(f"names must be one for each of {dim} inputs, got {list(names)}.")
+    return [str(name) for name in names]
+
+
+def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the chosen inputs, which are given by number or name.
+
+    Parameters
+    ----------
+    inputs : sequence of int or str, or None
+        ``None`` means the first eight.
+    names : sequence of str
+        Of all inputs.
+
+    Raises
+    ------
+    ValueError
+        If no input is chosen, or one that does not exist.
+
+    Examples
+    --------
+    >>> chosen_inputs(["b", 0, -1], ["a", "b", "c"])
+    [1, 0, 2]
+    """
+    if inputs is None:
+        return list(range(min(len(names), _MOST_INPUTS)))
+    known: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
+    known.update({name: i for i, name in enumerate(names)})
+    unknown = [item for item in inputs if item not in known]
+    if unknown or not len(inputs):
+        raise ValueError(
+            f"inputs must be some of {', '.join(names)}, by name or number, got {list(inputs)}."
+        )
+    return [known[item] for item in inputs]
+
+
+def per_input(name: str, value: ArrayLike, dim: int) -> Array:
+    """Return one positive number per input, of one number or as many.
+
+    Raises
+    ------
+    ValueError
+        If there are neither one nor ``dim`` numbers, or one is not positive and finite.
+    """
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in {(), (dim,)} or not (np.isfinite(array) & (array > 0.0)).all():
+        raise ValueError(
+            f"{name} must be a positive number, or one for each of {dim} inputs, got {value!r}."
+        )
+    return np.broadcast_to(array, (dim,))
+
+
+def check_level(level: float) -> None:
+    """Raise ``ValueError`` unless a level is between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be between 0 and 1, such as 0.9, got {level!r}.")

@@ -1,0 +1,318 @@
+"""What every chain over frequencies must do: keep the joint law of parameters and data.
+
+A chain that alternates one of the sampler's rounds given the data with a redraw of the data given
+its state has the generative model's joint law, if both are right (J. Geweke, "Getting it right:
+joint distribution tests of posterior simulators", 2004). Chains start from exact draws of the
+joint law, so that each is stationary from its first round on, and independent of the others: the
+means over the chains have exact standard errors, whatever their memory.
+
+The generative model here shares no code with the samplers, but for the laws of hyperparameters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.hamiltonian import HamiltonianSettings
+from bochner.learning.inference.joint_pairs import JointPairChain
+from bochner.learning.inference.moves import Moves, StepSizes
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.precision import LogNormalPrecision
+from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.mixture import MixturePrior, sample_prior
+from bochner.learning.wishart import GammaPrior, NormalInverseWishart
+
+PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
+NOISE = InverseGammaNoise(4.0, 3.0)
+HAMILTONIAN = HamiltonianSettings(n_steps=3)
+SIZES = StepSizes(precision=1.2, hamiltonian=0.35)
+N_SAMPLES, N_FREQUENCIES = 9, 3
+INPUTS = 1.5 * np.random.default_rng(7).normal(size=(N_SAMPLES, 2))
+Generator = np.random.Generator
+
+
+def features(X, omega):
+    """Cosine and sine of every frequency in turn, scaled, (n, 2m)."""
+    angle = X @ omega.T
+    pairs = np.stack((np.cos(angle), np.sin(angle)), axis=2)
+    return pairs.reshape(len(X), -1) / np.sqrt(len(omega))
+
+
+@dataclass(frozen=True)
+class Dense:
+    """The Dirichlet-process mixture, with light tails."""
+
+    correlations: tuple[float, ...] = (0.0, 0.7, 0.95)
+    dim: int = 2
+
+    def draw(self, rng: Generator):
+        base = NormalInverseWishart(
+            np.full(self.dim, 0.4), 0.5, 2.0 * np.eye(self.dim), self.dim + 4.0
+        )
+        hyper = MixturePrior(base, GammaPrior(2.0, 3.0))
+        mixture, omega = sample_prior(rng, hyper, N_FREQUENCIES)
+        return DensePrior(hyper, mixture, self.correlations), omega
+
+    def functions(self, prior, omega):
+        mixture = prior.mixture
+        own = mixture.labels[0]
+        return {
+            "components": mixture.n_components,
+            "log det": np.log(np.linalg.det(mixture.covariances[own])),
+            "mean": np.tanh(mixture.means[own, 0] - 0.4),
+            "concentration": np.log(mixture.concentration),
+            "moment": np.tanh(omega[0, 0] * omega[1, 0]),
+        }
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Spike and slab, with light tails."""
+
+    dim: int = 2
+
+    def draw(self, rng: Generator):
+        hyper = SparseHyper(
+            np.array([1.0, 2.0])[: self.dim],
+            inclusion=(1.5, 3.0),
+            n_slabs=2,
+            concentration=2.0,
+            mean_strength=0.5,
+            shape=4.0,
+        )
+        prior = SparsePrior.draw(rng, hyper)
+        active = rng.random((N_FREQUENCIES, self.dim)) < prior.inclusion
+        omega = np.zeros(active.shape)
+        for j, i in np.argwhere(active):
+            k = rng.choice(hyper.n_slabs, p=prior.weights[i])
+            sign = rng.choice([-1.0, 1.0])
+            omega[j, i] = sign * prior.means[i, k] + prior.scales[i, k] * rng.normal()
+        return prior, omega
+
+    def functions(self, prior, omega):
+        active = omega != 0.0
+        return {
+            "active": active.sum(),
+            "together": active.all(axis=1).sum(),
+            "inclusion": prior.inclusion[0],
+            "order": (prior.inclusion * active.sum(axis=0)).sum(),
+            "scale": np.log(prior.scales[1]).sum(),
+            "centre": np.log1p(prior.means[0] ** 2).sum(),
+            "weight": (prior.weights**2).sum(),
+        }
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Gaussian noise; weights and variance are integrated out of the chain."""
+
+    def draw(self, rng: Generator, Z, precision):
+        variance = NOISE.rate / rng.gamma(NOISE.shape)
+        beta = rng.normal(size=Z.shape[1]) * np.sqrt(variance / precision)
+        return Z @ beta + np.sqrt(variance) * rng.normal(size=len(Z)), beta
+
+    def start(self, rng, X, y, omega, prior, precision, beta, moves):
+        return self.chain(X, y, moves).init(rng, omega, prior, precision)
+
+    def chain(self, X, y, moves):
+        return RegressionChain(Rows.of(X, y), NOISE, moves)
+
+    def redraw(self, rng, X, y, state, round_number):
+        """Draw new data, by turns given the old through the weights, and given nothing."""
+        omega, precision = state.evidence.omega, state.evidence.precision
+        Z = features(X, omega)
+        if round_number % 2:
+            return *self.draw(rng, Z, precision), omega, precision
+        variance, beta = self.posterior(rng, Z, y, precision)
+        return Z @ beta + np.sqrt(variance) * rng.normal(size=len(y)), beta, omega, precision
+
+    def posterior(self, rng, Z, y, precision):
+        A = Z.T @ Z + precision * np.eye(Z.shape[1])
+        mean = np.linalg.solve(A, Z.T @ y)
+        rate = NOISE.rate + 0.5 * (y @ y - y @ Z @ mean)
+        variance = rate / rng.gamma(NOISE.shape + 0.5 * len(y))
+        return variance, gaussian(rng, mean, A / variance)
+
+    def functions(self, Z, y):
+        return {"square": np.log1p(y @ y)}
+
+
+@dataclass(frozen=True)
+class PolyaGamma:
+    """Binary data; the weights of the rows are in the chain's state."""
+
+    def draw(self, rng: Generator, Z, precision):
+        beta = rng.normal(size=Z.shape[1]) / np.sqrt(precision)
+        return self.outcomes(rng, Z @ beta), beta
+
+    def outcomes(self, rng, activation):
+        return (rng.random(len(activation)) < 1.0 / (1.0 + np.exp(-activation))) - 0.5
+
+    def start(self, rng, X, y, omega, prior, precision, beta, moves):
+        chain = self.chain(X, y, moves)
+        weight = polya_gamma(rng, features(X, omega) @ beta)
+        return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), weight=weight))
+
+    def chain(self, X, y, moves):
+        return LogisticChain(Rows.of(X, y), moves)
+
+    def redraw(self, rng, X, y, state, round_number):
+        """Draw weights given those of the rows, then the data: they ask nothing of the rows'."""
+        omega, precision = state.evidence.omega, state.evidence.precision
+        Z = features(X, omega)
+        A = (Z.T * state.weight) @ Z + precision * np.eye(Z.shape[1])
+        beta = gaussian(rng, np.linalg.solve(A, Z.T @ y), A)
+        return self.outcomes(rng, Z @ beta), beta, omega, precision
+
+    def functions(self, Z, y):
+        return {"outcomes": np.sum(y) ** 2}
+
+
+@dataclass(frozen=True)
+class JointPairs(PolyaGamma):
+    """Binary data; the weights of the features are in the chain's state."""
+
+    def start(self, rng, X, y, omega, prior, precision, beta, moves):
+        chain = self.chain(X, y, moves)
+        return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), beta=beta.copy()))
+
+    def chain(self, X, y, moves):
+        return JointPairChain(Rows.of(X, y), moves)
+
+    def redraw(self, rng, X, y, state, round_number):
+        activation = features(X, state.omega) @ state.beta
+        return self.outcomes(rng, activation), state.beta, state.omega, state.precision
+
+
+def gaussian(rng, mean, precision):
+    lower = np.linalg.cholesky(precision)
+    return mean + np.linalg.solve(lower.T, rng.normal(size=len(mean)))
+
+
+def polya_gamma(rng, activation, n_terms=200):
+    """PG(1, activation) as a sum of exponentials, its tail at its mean (Polson et al., 2013)."""
+    k = np.arange(1, n_terms + 1) - 0.5
+    rate = k[:, None] ** 2 + (activation / (2.0 * np.pi)) ** 2
+    drawn = np.sum(rng.exponential(size=rate.shape) / rate, axis=0)
+    size = np.maximum(np.abs(activation), 1e-6)
+    mean = 2.0 * np.pi**2 * np.tanh(0.5 * size) / (2.0 * size)
+    return (drawn + mean - np.sum(1.0 / rate, axis=0)) / (2.0 * np.pi**2)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A law of frequencies, a likelihood and the moves of a chain."""
+
+    name: str
+    frequencies: Any
+    likelihood: Any
+    moves: Moves
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def X(self):
+        return INPUTS[:, : self.frequencies.dim]
+
+    def draw(self, rng: Generator):
+        """Return one draw of the joint law: prior, frequencies, precision, data, weights."""
+        prior, omega = self.frequencies.draw(rng)
+        precision = float(np.exp(rng.normal(PRECISION.mean, PRECISION.std)))
+        y, beta = self.likelihood.draw(rng, features(self.X, omega), precision)
+        return prior, omega, precision, y, beta
+
+    def functions(self, prior, omega, precision, y, beta) -> dict[str, float]:
+        """What is compared: bounded functions, counts and logarithms."""
+        Z = features(self.X, omega)
+        shares = (Z.T @ y) ** 2 / (np.sum(Z**2, axis=0) * (y @ y) + 1e-12)
+        share, level = float(np.mean(shares)), np.log(precision) - PRECISION.mean
+        size = float(np.mean(np.log1p(np.sum(omega**2, axis=1))))
+        return {
+            "level": level,
+            "spread of level": level**2 / (PRECISION.std**2 + level**2),
+            "cosine": float(np.mean(np.cos(omega))),
+            "size": size,
+            "share": share,
+            "share and level": share * level,
+            "share and size": share * size,
+            "weights": np.log(beta @ beta),
+            **self.likelihood.functions(Z, y),
+            **self.frequencies.functions(prior, omega),
+        }
+
+    def successive(self, rng: Generator, n_rounds: int):
+        """Return the functions along one chain, of shape (n_rounds, number of functions)."""
+        prior, omega, precision, y, beta = self.draw(rng)
+        X, likelihood = self.X, self.likelihood
+        state = likelihood.start(rng, X, y, omega, prior, precision, beta, self.moves)
+        state = replace(state, sizes=SIZES)
+        values = []
+        for number in range(n_rounds):
+            state, _ = likelihood.chain(X, y, self.moves).step(rng, state)
+            y, beta, omega, precision = likelihood.redraw(rng, X, y, state, number)
+            state = likelihood.chain(X, y, self.moves).rebuilt(state)
+            values.append(list(self.functions(state.prior, omega, precision, y, beta).values()))
+        return np.array(values)
+
+
+@lru_cache(maxsize=32)
+def forward(frequencies, likelihood, n_draws: int):
+    """Return names, means and squared errors of the functions over independent draws."""
+    model = Sampler("", frequencies, likelihood, Moves())
+    rng = np.random.default_rng(0)
+    draws = [model.functions(*model.draw(rng)) for _ in range(n_draws)]
+    table = np.array([list(values.values()) for values in draws])
+    return tuple(draws[0]), table.mean(axis=0), table.var(axis=0) / n_draws
+
+
+def z_scores(sampler: Sampler, n_chains: int, n_rounds: int, n_draws: int, seed: int = 1):
+    """Return how far means along chains lie from those of the model, in standard errors."""
+    names, expected, square = forward(sampler.frequencies, sampler.likelihood, n_draws)
+    rng = np.random.default_rng(seed)
+    means = np.array([sampler.successive(rng, n_rounds).mean(axis=0) for _ in range(n_chains)])
+    error = np.sqrt(means.var(axis=0, ddof=1) / n_chains + square)
+    return dict(zip(names, (means.mean(axis=0) - expected) / error, strict=True))
+
+
+def check_joint(
+    sampler: Sampler, n_chains: int = 24, n_rounds: int = 150, n_draws: int = 4000, *, alpha: float
+) -> None:
+    """Check all functions at the level ``alpha``, shared evenly among them (Bonferroni)."""
+    z = z_scores(sampler, n_chains, n_rounds, n_draws)
+    bound = stats.t(n_chains - 1).isf(alpha / (2.0 * len(z)))
+    far = {name: round(float(value), 1) for name, value in z.items() if not abs(value) < bound}
+    assert not far, f"{sampler}: beyond {bound:.1f} standard errors: {far}"
+
+
+def moves(**changes: Any) -> Moves:
+    return Moves(precision_prior=PRECISION, block_size=2, **changes)
+
+
+ALL_AT_ONCE = moves(replacements=False, hamiltonian=HAMILTONIAN)
+BOTH = moves(hamiltonian=HAMILTONIAN)
+MH = Dense(correlations=(0.0,))
+
+SAMPLERS: dict[str, Sampler] = {
+    sampler.name: sampler
+    for sampler in (
+        Sampler("regression-dense-mh", MH, Regression(), moves()),
+        Sampler("regression-dense-pcn", Dense(), Regression(), moves()),
+        Sampler("regression-dense-hmc", Dense(), Regression(), ALL_AT_ONCE),
+        Sampler("regression-sparse", Sparse(), Regression(), moves()),
+        Sampler("regression-sparse-hmc", Sparse(), Regression(), BOTH),
+        Sampler("polya-gamma-dense-pcn", Dense(), PolyaGamma(), moves()),
+        Sampler("polya-gamma-sparse", Sparse(), PolyaGamma(), moves()),
+        Sampler("joint-pairs-dense-mh", MH, JointPairs(), moves()),
+        Sampler("joint-pairs-sparse", Sparse(), JointPairs(), moves()),
+    )
+}
+Check = Callable[[], None]

@@ -1,0 +1,33 @@
+"""Geweke's joint-distribution test of every sampler, for every likelihood."""
+
+import numpy as np
+import pytest
+from laws import chains
+from scipy import stats
+
+# Shared evenly (Bonferroni) among the samplers, and by each among its functions.
+FAMILY_ALPHA = 1e-3
+ALPHA = FAMILY_ALPHA / len(chains.SAMPLERS)
+
+
+@pytest.mark.parametrize("name", chains.SAMPLERS)
+def test_rounds_and_redraws_have_the_models_joint_law(name):
+    chains.check_joint(chains.SAMPLERS[name], alpha=ALPHA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", chains.SAMPLERS)
+def test_they_have_it_in_long_chains(name):
+    chains.check_joint(chains.SAMPLERS[name], 40, 1000, 30_000, alpha=ALPHA)
+
+
+def test_polya_gamma_draws_have_their_laplace_transform():
+    """E exp(-w t) = cosh(c/2) / cosh(sqrt(c^2/4 + t/2)) (Polson et al., 2013)."""
+    rng, n = np.random.default_rng(3), 4000
+    for c in (0.0, 1.0, 5.0):
+        drawn = chains.polya_gamma(rng, np.full(n, c))
+        for t in (0.5, 4.0):
+            value = np.exp(-drawn * t)
+            exact = np.cosh(0.5 * c) / np.cosh(np.sqrt(0.25 * c**2 + 0.5 * t))
+            z = (value.mean() - exact) / (value.std() / np.sqrt(n))
+            assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 12)

@@ -1,0 +1,91 @@
+"""The rows of a regression: their features, their parts and their blocks."""
+
+import numpy as np
+import pytest
+from laws import inference_laws
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.learning.inference import rows as module
+from bochner.learning.inference.rows import Rows, trigonometric_rows
+
+
+@pytest.mark.parametrize(("n", "d", "m"), [(9, 3, 4), (1, 1, 1)])
+def test_features_are_cosines_and_sines_in_turn(n, d, m):
+    case = inference_laws.problem(n=n, d=d, m=m)
+    found = trigonometric_rows(case.rows().inputs, case.omega, 1.0 / np.sqrt(m))
+    assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
+
+
+def test_features_are_written_where_they_are_asked_for():
+    case = inference_laws.problem()
+    out = np.full((9, len(case.X)), -7.0)
+    result = trigonometric_rows(case.rows().inputs, case.omega, 2.0, out[:8])
+    assert np.shares_memory(result, out)
+    assert_allclose(out[:8], 4.0 * case.design(case.omega).T, rtol=1e-12, atol=1e-14)
+    assert_array_equal(out[8], -7.0)
+
+
+def test_features_have_the_type_of_the_inputs():
+    case = inference_laws.problem()
+    found = trigonometric_rows(case.rows(np.float32).inputs, case.omega, 0.5)
+    assert found.dtype == np.float32
+    assert_allclose(found, case.design(case.omega).T, atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+def test_rows_hold_weighted_targets(weights):
+    case = inference_laws.problem(q=2, weights=weights)
+    rows = case.rows()
+    weight = np.ones(30) if case.weight is None else case.weight
+    assert_allclose(rows.target, weight * case.y)
+    assert_allclose(rows.square, np.sum(weight * case.y**2))
+    assert (rows.n_samples, rows.n_fixed, rows.dim) == (30, 2, 3)
+    assert_array_equal(rows.fixed, case.trend.T)
+
+
+def test_no_trend_is_no_fixed_columns():
+    assert Rows.of(np.ones((4, 2)), np.arange(4.0)).fixed.shape == (0, 4)
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+def test_parts_add_up_to_the_whole(weights):
+    rows = inference_laws.problem(q=2, weights=weights).rows()
+    first, second = rows.part(slice(0, 11)), rows.part(slice(11, None))
+    assert_allclose(first.square + second.square, rows.square)
+    for name in ("inputs", "target", "fixed"):
+        joined = np.concatenate([getattr(first, name), getattr(second, name)], axis=-1)
+        assert_array_equal(joined, getattr(rows, name))
+
+
+def test_a_part_is_made_as_rows_are():
+    case = inference_laws.problem(q=1, weights="real")
+    part = case.rows().part(slice(3, 9))
+    own = Rows.of(case.X[3:9], case.y[3:9], case.trend[3:9], case.weight[3:9])
+    assert_allclose(part.square, own.square)
+    assert_allclose(part.weight, own.weight)
+    assert_allclose(part.target, own.target)
+
+
+def test_rows_without_weight_add_nothing_to_a_part():
+    case = inference_laws.problem()
+    weight = np.arange(30.0) % 3
+    part = Rows.of(case.X, case.y, weight=weight).part(slice(0, 20))
+    assert_allclose(part.square, np.sum(weight[:20] * case.y[:20] ** 2))
+
+
+def test_new_weights_make_the_rows_of_new_targets():
+    case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
+    found = case.rows().reweighted(weight, weight * case.y)
+    expected = Rows.of(case.X, case.y, weight=weight)
+    assert_allclose(found.square, expected.square)
+    assert_allclose(found.target, expected.target)
+    assert found.weight is weight
+
+
+@pytest.mark.parametrize(("block_bytes", "n_blocks"), [(1, 4), (8 * 10 * 300, 4), (2**24, 1)])
+def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", block_bytes)
+    rows = Rows.of(np.zeros((1000, 1)), np.zeros(1000))
+    blocks = list(rows.blocks(10))
+    assert len(blocks) == n_blocks
+    assert_array_equal(np.concatenate([np.arange(1000)[block] for block in blocks]), range(1000))

@@ -1,0 +1,289 @@
+"""The joint move of a frequency and its weights, and Laplace approximations."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import optimize, stats
+from scipy.special import expit, log_expit
+
+from bochner.learning.inference.draws import stacked
+from bochner.learning.inference.joint_pairs import (
+    JointPairChain,
+    JointPairState,
+    weight_precision_step,
+)
+from bochner.learning.inference.laplace import laplace, laplace_log_evidence, log_likelihood
+from bochner.learning.inference.moves import Moves, StepSizes
+from bochner.learning.inference.precision import LogNormalPrecision
+from bochner.learning.inference.prior import FrequencyPrior, Suggestion
+from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+
+FAMILY_ALPHA = 1e-3
+
+
+def problem(n=40, k=2, seed=0):
+    rng = np.random.default_rng(seed)
+    Z, offset = rng.normal(size=(k, n)), rng.normal(size=n)
+    return Z, (rng.random(n) < 0.6) - 0.5, offset
+
+
+def negative_log_posterior(beta, Z, target, offset, precision):
+    sign = 2.0 * target
+    return -np.sum(log_expit(sign * (offset + beta @ Z))) + 0.5 * precision * beta @ beta
+
+
+def test_the_likelihood_is_that_of_the_logistic_law():
+    _, target, activation = problem()
+    exact = np.sum(log_expit(2.0 * target * activation))
+    assert_allclose(log_likelihood(target, activation), exact, rtol=1e-13)
+
+
+def test_the_likelihood_survives_extreme_log_odds():
+    with np.errstate(all="raise", under="ignore"):
+        value = log_likelihood(np.array([0.5, 0.5]), np.array([900.0, -900.0]))
+    assert_allclose(value, -900.0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("precision", [0.0, 0.05, 30.0])
+def test_the_approximation_has_the_mode_and_the_curvature(k, precision):
+    Z, target, offset = problem(k=k)
+    law = laplace(Z, target, offset, precision, n_newton=50, tolerance=1e-20)
+    found = optimize.minimize(
+        negative_log_posterior, np.zeros(k), (Z, target, offset, precision), tol=1e-10
+    )
+    probability = expit(offset + found.x @ Z)
+    hessian = (Z * probability * (1 - probability)) @ Z.T + precision * np.eye(k)
+    assert_allclose(law.mode, found.x, atol=1e-5)
+    assert_allclose(law.lower @ law.lower.T, hessian, rtol=1e-5, atol=1e-5)
+
+
+def test_far_offsets_do_not_defeat_newtons_method():
+    """A full step from a flat start would leave the range of numbers."""
+    Z, target, _ = problem()
+    with np.errstate(over="raise", invalid="raise"):
+        law = laplace(Z, target, 40.0 * np.ones(40), 1e-3, n_newton=200, tolerance=1e-14)
+    gradient = Z @ (target + 0.5 - expit(40.0 + law.mode @ Z)) - 1e-3 * law.mode
+    assert np.max(np.abs(gradient)) < 1e-5
+
+
+@pytest.mark.parametrize("n_newton", [0, 1, 8])
+def test_the_approximation_needs_no_memory(n_newton):
+    first, second = (laplace(*problem(), 0.1, n_newton) for _ in range(2))
+    assert np.array_equal(first.mode, second.mode)
+    assert np.array_equal(first.lower, second.lower)
+
+
+def test_its_density_and_its_draws_are_gaussian():
+    Z, target, offset = problem()
+    law = laplace(Z, target, offset, 0.5, 20)
+    covariance = np.linalg.inv(law.lower @ law.lower.T)
+    beta = np.array([0.3, -1.0])
+    exact = stats.multivariate_normal(law.mode, covariance)
+    assert_allclose(law.log_density(beta), exact.logpdf(beta), rtol=1e-10)
+    rng, n = np.random.default_rng(5), 4000
+    drawn = np.array([law.sample(rng) for _ in range(n)])
+    # The squared distance of all draws has n k degrees of freedom.
+    inside = (
+        n
+        * (drawn.mean(axis=0) - law.mode)
+        @ np.linalg.solve(covariance, drawn.mean(axis=0) - law.mode)
+    )
+    assert inside < stats.chi2(2).isf(FAMILY_ALPHA / 2)
+    p = stats.chi2(2 * n).sf(np.sum(((drawn - law.mode) @ law.lower) ** 2))
+    assert FAMILY_ALPHA / 4 < p < 1 - FAMILY_ALPHA / 4
+
+
+def test_the_laplace_evidence_nears_quadrature_where_data_abound():
+    """Its relative error falls as 1/n; the constant of the paper, of n, would be off by far."""
+    errors = []
+    for n in (50, 800):
+        rng = np.random.default_rng(1)
+        Z = rng.normal(size=(n, 2))
+        y = (rng.random(n) < expit(Z @ [0.7, -0.4])).astype(float)
+        axis = np.linspace(-2.5, 2.5, 161)
+        grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+        sign = 2.0 * y - 1.0
+        log_joint = sum(log_expit(s * (grid @ z)) for s, z in zip(sign, Z, strict=True))
+        log_joint += np.log(2.0 / (2.0 * np.pi)) - np.sum(grid**2, axis=1)
+        exact = np.logaddexp.reduce(log_joint) + 2.0 * np.log(axis[1] - axis[0])
+        errors.append(abs(laplace_log_evidence(Z, y, 2.0) - exact))
+    assert errors[0] < 0.05
+    assert errors[1] < errors[0] / 8.0
+
+
+def test_a_far_stronger_prior_leaves_the_evidence_of_even_odds():
+    Z, target, _ = problem(k=3)
+    assert_allclose(laplace_log_evidence(Z.T, target + 0.5, 1e9), 40 * np.log(0.5), rtol=1e-6)
+
+
+@dataclass(frozen=True)
+class Atoms(FrequencyPrior):
+    """Frequencies on a few points of a line, so that their posterior can be summed up."""
+
+    points: tuple[float, ...]
+    kinds = ("redraw",)
+
+    def sample(self, rng, n_frequencies):
+        return rng.choice(self.points, size=(n_frequencies, 1))
+
+    def suggest(self, rng, omega, index):
+        zero = np.zeros(len(index))
+        return Suggestion(self.sample(rng, len(index)), zero, zero.astype(np.intp))
+
+    def refresh(self, rng, omega):
+        return self
+
+    def whitening(self, rng, omega):
+        raise NotImplementedError
+
+    @property
+    def n_components(self):
+        return 1
+
+    def state(self):
+        return {}
+
+    def restored(self, state):
+        return self
+
+
+def enumerated(rows, points, precision, trend_width):
+    """Weights of the points and mean log odds at the first row, by sums over a grid."""
+    axis = np.linspace(-9.0, 9.0, 61)
+    shift = np.linspace(-trend_width, trend_width, 61) if trend_width else np.zeros(1)
+    grid = np.stack(np.meshgrid(axis, axis, shift, indexing="ij"), axis=-1).reshape(-1, 3)
+    masses, odds = [], []
+    for point in points:
+        angle = point * rows.inputs[0]
+        eta = grid @ np.stack((np.cos(angle), np.sin(angle), np.ones(len(angle))))
+        log_joint = np.sum(log_expit(2.0 * rows.target * eta), axis=1)
+        joint = np.exp(log_joint - 0.5 * precision * np.sum(grid[:, :2] ** 2, axis=1))
+        masses.append(joint.sum())
+        odds.append(joint @ np.tanh(eta[:, 0]))
+    return np.array(masses) / sum(masses), sum(odds) / sum(masses)
+
+
+@pytest.mark.parametrize("n_newton", [1, 8])
+@pytest.mark.parametrize("trend", [False, True])
+def test_the_chain_has_the_exact_posterior(n_newton, trend):
+    """One frequency on three points, the precision known: however rough the approximation."""
+    rng, points, precision = np.random.default_rng(2), (0.2, 1.0, 2.5), 0.4
+    x = np.linspace(-2.0, 2.0, 14)
+    y = (np.sin(2.2 * x) + (0.4 if trend else 0.0) > 0.3 * rng.normal(size=14)) - 0.5
+    rows = Rows.of(x[:, None], y, np.ones((14, 1)) if trend else None)
+    masses, odds = enumerated(rows, points, precision, 9.0 if trend else 0.0)
+    fixed = Moves(precision_prior=LogNormalPrecision(np.log(precision), 1e-9))
+    chain = JointPairChain(rows, fixed, n_newton)
+    values = []
+    for _ in range(20):
+        state = chain.init(rng, np.array([[0.2]]), Atoms(points), precision)
+        state = replace(state, sizes=StepSizes(precision=1e-9))
+        run = []
+        for _ in range(220):
+            state, _ = chain.step(rng, state)
+            run.append([*(state.omega[0, 0] == points), np.tanh(state.activation[0])])
+        values.append(np.mean(run[20:], axis=0))
+    values = np.array(values)
+    z = (values.mean(axis=0) - [*masses, odds]) / (values.std(axis=0, ddof=1) / np.sqrt(20))
+    assert np.all(np.abs(z) < stats.t(19).isf(FAMILY_ALPHA / (2 * 4 * len(z)))), z
+
+
+def small_chain(q=0, dtype=np.float64):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(25, 2))
+    y = (X[:, 0] * X[:, 1] > 0) - 0.5
+    fixed = np.vander(X[:, 0], q) if q else None
+    chain = JointPairChain(Rows.of(X.astype(dtype), y, fixed), Moves())
+    prior = SparsePrior.start(SparseHyper(np.ones(2)))
+    return rng, X, chain, chain.init(rng, prior.sample(rng, 6), prior, 0.3)
+
+
+@pytest.mark.parametrize("q", [0, 2])
+def test_activations_are_those_of_the_weights(q):
+    rng, X, chain, state = small_chain(q)
+    for _ in range(5):
+        state, info = chain.step(rng, state, adapting=True)
+    angle = X @ state.omega.T
+    Z = np.stack((np.cos(angle), np.sin(angle)), axis=2).reshape(len(X), -1) / np.sqrt(6)
+    if q:
+        Z = np.hstack((Z, np.vander(X[:, 0], q)))
+    assert_allclose(state.activation, Z @ state.beta, atol=1e-12)
+    fit = np.sum(log_expit(2.0 * chain.rows.target * state.activation))
+    assert_allclose(info["log_likelihood"], fit)
+    assert ("acceptance_fixed" in info) == bool(q)
+    assert state.sizes.n_adapted == 5
+
+
+def test_a_sweep_keeps_activations_up_to_date():
+    rng, _, chain, state = small_chain(q=1)
+    chain._sweep(rng, state)
+    chain._move_fixed(rng, state)
+    assert np.any(state.beta != 0.0)
+    assert_allclose(state.activation, chain.rebuilt(state).activation, atol=1e-12)
+
+
+def test_single_precision_inputs_lead_the_same_way():
+    runs = []
+    for dtype in (np.float64, np.float32):
+        rng, _, chain, state = small_chain(dtype=dtype)
+        state, _ = chain.step(rng, state)
+        runs.append(state)
+    assert_allclose(runs[1].beta, runs[0].beta, atol=1e-3)
+
+
+def test_the_precision_given_weights_has_its_posterior():
+    """Without a prior on its logarithm it is a Gamma variable of shape m."""
+    rng, weights, flat = np.random.default_rng(6), np.array([1.0, -2.0, 0.5, 0.1]), 1e6
+    law = stats.gamma(2.0, scale=2.0 / np.sum(weights**2))
+    prior, sizes = LogNormalPrecision(0.0, flat), StepSizes(precision=1.5)
+    precision, means = 1.0, []
+    for _ in range(40):
+        values = []
+        for _ in range(100):
+            precision, _ = weight_precision_step(rng, weights, precision, prior, sizes)
+            values.append(law.cdf(precision))
+        means.append([np.mean(values), np.mean(np.square(values))])
+    means = np.array(means)
+    z = (means.mean(axis=0) - [1 / 2, 1 / 3]) / (means.std(axis=0, ddof=1) / np.sqrt(40))
+    assert np.all(np.abs(z) < stats.t(39).isf(FAMILY_ALPHA / 4)), z
+
+
+def test_weights_of_rows_are_refused():
+    rows = Rows.of(np.ones((3, 1)), np.ones(3), weight=np.ones(3))
+    with pytest.raises(ValueError, match="rows without weights"):
+        JointPairChain(rows, Moves())
+
+
+@pytest.mark.parametrize("q", [0, 2])
+def test_a_saved_state_leads_on_as_if_nothing_had_happened(q):
+    rng, _, chain, state = small_chain(q)
+    state, _ = chain.step(rng, state)
+    saved = {name: np.copy(value) for name, value in chain.saved(state).items()}
+    back = chain.restored(saved, state.prior, state.sizes)
+    on = [chain.step(np.random.default_rng(1), each)[0] for each in (chain.rebuilt(state), back)]
+    assert np.array_equal(on[0].beta, on[1].beta)
+    assert on[0].precision == on[1].precision
+
+
+def test_what_is_kept_has_the_activations_of_the_state():
+    rng, X, chain, state = small_chain(q=1)
+    state, info = chain.step(rng, state)
+    kept = stacked([chain.draw(state, info, with_whitener=flag) for flag in (True, False)])
+    for _, values in kept.activations(X.T, chain.rows.fixed):
+        assert_allclose(values, [state.activation] * 2, atol=1e-12)
+    for _, values in kept.spreads(X.T, chain.rows.fixed):
+        assert np.array_equal(values, np.zeros((1, len(X))))
+    assert np.all(kept.noise_variance == 1.0)
+    assert kept.log_density[0] == info["log_likelihood"]
+
+
+def test_the_same_seed_gives_the_same_chain():
+    def state() -> JointPairState:
+        rng, _, chain, start = small_chain()
+        return chain.step(rng, start)[0]
+
+    assert np.array_equal(state().beta, state().beta)

@@ -1,0 +1,166 @@
+"""R-hat and effective sample size: against ArviZ, and against what they mean.
+
+The chance that the z-tests reject a right implementation is at most ``FAMILY_ALPHA``, shared
+evenly among their comparisons.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.signal import lfilter
+
+from bochner.learning.convergence import effective_sample_size, split_rhat
+
+FAMILY_ALPHA = 1e-3
+PHIS = (0.3, 0.6, 0.9)
+SHIFTS = np.array([[0.0], [0.0], [0.0], [1.0]])
+N_COMPARISONS = 2 * len(PHIS) + 1  # of ratios, and of errors with one more phi
+CRITICAL = stats.norm.isf(FAMILY_ALPHA / N_COMPARISONS / 2)
+
+
+def autoregression(rng, phi, n_chains, n_draws):
+    """Stationary Gaussian chains of standard deviation 1 with correlation phi at lag 1."""
+    steps = rng.normal(scale=np.sqrt(1.0 - phi**2), size=(n_chains, n_draws))
+    steps[:, 0] /= np.sqrt(1.0 - phi**2)
+    return lfilter([1.0], [1.0, -phi], steps, axis=1)
+
+
+def made(kind, rng, n_chains, n_draws):
+    slow = autoregression(rng, 0.8, n_chains, n_draws)
+    return {
+        "independent": lambda: autoregression(rng, 0.0, n_chains, n_draws),
+        "slow": lambda: slow,
+        "sticky": lambda: autoregression(rng, 0.99, n_chains, n_draws),
+        "antithetic": lambda: autoregression(rng, -0.7, n_chains, n_draws),
+        "shifted": lambda: slow + rng.normal(size=(n_chains, 1)),
+        "scales": lambda: slow * np.exp(rng.normal(size=(n_chains, 1))),
+        "heavy-tails": lambda: stats.cauchy.ppf(stats.norm.cdf(slow)),
+        "trend": lambda: slow + np.linspace(0.0, 2.0, n_draws),
+        "counts": lambda: np.round(2.0 * slow),
+        "two-values": lambda: np.sign(slow),
+    }[kind]()
+
+
+KINDS = (
+    "independent",
+    "slow",
+    "sticky",
+    "antithetic",
+    "shifted",
+    "scales",
+    "heavy-tails",
+    "trend",
+    "counts",
+    "two-values",
+)
+
+
+@pytest.mark.parametrize("n_draws", [6, 25, 400, 1001])
+@pytest.mark.parametrize("kind", KINDS)
+def test_arviz_agrees(kind, n_draws):
+    array_stats = pytest.importorskip("arviz_stats.base").array_stats
+    rng = np.random.default_rng([KINDS.index(kind), n_draws])
+    for n_chains in (2, 3, 4, 8):
+        chains = made(kind, rng, n_chains, n_draws)
+        rhat = array_stats.rhat(chains, chain_axis=0, draw_axis=1, method="rank")
+        ess = array_stats.ess(chains, chain_axis=0, draw_axis=1, method="bulk")
+        assert split_rhat(chains) == pytest.approx(float(rhat), rel=1e-8)
+        assert effective_sample_size(chains) == pytest.approx(float(ess), rel=1e-8)
+
+
+@pytest.mark.parametrize("phi", PHIS)
+def test_effective_sample_size_of_an_autoregression(phi):
+    rng, n_chains, n_draws, n_seeds = np.random.default_rng(int(10 * phi)), 4, 10_000, 30
+    theory = n_chains * n_draws * (1.0 - phi) / (1.0 + phi)
+    ratios = np.array(
+        [
+            effective_sample_size(autoregression(rng, phi, n_chains, n_draws)) / theory
+            for _ in range(n_seeds)
+        ]
+    )
+    standard_error = ratios.std(ddof=1) / np.sqrt(n_seeds)
+    assert standard_error < 0.02
+    p_value = 2.0 * stats.t.sf(abs(ratios.mean() - 1.0) / standard_error, n_seeds - 1)
+    assert p_value > FAMILY_ALPHA / N_COMPARISONS
+
+
+@pytest.mark.parametrize("phi", [*PHIS, -0.5])
+def test_effective_sample_size_tells_the_error_of_a_mean(phi):
+    rng, n_seeds = np.random.default_rng(100 + int(10 * phi)), 600
+    squares = np.empty(n_seeds)
+    for seed in range(n_seeds):
+        chains = autoregression(rng, phi, 4, 500)
+        # Of unit variance, so the mean of ESS independent draws has variance 1 / ESS.
+        squares[seed] = chains.mean() ** 2 * effective_sample_size(chains)
+    z = (squares.mean() - 1.0) / (squares.std(ddof=1) / np.sqrt(n_seeds))
+    assert abs(z) < CRITICAL
+
+
+def test_antithetic_chains_are_worth_more_than_their_draws():
+    chains = autoregression(np.random.default_rng(0), -0.5, 4, 1000)
+    assert effective_sample_size(chains) > 2 * chains.size
+    alternating = np.tile([[-1.0, 1.0]], (2, 50))
+    limit = alternating.size * np.log10(alternating.size)
+    assert effective_sample_size(alternating) == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda x: x + 1e3, lambda x: -3.0 * x, np.exp, np.cbrt],
+    ids=["shift", "flip", "exp", "cbrt"],
+)
+def test_ranks_only_count_for_the_effective_sample_size(change):
+    chains = autoregression(np.random.default_rng(1), 0.5, 3, 301)
+    assert effective_sample_size(change(chains)) == pytest.approx(effective_sample_size(chains))
+
+
+def test_order_of_chains_does_not_matter():
+    chains = autoregression(np.random.default_rng(2), 0.5, 4, 100) + SHIFTS
+    assert split_rhat(chains[::-1]) == pytest.approx(split_rhat(chains))
+    assert effective_sample_size(chains[::-1]) == pytest.approx(effective_sample_size(chains))
+
+
+def test_disagreement_is_seen_in_place_scale_and_time():
+    rng = np.random.default_rng(3)
+    chains = rng.normal(size=(4, 1000))
+    assert split_rhat(chains) < 1.01
+    assert split_rhat(chains + SHIFTS) > 1.05
+    assert split_rhat(chains * [[1.0], [1.0], [1.0], [3.0]]) > 1.05
+    assert split_rhat(chains[:1] + np.linspace(-1.0, 1.0, 1000)) > 1.05
+
+
+def test_infinite_when_chains_stand_still_apart():
+    assert split_rhat(np.repeat([[1.0], [2.0]], 1000, axis=1)) == np.inf
+    assert effective_sample_size(np.repeat([[1.0], [2.0]], 1000, axis=1)) < 3
+
+
+@pytest.mark.parametrize(
+    "chains",
+    [
+        np.full((3, 100), 0.1),
+        np.where(np.eye(4, 50) > 0, np.nan, 1.0),
+        np.where(np.eye(4, 50) > 0, -np.inf, 1.0),
+        np.arange(6.0).reshape(2, 3),
+        np.empty((0, 50)),
+        np.empty((4, 0)),
+    ],
+    ids=["constant", "nan", "infinite", "three-draws", "no-chain", "no-draw"],
+)
+@pytest.mark.filterwarnings("error")
+def test_nothing_can_be_said(chains):
+    assert np.isnan(split_rhat(chains))
+    assert np.isnan(effective_sample_size(chains))
+
+
+@pytest.mark.parametrize("shape", [(10,), (2, 10, 3)])
+@pytest.mark.parametrize("function", [split_rhat, effective_sample_size])
+def test_two_dimensions_are_needed(function, shape):
+    with pytest.raises(ValueError, match=r"\(n_chains, n_draws\), got"):
+        function(np.zeros(shape))
+
+
+def test_the_chains_are_left_alone():
+    chains = np.random.default_rng(4).normal(size=(2, 21))
+    before = chains.copy()
+    split_rhat(chains), effective_sample_size(chains)
+    np.testing.assert_array_equal(chains, before)

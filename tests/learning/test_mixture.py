@@ -1,0 +1,283 @@
+"""The Dirichlet-process mixture: exact partitions, the restaurant's law, and its algebra."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from learning.test_mixture_geweke import standard_errors
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.special import gammaln, multigammaln
+
+from bochner.learning import mixture as module
+from bochner.learning.mixture import GammaPrior, Mixture, MixturePrior, init, sample_prior, step
+from bochner.learning.wishart import NormalInverseWishart
+
+# Shared evenly (Bonferroni) among the comparisons of each test.
+FAMILY_ALPHA = 1e-3
+BASE = NormalInverseWishart(np.array([0.5]), 0.3, np.array([[0.4]]), 2.5)
+OMEGA = np.array([[-1.2], [-0.9], [0.4], [2.0]])
+
+
+def partitions(m):
+    """All partitions of ``m`` things, as labels in order of first appearance."""
+    rows = [(0,)]
+    for _ in range(m - 1):
+        rows = [(*row, k) for row in rows for k in range(max(row) + 2)]
+    return rows
+
+
+def canonical(labels):
+    """The labels in order of first appearance."""
+    order = list(dict.fromkeys(labels.tolist()))
+    return tuple(order.index(label) for label in labels.tolist())
+
+
+def log_evidence(base, omega):
+    """The marginal likelihood of one component's frequencies, in closed form."""
+    n, dim = omega.shape
+    strength, dof = base.strength + n, base.dof + n
+    mean = (base.strength * base.mean + omega.sum(axis=0)) / strength
+    outer = base.strength * np.outer(base.mean, base.mean) - strength * np.outer(mean, mean)
+    scale = base.scale + omega.T @ omega + outer
+    determinants = base.dof * np.linalg.slogdet(base.scale)[1] - dof * np.linalg.slogdet(scale)[1]
+    return (
+        multigammaln(dof / 2.0, dim)
+        - multigammaln(base.dof / 2.0, dim)
+        + 0.5 * (determinants + dim * np.log(base.strength / strength) - n * dim * np.log(np.pi))
+    )
+
+
+def partition_posterior(base, omega, concentration):
+    """The probability of every partition, parameters and weights integrated out."""
+    logs = {}
+    for row in partitions(len(omega)):
+        labels = np.array(row)
+        sizes = np.bincount(labels)
+        logs[row] = sum(
+            np.log(concentration) + gammaln(sizes[k]) + log_evidence(base, omega[labels == k])
+            for k in range(len(sizes))
+        )
+    top = max(logs.values())
+    total = sum(np.exp(value - top) for value in logs.values())
+    return {row: np.exp(value - top) / total for row, value in logs.items()}
+
+
+def check_partitions(concentration, sweeps=5000):
+    """A chain at fixed frequencies visits the 15 partitions as often as their posterior says."""
+    prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(7)
+    exact = partition_posterior(BASE, OMEGA, concentration)
+    state, visited = init(rng, OMEGA, prior), []
+    for _ in range(sweeps):
+        state = step(rng, state, OMEGA, prior)
+        visited.append(canonical(state.labels))
+    index = {row: k for k, row in enumerate(exact)}
+    hits = np.eye(len(exact))[[index[row] for row in visited]]
+    # A batch of 125 sweeps is far longer than the chain's memory, checked below.
+    batches = hits.reshape(-1, 125, len(exact)).mean(axis=1)
+    error = np.maximum(batches.std(axis=0, ddof=1) / np.sqrt(len(batches)), 1e-9)
+    t = (batches.mean(axis=0) - np.array(list(exact.values()))) / error
+    level = FAMILY_ALPHA / (2.0 * len(exact))
+    assert np.max(np.abs(t)) < stats.t(len(batches) - 1).isf(level)
+    assert np.max(standard_errors(hits) / error) < 2.0
+
+
+def check_restaurant(m=30, n=2000):
+    """The number of components and the chance of a shared one, by their exact moments."""
+    concentration = 1.7
+    prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(8)
+    draws = [sample_prior(rng, prior, m)[0].labels for _ in range(n)]
+    counts = np.array([labels.max() + 1 for labels in draws])
+    fresh = concentration / (concentration + np.arange(m))
+    z = [(counts.mean() - fresh.sum()) / np.sqrt(np.sum(fresh * (1.0 - fresh)) / n)]
+    together = 1.0 / (1.0 + concentration)
+    for pair in ((0, 1), (0, m - 1), (m - 2, m - 1)):
+        share = np.mean([labels[pair[0]] == labels[pair[1]] for labels in draws])
+        z.append((share - together) / np.sqrt(together * (1.0 - together) / n))
+    assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
+
+
+def check_colours():
+    """Colouring undoes whitening, and white coordinates are those of the lower Cholesky factor."""
+    mixture, omega = some_mixture()
+    xi = mixture.whiten(omega)
+    assert_allclose(mixture.colour(xi), omega, rtol=1e-10, atol=1e-10)
+    lower = np.linalg.cholesky(mixture.covariances)[mixture.labels]
+    offsets = omega - mixture.means[mixture.labels]
+    assert_allclose(np.einsum("jab,jb->ja", lower, xi), offsets, rtol=1e-10, atol=1e-10)
+
+
+def some_mixture(dim=3, m=12):
+    rng = np.random.default_rng(dim)
+    prior = MixturePrior(NormalInverseWishart(np.zeros(dim), 0.2, np.eye(dim), dim + 2.0), 2.0)
+    mixture, omega = sample_prior(rng, prior, m)
+    assert mixture.n_components > 2
+    return mixture, omega
+
+
+# The factor alpha at a value on either side of one, where its loss would not show.
+@pytest.mark.parametrize("concentration", [0.25, 3.0])
+def test_partitions_are_visited_as_their_posterior_says(concentration):
+    check_partitions(concentration)
+
+
+def test_the_prior_partition_is_the_restaurants():
+    check_restaurant()
+
+
+def test_frequencies_of_the_prior_have_their_marginal_law():
+    rng, prior = np.random.default_rng(9), MixturePrior(BASE, GammaPrior(2.0, 1.0))
+    draws = [sample_prior(rng, prior, 3)[1][2, 0] for _ in range(2000)]
+    scale = np.sqrt(BASE.scale[0, 0] * (BASE.strength + 1.0) / (BASE.strength * BASE.dof))
+    law = stats.t(BASE.dof, BASE.mean[0], scale)
+    assert stats.kstest(draws, law.cdf).pvalue > FAMILY_ALPHA
+
+
+def test_the_labels_of_components_do_not_matter():
+    mixture, omega = some_mixture()
+    order = np.random.default_rng(10).permutation(mixture.n_components)
+    renamed = Mixture(
+        np.argsort(order)[mixture.labels],
+        mixture.means[order],
+        mixture.covariances[order],
+        mixture.concentration,
+    )
+    for name in ("log_density", "score", "whiten", "colour", "colour_gradient"):
+        assert_allclose(getattr(renamed, name)(omega), getattr(mixture, name)(omega), rtol=1e-12)
+    assert_allclose(renamed.log_table(omega), mixture.log_table(omega)[:, order], rtol=1e-12)
+    assert_allclose(renamed.weights, mixture.weights[order])
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["as-is", "renamed"])
+def test_a_sweep_over_two_frequencies_has_the_law_worked_out_by_hand(order):
+    """Both are alone, so each leaves an empty component behind."""
+    n = 5000
+    alpha, omega = 0.8, np.array([[0.2], [0.6]])
+    mean, variance = 0.9, 0.5
+    fresh = alpha * np.exp(BASE.log_marginal(omega))
+    old = stats.norm(mean, np.sqrt(variance)).pdf(omega[:, 0])
+    joins, stays = old / (old + fresh)
+    # Frequency 0 may start a component, whose parameters frequency 1 then sees.
+    posterior = BASE.posterior(omega[:1])
+    s2 = np.exp(np.linspace(-10.0, 40.0, 3001))[:, None]
+    unit = np.linspace(-8.0, 8.0, 301)
+    mass = stats.invgamma(posterior.dof / 2.0, scale=posterior.scale[0, 0] / 2.0).pdf(s2) * s2
+    mass = mass * stats.norm.pdf(unit)
+    density = stats.norm(posterior.mean[0] + unit * np.sqrt(s2 / posterior.strength), s2**0.5).pdf(
+        omega[1, 0]
+    )
+    follows = np.sum(mass * density / (density + fresh[1])) / np.sum(mass)
+    expected = joins * stays + (1.0 - joins) * follows
+    start = Mixture(
+        np.argsort(order),
+        np.array([[-1.0], [mean]])[list(order)],
+        np.array([[[0.2]], [[variance]]])[list(order)],
+        alpha,
+    )
+    rng = np.random.default_rng(11)
+    labels = [module.sample_labels(rng, start, omega, BASE) for _ in range(n)]
+    share = np.mean([first == second for first, second in labels])
+    z = (share - expected) / np.sqrt(expected * (1.0 - expected) / n)
+    assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 4.0)
+
+
+def test_what_dominates_may_be_empty():
+    """A component whose only frequency leaves has no mass, however well it fits."""
+    counts, logs = [0.5, 0, 3], [-2000.0, 0.0, -2000.0 + np.log(2.0)]
+    picks = Counter(module._pick(counts, logs, (i + 0.5) / 1300.0) for i in range(1300))
+    assert picks == {0: 100, 2: 1200}
+
+
+def test_a_component_of_one_frequency_far_from_all_survives_a_sweep():
+    omega = np.array([[0.0], [0.1], [1e6]])
+    prior, rng = MixturePrior(BASE, 1e-3), np.random.default_rng(12)
+    state = Mixture(np.array([0, 0, 1]), [[0.0], [1e6]], [[[0.1]], [[0.1]]], 1e-3)
+    state = step(rng, state, omega, prior)
+    assert state.labels[2] not in state.labels[:2]
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+def test_density_and_score_are_those_of_the_components(dim):
+    mixture, omega = some_mixture(dim)
+    laws = [
+        stats.multivariate_normal(mixture.means[k], mixture.covariances[k]) for k in mixture.labels
+    ]
+    expected = [law.logpdf(row) for law, row in zip(laws, omega, strict=True)]
+    assert_allclose(mixture.log_density(omega), expected, rtol=1e-9)
+    slope = np.empty_like(omega)
+    for i, direction in enumerate(1e-5 * np.eye(dim)):
+        ahead, behind = (
+            mixture.log_density(omega + direction),
+            mixture.log_density(omega - direction),
+        )
+        slope[:, i] = (ahead - behind) / 2e-5
+    assert_allclose(mixture.score(omega), slope, rtol=1e-5, atol=1e-5)
+
+
+def test_whitening_is_undone_by_colouring():
+    check_colours()
+
+
+def test_gradients_by_whitened_coordinates_follow_the_chain_rule():
+    mixture, omega = some_mixture()
+    xi, a = mixture.whiten(omega), np.random.default_rng(13).normal(size=omega.shape)
+    # The score by whitened coordinates is that of the standard normal.
+    assert_allclose(mixture.colour_gradient(mixture.score(omega)), -xi, rtol=1e-8)
+    moved = mixture.colour(xi + a) - omega
+    gradient = np.ones_like(omega)
+    assert_allclose(np.sum(mixture.colour_gradient(gradient) * a, axis=1), moved.sum(axis=1))
+
+
+@pytest.mark.parametrize("name", ["log_density", "score", "whiten", "colour", "colour_gradient"])
+def test_a_block_is_treated_as_in_the_whole(name):
+    mixture, omega = some_mixture()
+    rows = np.array([7, 2, 11])
+    method = getattr(mixture, name)
+    assert_allclose(method(omega[rows], rows), method(omega)[rows], rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="pass rows="):
+        method(omega[rows])
+
+
+def test_a_start_separates_what_is_far_apart():
+    rng = np.random.default_rng(14)
+    centres = np.repeat([[-30.0, 0.0], [0.0, 0.0], [30.0, 5.0]], 20, axis=0)
+    omega = centres + rng.normal(size=(60, 2))
+    prior = MixturePrior(NormalInverseWishart(np.zeros(2), 0.01, np.eye(2), 4.0), 0.5)
+    start = init(rng, omega, prior)
+    groups = [set(start.labels[20 * k : 20 * (k + 1)].tolist()) for k in range(3)]
+    assert sum(map(len, groups)) == len(set.union(*groups))
+    assert init(rng, omega, MixturePrior(prior.base, GammaPrior(3.0, 2.0))).concentration == 1.5
+
+
+def test_steps_are_reproducible_and_keep_a_fixed_concentration():
+    mixture, omega = some_mixture()
+    prior = MixturePrior(NormalInverseWishart(np.zeros(3), 0.2, np.eye(3), 5.0), 0.6)
+    one, two = (step(np.random.default_rng(15), mixture, omega, prior) for _ in range(2))
+    assert_array_equal(one.labels, two.labels)
+    assert_array_equal(one.covariances, two.covariances)
+    assert one.concentration == 0.6
+    assert_array_equal(np.unique(one.labels), np.arange(one.n_components))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": [0, 2, 2]}, "name each of the 2 components"),
+        ({"labels": [0, 0, 0]}, "name each of the 2 components"),
+        ({"labels": [[0], [1]]}, "name each of the 2 components"),
+        ({"means": [0.0, 1.0]}, "means must have shape"),
+        ({"covariances": [[1.0], [1.0]]}, "covariances must have shape"),
+        ({"covariances": [[[1.0]], [[-1.0]]]}, "covariances.1. must be positive definite"),
+        ({"concentration": 0.0}, "concentration must be positive"),
+    ],
+    ids=["gap", "empty", "shape", "means", "covariances", "definite", "concentration"],
+)
+def test_what_is_no_mixture_is_refused(change, message):
+    fields = {
+        "labels": [0, 1, 1],
+        "means": [[0.0], [1.0]],
+        "covariances": [[[1.0]], [[2.0]]],
+        "concentration": 1.0,
+    }
+    with pytest.raises(ValueError, match=message):
+        Mixture(**(fields | change))

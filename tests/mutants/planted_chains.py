@@ -1,0 +1,231 @@
+"""Bugs of the chains over frequencies, each with the sampler whose joint law must notice it."""
+
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+from laws import chains
+from mutants import planted_mixture
+from mutants.planted import Mutant
+
+from bochner.learning.inference import hamiltonian, joint_pairs, moves, replacement
+from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.joint_pairs import JointPairChain
+from bochner.learning.inference.laplace import Laplace
+from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.precision import LogNormalPrecision
+from bochner.learning.inference.sparse import SparsePrior
+
+ALPHA = 1e-3
+
+
+def check(name, n_chains=16, n_rounds=60):
+    return lambda: chains.check_joint(
+        chains.SAMPLERS[name], n_chains, n_rounds, n_draws=2000, alpha=ALPHA
+    )
+
+
+def prior_counted_twice(patch):
+    """In the energy and in the force of Hamiltonian moves."""
+    energy, force = hamiltonian._energy, hamiltonian._force
+    patch.setattr(
+        hamiltonian,
+        "_energy",
+        lambda evidence, x, momentum: energy(evidence, x, momentum) + 0.5 * float(np.sum(x**2)),
+    )
+    patch.setattr(
+        hamiltonian,
+        "_force",
+        lambda evidence, rows, whitening, x: force(evidence, rows, whitening, x) - x,
+    )
+
+
+def trajectories_always_accepted(patch):
+    """With long steps, whose errors the acceptance should have mended."""
+    step = hamiltonian.hamiltonian_step
+
+    def accepted(rng, evidence, rows, whitening, step_size, settings):
+        zero = _Zero(rng)
+        return step(zero, evidence, rows, whitening, 3.0 * step_size, settings)
+
+    patch.setattr(moves, "hamiltonian_step", accepted)
+
+
+@dataclass
+class _Zero:
+    """A generator all of whose plain uniforms are tiny."""
+
+    rng: np.random.Generator
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+    def random(self):
+        return 1e-20
+
+
+def change_replacements(patch, target, name, change):
+    """Change a method, but in replacements of frequencies only."""
+    replace_frequencies = moves.replace_frequencies
+
+    def careless(*args):
+        with patch.context() as inner:
+            inner.setattr(target, name, change)
+            return replace_frequencies(*args)
+
+    patch.setattr(moves, "replace_frequencies", careless)
+
+
+def evidence_ratio_inverted(patch):
+    right = Evidence.log_evidence
+    change_replacements(patch, Evidence, "log_evidence", lambda *args: -right(*args))
+
+
+def determinant_of_the_old_pair_dropped(patch):
+    exchange = replacement._Block.exchange
+
+    def dropped(self, k):
+        right = exchange(self, k)
+        old = self.panel[self.columns[2 * k : 2 * k + 2], 4 * k : 4 * k + 2]
+        lost = np.log(np.linalg.det(old))
+        return replace(right, log_determinant=right.log_determinant - lost)
+
+    patch.setattr(replacement._Block, "exchange", dropped)
+
+
+def prior_odds_of_toggles_dropped(patch):
+    suggest = SparsePrior.suggest
+
+    def even(self, *args):
+        right = suggest(self, *args)
+        return replace(right, log_ratio=np.zeros(len(right.kind)))
+
+    patch.setattr(SparsePrior, "suggest", even)
+
+
+def change_approximations(patch, change):
+    """Change approximations, which come in turn: of the reverse move, of the move."""
+    approximation, number = JointPairChain._approximation, count()
+
+    def changed(self, columns, offset, precision):
+        def right(columns):
+            return approximation(self, columns, offset, precision)
+
+        return change(next(number) % 2 == 0, right, columns)
+
+    patch.setattr(JointPairChain, "_approximation", changed)
+
+
+class _Silent(Laplace):
+    def log_density(self, beta):
+        return 0.0
+
+
+def reverse_move_lost(patch):
+    def change(reverse, right, columns):
+        law = right(columns)
+        return _Silent(law.mode, law.lower) if reverse else law
+
+    change_approximations(patch, change)
+
+
+def approximation_at_the_old_frequency(patch):
+    last = []
+
+    def change(reverse, right, columns):
+        last[:] = [columns] if reverse else last
+        return right(last[0])
+
+    change_approximations(patch, change)
+
+
+def prior_of_the_weights_dropped(patch):
+    patch.setattr(
+        JointPairChain,
+        "_log_posterior",
+        lambda self, activation, beta, precision: joint_pairs.log_likelihood(
+            self.rows.target, activation
+        ),
+    )
+
+
+def approximation_from_the_current_weights(patch):
+    """Centred on them: then the way back is not the one that the ratio counts."""
+    exchange = JointPairChain._exchange
+    approximation = JointPairChain._approximation
+
+    def centred(self, rng, state, here, *args):
+        beta = state.beta[here].copy()
+
+        def moved(self, columns, offset, precision):
+            law = approximation(self, columns, offset, precision)
+            return Laplace(0.5 * (law.mode + beta), law.lower)
+
+        with patch.context() as inner:
+            inner.setattr(JointPairChain, "_approximation", moved)
+            return exchange(self, rng, state, here, *args)
+
+    patch.setattr(JointPairChain, "_exchange", centred)
+
+
+def targets_of_zero_and_one(patch):
+    chain = chains.PolyaGamma.chain
+    joint = chains.JointPairs.chain
+    patch.setattr(
+        chains.PolyaGamma, "chain", lambda self, X, y, moves: chain(self, X, y + 0.5, moves)
+    )
+    patch.setattr(
+        chains.JointPairs, "chain", lambda self, X, y, moves: joint(self, X, y + 0.5, moves)
+    )
+
+
+def rows_counted_twice(patch):
+    weights = LogisticChain._weights
+
+    def doubled(self, rng, activation):
+        return weights(replace(self, count=np.full(len(activation), 2.0)), rng, activation)
+
+    patch.setattr(LogisticChain, "_weights", doubled)
+
+
+def weights_of_rows_without_the_activation(patch):
+    weights = LogisticChain._weights
+    patch.setattr(
+        LogisticChain, "_weights", lambda self, rng, activation: weights(self, rng, 0 * activation)
+    )
+
+
+def precision_without_its_prior(patch):
+    patch.setattr(LogNormalPrecision, "log_density", lambda self, log_precision: 0.0)
+
+
+def precision_with_a_jacobian_too_many(patch):
+    density = LogNormalPrecision.log_density
+    patch.setattr(
+        LogNormalPrecision,
+        "log_density",
+        lambda self, log_precision: density(self, log_precision) + log_precision,
+    )
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, tuple(check(*name) for name in names))
+    for plant, names in {
+        prior_counted_twice: (("regression-dense-hmc",),),
+        trajectories_always_accepted: (("regression-dense-hmc",),),
+        evidence_ratio_inverted: (("regression-dense-mh",), ("regression-sparse",)),
+        determinant_of_the_old_pair_dropped: (("regression-sparse",), ("regression-dense-mh",)),
+        prior_odds_of_toggles_dropped: (("joint-pairs-sparse",), ("regression-sparse",)),
+        reverse_move_lost: (("joint-pairs-dense-mh",),),
+        approximation_at_the_old_frequency: (("joint-pairs-dense-mh",),),
+        approximation_from_the_current_weights: (("joint-pairs-dense-mh",),),
+        prior_of_the_weights_dropped: (("joint-pairs-dense-mh",),),
+        targets_of_zero_and_one: (("polya-gamma-sparse",), ("joint-pairs-sparse",)),
+        rows_counted_twice: (("polya-gamma-sparse",),),
+        weights_of_rows_without_the_activation: (("polya-gamma-sparse",),),
+        precision_without_its_prior: (("regression-sparse",), ("joint-pairs-dense-mh",)),
+        precision_with_a_jacobian_too_many: (("joint-pairs-dense-mh",), ("regression-sparse",)),
+        planted_mixture.new_component_without_alpha: (("joint-pairs-dense-mh",),),
+        planted_mixture.posterior_with_one_degree_more: (("joint-pairs-dense-mh",),),
+    }.items()
+)

@@ -1,0 +1,179 @@
+"""Bugs of the mixture over frequencies, each with the law that must notice it."""
+
+from dataclasses import replace
+
+import numpy as np
+from learning import test_mixture, test_mixture_geweke, test_wishart
+from mutants.planted import Mutant
+
+from bochner.learning import mixture
+from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart
+
+
+def bayes():
+    test_wishart.check_bayes(2)
+
+
+def draws():
+    test_wishart.check_draws(2)
+
+
+def t():
+    test_wishart.check_t(2)
+
+
+def few():
+    test_mixture.check_partitions(0.25, 3000)
+
+
+def joint():
+    test_mixture_geweke.check_joint(2500)
+
+
+def change_posterior(patch, **changes):
+    """Replace fields of every posterior by functions of the prior and the posterior."""
+    posterior = NormalInverseWishart.posterior
+
+    def changed(self, omega):
+        right = posterior(self, omega)
+        return replace(right, **{name: value(self, right) for name, value in changes.items()})
+
+    patch.setattr(NormalInverseWishart, "posterior", changed)
+
+
+def change_counts(patch, change):
+    """Change the counts that a frequency sees; the first is the concentration."""
+    without = mixture._without
+    patch.setattr(mixture, "_without", lambda counts, seat: change(counts, without(counts, seat)))
+
+
+def posterior_with_one_degree_more(patch):
+    change_posterior(patch, dof=lambda prior, right: right.dof + 1.0)
+
+
+def posterior_with_one_degree_less(patch):
+    # Where no frequencies came, nothing is lost.
+    change_posterior(
+        patch, dof=lambda prior, right: right.dof - (1.0 if right.dof > prior.dof else 0.0)
+    )
+
+
+def strength_that_stays(patch):
+    change_posterior(patch, strength=lambda prior, right: prior.strength)
+
+
+def scale_without_the_shift_of_the_mean(patch):
+    posterior = NormalInverseWishart.posterior
+
+    def without_shift(self, omega):
+        centred = omega - omega.mean(axis=0) if len(omega) else omega
+        return replace(posterior(self, omega), scale=self.scale + centred.T @ centred)
+
+    patch.setattr(NormalInverseWishart, "posterior", without_shift)
+
+
+def marginal_with_one_degree_more(patch):
+    marginal = NormalInverseWishart.log_marginal
+    patch.setattr(
+        NormalInverseWishart,
+        "log_marginal",
+        lambda self, omega: marginal(replace(self, dof=self.dof + 1.0), omega),
+    )
+
+
+def marginal_of_a_known_mean(patch):
+    """The spread of the mean, 1 / strength, lost."""
+    marginal = NormalInverseWishart.log_marginal
+    patch.setattr(
+        NormalInverseWishart,
+        "log_marginal",
+        lambda self, omega: marginal(replace(self, strength=1e12), omega),
+    )
+
+
+def draws_with_one_degree_more(patch):
+    sample = NormalInverseWishart.sample
+    patch.setattr(
+        NormalInverseWishart,
+        "sample",
+        lambda self, rng: sample(replace(self, dof=self.dof + 1.0), rng),
+    )
+
+
+def mean_of_strength_squared(patch):
+    sample = NormalInverseWishart.sample
+
+    def too_near(self, rng):
+        mean, covariance = sample(self, rng)
+        return self.mean + (mean - self.mean) / np.sqrt(self.strength), covariance
+
+    patch.setattr(NormalInverseWishart, "sample", too_near)
+
+
+def new_component_without_alpha(patch):
+    change_counts(patch, lambda counts, others: [1.0, *others[1:]])
+
+
+def no_new_component(patch):
+    change_counts(patch, lambda counts, others: [0.0, *others[1:]])
+
+
+def own_count_kept(patch):
+    change_counts(patch, lambda counts, others: counts)
+
+
+def new_component_from_the_prior(patch):
+    """Its parameters drawn without the frequency that starts it."""
+    labels = mixture.sample_labels
+
+    def careless(*args):
+        with patch.context() as inner:
+            inner.setattr(NormalInverseWishart, "posterior", lambda self, omega: self)
+            return labels(*args)
+
+    patch.setattr(mixture, "sample_labels", careless)
+
+
+def upper_for_lower(patch):
+    """Coloured by the transpose of the Cholesky factor."""
+    patch.setattr(Gaussian, "colour", lambda self, xi: self.mean + xi @ self.factor)
+
+
+def components_counted_once_more(patch):
+    given = GammaPrior.sample_given
+    patch.setattr(
+        GammaPrior,
+        "sample_given",
+        lambda self, rng, last, n_components, m: given(self, rng, last, n_components + 1, m),
+    )
+
+
+def beta_of_one_parameter_less(patch):
+    given = GammaPrior.sample_given
+    patch.setattr(
+        GammaPrior,
+        "sample_given",
+        lambda self, rng, last, n_components, m: given(self, rng, last, n_components, m - 1),
+    )
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        posterior_with_one_degree_more: (bayes, joint),
+        posterior_with_one_degree_less: (bayes,),
+        strength_that_stays: (bayes, joint),
+        scale_without_the_shift_of_the_mean: (bayes, joint),
+        marginal_with_one_degree_more: (t,),
+        marginal_of_a_known_mean: (t,),
+        draws_with_one_degree_more: (draws,),
+        mean_of_strength_squared: (draws,),
+        new_component_without_alpha: (few, joint),
+        no_new_component: (few,),
+        own_count_kept: (few, joint),
+        new_component_from_the_prior: (few,),
+        upper_for_lower: (test_mixture.check_colours,),
+        components_counted_once_more: (test_wishart.check_concentration, joint),
+        beta_of_one_parameter_less: (test_wishart.check_concentration,),
+    }.items()
+)
