@@ -4,18 +4,18 @@ A chain that alternates one of the sampler's rounds given the data with a redraw
 its state has the generative model's joint law, if both are right (J. Geweke, "Getting it right:
 joint distribution tests of posterior simulators", 2004). Chains start from exact draws of the
 joint law, so that each is stationary from its first round on, and independent of the others: the
-means over the chains have exact standard errors, whatever their memory.
+standard errors of means over the chains need no model of their memory.
 
 The generative model here shares no code with the samplers, but for the laws of hyperparameters.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.special import expit
 
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.hamiltonian import HamiltonianSettings
@@ -33,7 +33,7 @@ from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)
 HAMILTONIAN = HamiltonianSettings(n_steps=3)
-SIZES = StepSizes(precision=1.2, hamiltonian=0.35)
+SIZES = StepSizes(precision=1.2, hamiltonian=0.5)
 N_SAMPLES, N_FREQUENCIES = 9, 3
 INPUTS = 1.5 * np.random.default_rng(7).normal(size=(N_SAMPLES, 2))
 Generator = np.random.Generator
@@ -131,10 +131,22 @@ class Regression:
         Z = features(X, omega)
         if round_number % 2:
             return *self.draw(rng, Z, precision), omega, precision
-        variance, beta = self.posterior(rng, Z, y, precision)
+        variance, beta = self._posterior(rng, Z, y, precision)
         return Z @ beta + np.sqrt(variance) * rng.normal(size=len(y)), beta, omega, precision
 
-    def posterior(self, rng, Z, y, precision):
+    def complete(self, rng, X, y, state):
+        """Draw the weights given the data; return them, frequencies and precision."""
+        omega, precision = state.evidence.omega, state.evidence.precision
+        return self._posterior(rng, features(X, omega), y, precision)[1], omega, precision
+
+    def fit(self, Z, y, precision, beta):
+        """Return the log evidence up to a constant, from the covariance of the data."""
+        covariance = np.eye(len(y)) + Z @ Z.T / precision
+        square = y @ np.linalg.solve(covariance, y)
+        tail = (NOISE.shape + 0.5 * len(y)) * np.log(NOISE.rate + 0.5 * square)
+        return -0.5 * np.linalg.slogdet(covariance)[1] - tail
+
+    def _posterior(self, rng, Z, y, precision):
         A = Z.T @ Z + precision * np.eye(Z.shape[1])
         mean = np.linalg.solve(A, Z.T @ y)
         rate = NOISE.rate + 0.5 * (y @ y - y @ Z @ mean)
@@ -154,7 +166,7 @@ class PolyaGamma:
         return self.outcomes(rng, Z @ beta), beta
 
     def outcomes(self, rng, activation):
-        return (rng.random(len(activation)) < 1.0 / (1.0 + np.exp(-activation))) - 0.5
+        return (rng.random(len(activation)) < expit(activation)) - 0.5
 
     def start(self, rng, X, y, omega, prior, precision, beta, moves):
         chain = self.chain(X, y, moves)
@@ -165,12 +177,19 @@ class PolyaGamma:
         return LogisticChain(Rows.of(X, y), moves)
 
     def redraw(self, rng, X, y, state, round_number):
-        """Draw weights given those of the rows, then the data: they ask nothing of the rows'."""
+        """Draw the data given the weights, which ask nothing of the weights of the rows."""
+        beta, omega, precision = self.complete(rng, X, y, state)
+        return self.outcomes(rng, features(X, omega) @ beta), beta, omega, precision
+
+    def complete(self, rng, X, y, state):
         omega, precision = state.evidence.omega, state.evidence.precision
         Z = features(X, omega)
         A = (Z.T * state.weight) @ Z + precision * np.eye(Z.shape[1])
-        beta = gaussian(rng, np.linalg.solve(A, Z.T @ y), A)
-        return self.outcomes(rng, Z @ beta), beta, omega, precision
+        return gaussian(rng, np.linalg.solve(A, Z.T @ y), A), omega, precision
+
+    def fit(self, Z, y, precision, beta):
+        """Return the log likelihood."""
+        return -np.sum(np.logaddexp(0.0, -2.0 * y * (Z @ beta)))
 
     def functions(self, Z, y):
         return {"outcomes": np.sum(y) ** 2}
@@ -187,9 +206,8 @@ class JointPairs(PolyaGamma):
     def chain(self, X, y, moves):
         return JointPairChain(Rows.of(X, y), moves)
 
-    def redraw(self, rng, X, y, state, round_number):
-        activation = features(X, state.omega) @ state.beta
-        return self.outcomes(rng, activation), state.beta, state.omega, state.precision
+    def complete(self, rng, X, y, state):
+        return state.beta.copy(), state.omega, state.precision
 
 
 def gaussian(rng, mean, precision):
@@ -235,7 +253,8 @@ class Sampler:
         Z = features(self.X, omega)
         shares = (Z.T @ y) ** 2 / (np.sum(Z**2, axis=0) * (y @ y) + 1e-12)
         share, level = float(np.mean(shares)), np.log(precision) - PRECISION.mean
-        size = float(np.mean(np.log1p(np.sum(omega**2, axis=1))))
+        squares = np.sum(omega**2, axis=1)
+        size = float(np.mean(squares / (2.0 + squares)))
         return {
             "level": level,
             "spread of level": level**2 / (PRECISION.std**2 + level**2),
@@ -250,12 +269,12 @@ class Sampler:
         }
 
     def successive(self, rng: Generator, n_rounds: int):
-        """Return the functions along one chain, of shape (n_rounds, number of functions)."""
+        """Return the functions at the start and along a chain, (n_rounds + 1, functions)."""
         prior, omega, precision, y, beta = self.draw(rng)
+        values = [list(self.functions(prior, omega, precision, y, beta).values())]
         X, likelihood = self.X, self.likelihood
         state = likelihood.start(rng, X, y, omega, prior, precision, beta, self.moves)
         state = replace(state, sizes=SIZES)
-        values = []
         for number in range(n_rounds):
             state, _ = likelihood.chain(X, y, self.moves).step(rng, state)
             y, beta, omega, precision = likelihood.redraw(rng, X, y, state, number)
@@ -275,20 +294,28 @@ def forward(frequencies, likelihood, n_draws: int):
 
 
 def z_scores(sampler: Sampler, n_chains: int, n_rounds: int, n_draws: int, seed: int = 1):
-    """Return how far means along chains lie from those of the model, in standard errors."""
+    """Return how far means along chains lie from those of the model, in standard errors.
+
+    What the mean along a chain owes to its start is taken off, by a regression on it: the start
+    has the model's law. That leaves less variance where chains remember, and less skewness.
+    """
     names, expected, square = forward(sampler.frequencies, sampler.likelihood, n_draws)
     rng = np.random.default_rng(seed)
-    means = np.array([sampler.successive(rng, n_rounds).mean(axis=0) for _ in range(n_chains)])
-    error = np.sqrt(means.var(axis=0, ddof=1) / n_chains + square)
-    return dict(zip(names, (means.mean(axis=0) - expected) / error, strict=True))
+    runs = np.array([sampler.successive(rng, n_rounds) for _ in range(n_chains)])
+    starts, means = runs[:, 0] - expected, runs[:, 1:].mean(axis=1) - expected
+    centred = starts - starts.mean(axis=0)
+    slope = np.sum(centred * means, axis=0) / (np.sum(centred**2, axis=0) + 1e-12)
+    rest = means - slope * starts
+    error = np.sqrt(rest.var(axis=0, ddof=2) / n_chains + (1.0 - slope) ** 2 * square)
+    return dict(zip(names, rest.mean(axis=0) / error, strict=True))
 
 
 def check_joint(
-    sampler: Sampler, n_chains: int = 24, n_rounds: int = 150, n_draws: int = 4000, *, alpha: float
+    sampler: Sampler, n_chains: int = 24, n_rounds: int = 70, n_draws: int = 3000, *, alpha: float
 ) -> None:
     """Check all functions at the level ``alpha``, shared evenly among them (Bonferroni)."""
     z = z_scores(sampler, n_chains, n_rounds, n_draws)
-    bound = stats.t(n_chains - 1).isf(alpha / (2.0 * len(z)))
+    bound = stats.t(n_chains - 2).isf(alpha / (2.0 * len(z)))
     far = {name: round(float(value), 1) for name, value in z.items() if not abs(value) < bound}
     assert not far, f"{sampler}: beyond {bound:.1f} standard errors: {far}"
 
@@ -315,4 +342,3 @@ SAMPLERS: dict[str, Sampler] = {
         Sampler("joint-pairs-sparse", Sparse(), JointPairs(), moves()),
     )
 }
-Check = Callable[[], None]

@@ -9,6 +9,7 @@ from learning.inference import (
     test_hamiltonian,
     test_precision,
     test_replacement,
+    test_sparse_parameters,
     test_sparse_prior,
 )
 from mutants.planted import Mutant
@@ -311,9 +312,9 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         swap_of_inverted_odds: (swaps,),
         swap_without_odds: (swaps,),
         crank_nicolson_that_shrinks: (crank_nicolson,),
-        means_of_the_wrong_spread: (test_sparse_prior.check_geweke,),
-        variances_without_half_the_frequencies: (test_sparse_prior.check_geweke,),
-        inclusion_of_active_frequencies_only: (test_sparse_prior.check_geweke,),
+        means_of_the_wrong_spread: (test_sparse_parameters.check_geweke,),
+        variances_without_half_the_frequencies: (test_sparse_parameters.check_geweke,),
+        inclusion_of_active_frequencies_only: (test_sparse_parameters.check_geweke,),
         force_without_the_prior: (test_hamiltonian.check_order,),
         prior_counted_twice: (test_hamiltonian.check_invariance,),
         one_half_kick_too_many: (test_hamiltonian.check_order,),

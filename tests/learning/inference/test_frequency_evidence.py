@@ -136,5 +136,7 @@ def test_the_state_is_its_own():
 
 def test_singular_sums_are_refused_by_name():
     case = problem(n=5, m=6)
+    evidence = evidence_of(case.rows(), np.repeat(case.omega[:1], 6, axis=0), -1.0, NOISE)
+    assert evidence.precision == evidence.least_precision > 0
     with pytest.raises(LinAlgError, match="not positive definite at lambda_0"):
-        evidence_of(case.rows(), np.repeat(case.omega[:1], 6, axis=0), -1.0, NOISE)
+        solved(evidence, -1.0)

@@ -4,9 +4,9 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -16,15 +16,13 @@ from bochner.learning.inference.moves import StepSizes
 
 _DRAW_ARRAYS = ("omega", "coef", "whitener")
 _DRAW_NUMBERS = ("precision", "noise_variance", "log_density")
+_HEADER = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records")
 
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write a checkpoint beside ``path`` and move it there, so that a kill leaves the old one."""
     arrays: dict[str, Any] = {}
-    header = {
-        name: content[name]
-        for name in ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records")
-    }
+    header = {name: content[name] for name in _HEADER}
     header["sizes"] = asdict(content["sizes"])
     for group in ("state", "prior"):
         for name, value in content[group].items():
@@ -57,15 +55,23 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     ------
     ValueError
         If the file is no checkpoint.
+    OSError
+        If the file cannot be read.
     """
+    data = BytesIO(path.read_bytes())
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(data, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        content: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    except (BadZipFile, KeyError, ValueError, EOFError) as error:
+        return _content(arrays)
+    except Exception as error:  # of many kinds, from the first byte to a missing number
         raise ValueError(
-            f"{path} is not a checkpoint of a fit, or is damaged ({error}); delete it to start anew."
+            f"{path} is not a checkpoint of a fit, or is damaged ({error}); delete it to start "
+            "anew, or give another path."
         ) from error
+
+
+def _content(arrays: dict[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
     content["sizes"] = StepSizes(**content["sizes"])
     for group in ("state", "prior"):
         content[group] = {
@@ -74,11 +80,13 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
             if name.startswith(f"{group}.")
         }
     content["draws"] = [_draw(arrays, index) for index in range(content["n_draws"])]
+    for name in _HEADER:
+        content[name]
     return content
 
 
 def _draw(arrays: Mapping[str, Any], index: int) -> Draw:
-    values = {name: arrays.get(f"draw.{index}.{name}") for name in _DRAW_ARRAYS}
+    values: dict[str, Any] = {name: arrays.get(f"draw.{index}.{name}") for name in _DRAW_ARRAYS}
     numbers = arrays[f"draw.{index}.numbers"].tolist()
     prefix = f"draw.{index}.components."
     parts = {

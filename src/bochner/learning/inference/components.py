@@ -41,16 +41,23 @@ def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
     means = np.concatenate([part.means for part in draws])
     covariances = np.concatenate([part.covariances for part in draws])
     weights, means, covariances = _merged(weights, means, covariances)
-    return SpectralMixture(
+    return spectral_mixture(
         weights / weights.sum(), means / scale, covariances / np.multiply.outer(scale, scale)
     )
 
 
+def spectral_mixture(weights: Array, means: Array, covariances: Array) -> SpectralMixture:
+    """Return the kernel of a mixture given as arrays."""
+    return SpectralMixture(
+        tuple(weights.tolist()), tuple(map(tuple, means.tolist())), tuple(covariances.tolist())
+    )
+
+
 def frequency_components(omega: Array) -> Components:
-    """Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
+    r"""Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
 
     Signs do not matter to a kernel: every Gaussian is centred, with the mean of
-    :math:`\\omega \\omega^\\top` for its covariance, unless its frequencies lie far from zero
+    :math:`\omega \omega^\top` for its covariance, unless its frequencies lie far from zero
     beside their spread; then it has their mean, too.
     """
     active = omega != 0.0

@@ -85,6 +85,24 @@ class Draws:
                 values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
             yield part, values
 
+    def pick(self, rng: np.random.Generator) -> tuple[int, int, int]:
+        """Return a random draw for the mean function, and a whitened one for deviations from it.
+
+        It is the same one where the draw is whitened, so that functions have the moments of the
+        mixture of all draws.
+
+        Returns
+        -------
+        mean, index, place : int
+            ``place`` is where ``whitened`` says ``index``.
+        """
+        mean = int(rng.integers(self.n_draws))
+        place = int(rng.integers(len(self.whitened)))
+        own = np.flatnonzero(self.whitened == mean)
+        if len(own):
+            place = int(own[0])
+        return mean, int(self.whitened[place]), place
+
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
         """Return features of one draw, of shape (p, n)."""
         omega = self.omega[index]

@@ -18,6 +18,7 @@ REBUILD_EVERY = 10
 """Iterations between states computed afresh: it bounds rounding, and there a run may resume."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
+_SHARE_OF_CHECKPOINTS = 0.05
 
 
 class State(Protocol):
@@ -132,7 +133,7 @@ def run(
     if checkpoint is not None and checkpoint.exists():
         progress, state = _resumed(checkpoint, fingerprint, rng, stages, start)
     before = perf_counter() - progress.seconds
-    saved_at = before + progress.seconds
+    next_save = before + progress.seconds + _SECONDS_BETWEEN_CHECKPOINTS
     while progress.stage < len(stages):
         stage = stages[progress.stage]
         if state is None:
@@ -147,12 +148,21 @@ def run(
                 report(_line(stages, progress))
             if progress.iteration % REBUILD_EVERY == 0:
                 state = stage.chain.rebuilt(state)
-                now = perf_counter()
-                if checkpoint is not None and now - saved_at > _SECONDS_BETWEEN_CHECKPOINTS:
+                began = perf_counter()
+                if checkpoint is not None and began > next_save:
                     _save(checkpoint, fingerprint, rng, stage.chain, state, progress)
-                    saved_at = perf_counter()
+                    next_save = _after(began)
+        if checkpoint is not None and progress.stage == len(stages) - 1:
+            # Other chains may still have to run: this one shall not be run again.
+            _save(checkpoint, fingerprint, rng, stage.chain, state, progress)
         state = _handed_on(rng, stages, state, progress)
     return progress
+
+
+def _after(began: float) -> float:
+    """Return when to save again: soon, but most of the time is for sampling."""
+    now = perf_counter()
+    return now + max(_SECONDS_BETWEEN_CHECKPOINTS, (now - began) / _SHARE_OF_CHECKPOINTS)
 
 
 def _iterate(

@@ -1,6 +1,8 @@
 """The Gaussian evidence of a set of frequencies, from sums over rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from bochner.learning.inference.rows import Rows, trigonometric_rows
 
 KEPT_BYTES = 2**30
 """Features of all rows are kept between moves up to this size, and made again beyond it."""
+
+_LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 1e-7})
+"""The least precision as a share of the sum of squares of all features."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +51,8 @@ class Evidence:
         :math:`q = b \cdot u`.
     log_determinant : float
         :math:`\log |A|`.
+    least_precision : float
+        Of :math:`\lambda_0`, where rounding in the sums still leaves ``A`` positive definite.
     features : ndarray of shape (p, n) or None
         Of all rows, where they are kept.
     """
@@ -61,6 +68,7 @@ class Evidence:
     mean: Array
     explained: float
     log_determinant: float
+    least_precision: float
     features: NDArray[Any] | None
 
     @property
@@ -115,9 +123,10 @@ def evidence_of(
         mean=np.empty(0),
         explained=0.0,
         log_determinant=0.0,
+        least_precision=_LEAST[rows.inputs.dtype.type] * float(np.trace(gram)),
         features=features,
     )
-    return solved(unsolved, precision)
+    return solved(unsolved, max(precision, unsolved.least_precision))
 
 
 def solved(evidence: Evidence, precision: float) -> Evidence:

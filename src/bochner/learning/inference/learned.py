@@ -59,7 +59,8 @@ class Convergence:
         Rank-normalised split R-hat and bulk effective sample size of the log evidence.
     rhat_predictions, ess_predictions : float
         Of the function at some training rows: the 90 per cent quantile of R-hat over them, and
-        the median of the sample sizes.
+        the median of the sample sizes. ``nan`` where there are too few draws to tell, ``inf``
+        where chains stand still apart.
     """
 
     rhat_log_evidence: float
@@ -78,11 +79,11 @@ class Convergence:
         rhat = np.array([split_rhat(chains[:, :, row]) for row in range(chains.shape[2])])
         ess = np.array([effective_sample_size(chains[:, :, row]) for row in range(len(rhat))])
         density = learned.draws.log_density.reshape(n_chains, -1)
-        known = rhat[np.isfinite(rhat)]
+        known = rhat[~np.isnan(rhat)]
         return cls(
             split_rhat(density),
             effective_sample_size(density),
-            float(np.quantile(known, 0.9)) if len(known) else np.nan,
+            float(np.quantile(known, 0.9, method="higher")) if len(known) else np.nan,
             float(np.nanmedian(ess)) if np.isfinite(ess).any() else np.nan,
         )
 

@@ -1,15 +1,14 @@
 """One round of moves of frequencies, precision and prior, the data's weights being given."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.evidence import Evidence, solved
 from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamiltonian_step
 from bochner.learning.inference.precision import LogNormalPrecision, precision_step
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.replacement import Proposals, replace_frequencies
-from bochner.learning.inference.evidence import solved
 from bochner.learning.inference.rows import Rows
 
 Info = dict[str, float]
@@ -34,7 +33,7 @@ class Moves:
 
     replacements: bool = True
     hamiltonian: HamiltonianSettings | None = None
-    precision_prior: LogNormalPrecision = LogNormalPrecision()
+    precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
     block_size: int = 64
 
 
@@ -108,4 +107,6 @@ def _sweep(
         tried += np.bincount(suggestion.kind, minlength=len(tried))
         accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
     rates = accepted / np.maximum(tried, 1.0)
-    return {f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates)}
+    return {
+        f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates, strict=True)
+    }

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
@@ -26,7 +27,7 @@ START_PRECISION = 0.05
 
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 _WARM_ROWS = 3000
-_TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 40
+_TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 80
 _SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
 _FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
 
@@ -45,6 +46,15 @@ class Settings:
     n_jobs: int | None
     time_limit: float | None
     n_full: int = 16
+    n_threads: int | None = None
+
+    @property
+    def seconds_a_chain(self) -> float | None:
+        """The time limit of one chain: those of one process run one after another."""
+        if self.time_limit is None:
+            return None
+        n_jobs = 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
+        return self.time_limit / -(-self.n_chains // n_jobs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +107,11 @@ def learn(
         path = checkpoint
         if checkpoint is not None and settings.n_chains > 1:
             path = checkpoint.with_name(f"{checkpoint.name}.{index}")
-        return run_chain(
-            np.random.default_rng(chain_seeds[index]), data, settings, path, fingerprint, report
-        )
+        # Sums of one thread and of several differ in their last bits, here and in a process.
+        with threadpool_limits(settings.n_threads, user_api="blas"):
+            return run_chain(
+                np.random.default_rng(chain_seeds[index]), data, settings, path, fingerprint, report
+            )
 
     if settings.n_chains == 1 or settings.n_jobs in (None, 1):
         return structure, [one(index) for index in range(settings.n_chains)]
@@ -127,7 +139,7 @@ def run_chain(
         stages_of(start_rng, data, settings),
         start,
         n_full=settings.n_full,
-        time_limit=settings.time_limit,
+        time_limit=settings.seconds_a_chain,
         checkpoint=checkpoint,
         fingerprint=fingerprint,
         report=report,
@@ -174,7 +186,7 @@ def moves_of(settings: Settings) -> Moves:
     return Moves()
 
 
-def chain_of(data: Data, moves: Moves) -> RegressionChain | LogisticChain:
+def chain_of(data: Data, moves: Moves) -> Chain:
     """Return the chain of the data's likelihood."""
     if data.is_binary:
         kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y

@@ -16,14 +16,14 @@ class LogNormalPrecision:
     ----------
     mean, std : float
         The default is centred on a signal of a few tens of times the noise's variance and spans
-        fourteen decades within three standard deviations.
+        thirteen decades within three standard deviations.
     """
 
     mean: float = -4.0
     std: float = 5.0
 
     def log_density(self, log_precision: float) -> float:
-        """Return the log density of :math:`\\log \\lambda_0` up to a constant."""
+        r"""Return the log density of :math:`\log \lambda_0` up to a constant."""
         return -0.5 * ((log_precision - self.mean) / self.std) ** 2
 
     def sample(self, rng: np.random.Generator) -> float:
@@ -40,7 +40,8 @@ def precision_step(
 ) -> tuple[Evidence, float]:
     """Return the evidence after random-walk moves of the log precision, and their acceptance.
 
-    Weights and noise are integrated out; the data are not met.
+    Weights and noise are integrated out; the data are not met. Precisions that rounding does not
+    permit have probability zero.
     """
     log_precision = float(np.log(evidence.precision))
     current = evidence.log_evidence() + prior.log_density(log_precision)
@@ -48,9 +49,11 @@ def precision_step(
     for _ in range(n_steps):
         proposal = log_precision + step_size * rng.normal()
         threshold = np.log(rng.random())
+        if proposal < np.log(evidence.least_precision):
+            continue
         try:
             proposed = log_evidence_at(evidence, float(np.exp(proposal)))
-        except LinAlgError:  # too small for these sums in double precision
+        except LinAlgError:
             continue
         proposed += prior.log_density(proposal)
         if threshold < proposed - current:

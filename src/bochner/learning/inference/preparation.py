@@ -1,15 +1,17 @@
-"""What a chain's rows are made of: scaled inputs and the columns of a trend."""
+"""What a chain's rows are made of: distinct rows, scaled inputs and the columns of a trend."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from bochner._numerics.arrays import Array
 
-_TAILS = (0.005, 0.995)
+_TAILS = 0.005
 _MOST_PAIRS = 5000
 _DEPENDENT = 1e-7
+_FEW_REPEATED = 1.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +32,9 @@ class Scaling:
     @classmethod
     def of(cls, X: Array) -> "Scaling":
         """Return the scaling of rows ``X`` (n, d)."""
-        low, high = np.quantile(X, _TAILS, axis=0)
+        # Order statistics: between two of them, an outlier would count in part.
+        low = np.quantile(X, _TAILS, axis=0, method="higher")
+        high = np.quantile(X, 1.0 - _TAILS, axis=0, method="lower")
         spread = np.clip(X, low, high).std(axis=0)
         # Rare events: an input may vary in its tails alone.
         spread = np.where(spread > 0, spread, X.std(axis=0))
@@ -63,14 +67,22 @@ class Trend:
 
     @classmethod
     def of(cls, X: Array, degree: int) -> "Trend":
-        """Return the trend of scaled rows ``X`` (n, d)."""
+        """Return the trend of scaled rows ``X`` (n, d).
+
+        Raises
+        ------
+        ValueError
+            If a degree above zero has as many columns as there are rows.
+        """
         columns = _powers(X, degree)
-        upper, order = qr(columns, mode="r", pivoting=True)[:2]
-        diagonal = np.abs(np.diagonal(upper))
-        rank = int(np.count_nonzero(diagonal > _DEPENDENT * diagonal[0]))
-        kept = np.sort(order[:rank])
-        factor = qr(columns[:, kept], mode="r")[0][:rank]
-        inverse = solve_triangular(factor, np.eye(rank)) * np.sqrt(len(X))
+        kept = _independent(columns)
+        if degree and len(kept) >= len(X):
+            raise ValueError(
+                f"trend={degree} has {len(kept)} columns, which leave nothing to learn from "
+                f"{len(X)} different rows; use a smaller trend, or more rows than columns."
+            )
+        factor: Array = qr(columns[:, kept], mode="r")[0][: len(kept)]
+        inverse: Array = solve_triangular(factor, np.eye(len(kept))) * np.sqrt(len(X))
         return cls(degree, kept.astype(np.float64), inverse)
 
     def columns(self, X: Array) -> Array:
@@ -93,6 +105,55 @@ def frequency_scales(X: Array, rng: np.random.Generator) -> Array:
         if len(distance):
             scales[column] = 1.0 / np.median(distance)
     return scales
+
+
+def distinct_rows(
+    X: Array, y: Array, weight: Array | None = None
+) -> tuple[Array, Array, Array | None]:
+    """Return rows and targets in ascending order, equal ones together, with their weights.
+
+    A row of weight ``w`` is ``w`` equal rows: data that differ in the order of the rows, or in
+    weights in place of repetitions, become the same.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    weight : ndarray of shape (n,), default=None
+        Positive; ``None`` means one.
+
+    Returns
+    -------
+    X : ndarray of shape (k, d)
+    y : ndarray of shape (k,)
+    weight : ndarray of shape (k,) or None
+        ``None`` where the few repetitions, if any, have rows of their own: sums without weights
+        are faster.
+    """
+    order = np.lexsort((y, *X.T[::-1]))
+    X, y = X[order], y[order]
+    is_new = np.ones(len(y), dtype=np.bool_)
+    is_new[1:] = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])
+    first = np.flatnonzero(is_new)
+    ones = np.ones(len(y))
+    total: Array = np.add.reduceat(ones if weight is None else weight[order], first)
+    X, y = X[first], y[first]
+    if total.sum() <= _FEW_REPEATED * len(total) and (total == np.rint(total)).all():
+        times = total.astype(np.intp)
+        return np.repeat(X, times, axis=0), np.repeat(y, times), None
+    return X, y, total
+
+
+def _independent(columns: Array) -> NDArray[np.intp]:
+    """Return which columns do not depend on the others; the first one, a constant, stays."""
+    norms = np.linalg.norm(columns, axis=0)
+    # Of length one, or a single outlier's square would make all others negligible.
+    rest = (columns / np.where(norms > 0, norms, 1.0))[:, 1:]
+    if not rest.shape[1]:
+        return np.zeros(1, dtype=np.intp)
+    upper, order = qr(rest - rest.mean(axis=0), mode="r", pivoting=True)[:2]
+    rank = int(np.count_nonzero(np.abs(np.diagonal(upper)) > _DEPENDENT))
+    return np.concatenate(([0], 1 + np.sort(order[:rank]))).astype(np.intp)
 
 
 def _powers(X: Array, degree: int) -> Array:

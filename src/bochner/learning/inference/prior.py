@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class FrequencyPrior(ABC):
 
     __slots__ = ()
 
-    kinds: tuple[str, ...]
+    kinds: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:

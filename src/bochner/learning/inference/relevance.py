@@ -28,7 +28,7 @@ class Relevance:
 
 
 def relevance_of(omega: Array, coef: Array) -> tuple[Relevance, Array]:
-    """Return relevance, and interactions of shape (d, d), of draws.
+    r"""Return relevance, and interactions of shape (d, d), of draws.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def relevance_of(omega: Array, coef: Array) -> tuple[Relevance, Array]:
     interactions : ndarray of shape (d, d)
         Off the diagonal, the share of the function's variance carried by frequencies that act
         on both inputs; on it, by those that act on the input alone. A frequency acts on an
-        input to the degree :math:`1 - e^{-\\omega_i^2/2}` that it decorrelates values one
+        input to the degree :math:`1 - e^{-\omega_i^2/2}` that it decorrelates values one
         standard deviation apart.
     """
     m, d = omega.shape[1:]
@@ -51,10 +51,10 @@ def relevance_of(omega: Array, coef: Array) -> tuple[Relevance, Array]:
     energy /= len(omega)
     inclusion = np.einsum("sm,smd->d", energy, omega != 0.0)
     slope = np.sqrt(np.einsum("sm,smd->d", energy, omega**2))
-    degree = -np.expm1(-0.5 * omega**2)
-    together = np.einsum("sm,smd,sme->de", energy, degree, degree)
-    others = 1.0 - degree
-    for i in range(d):
-        alone = np.prod(np.delete(others, i, axis=2), axis=2)
-        together[i, i] = np.sum(energy * degree[:, :, i] * alone)
+    square = omega**2
+    degree = -np.expm1(-0.5 * square)
+    flat = degree.reshape(-1, d)
+    together: Array = (energy.reshape(-1, 1) * flat).T @ flat
+    alone = np.exp(-0.5 * (square.sum(axis=2, keepdims=True) - square))
+    np.fill_diagonal(together, np.einsum("sm,smd,smd->d", energy, degree, alone))
     return Relevance(inclusion, slope / max(slope.sum(), np.finfo(np.float64).tiny)), together

@@ -10,6 +10,8 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence, all_features
 from bochner.learning.inference.rows import Rows, trigonometric_rows
 
+_ILL_CONDITIONED = 1e-3
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
@@ -96,6 +98,9 @@ class _Block:
         panel = np.empty((p, 2 * width), order="F")
         covariance = evidence.covariance
         propagated = covariance @ products
+        if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):
+            # Rounding in P is as large as its condition: one correction takes most of it away.
+            propagated += covariance @ (products - _posterior_precision(evidence) @ propagated)
         for offset in (0, 1):
             panel[:, offset::4] = covariance[:, columns[offset::2]]
             panel[:, 2 + offset :: 4] = propagated[:, offset::2]
@@ -107,9 +112,9 @@ class _Block:
         jj = self.columns[here]
         left = self.panel[:, 4 * k : 4 * k + 2]
         old, old_determinant = _inverse(left[jj])  # S_old and |P_jj|
-        own = self.products[jj, here]
-        change = self.panel[:, 4 * k + 2 : 4 * k + 4] - left @ own
-        change -= left @ (old @ change[jj])
+        # The products with the old features themselves cancel in this difference.
+        change = self.panel[:, 4 * k + 2 : 4 * k + 4]
+        change = change - left @ (old @ change[jj])
         change[jj] = 0.0
         evidence = self.evidence
         weights = old @ evidence.mean[jj]
@@ -219,6 +224,13 @@ def _products(
         if kept:
             fresh[:, part] = F
     return fresh, products, within, cross
+
+
+def _posterior_precision(evidence: Evidence) -> Array:
+    A = evidence.gram.copy(order="F")
+    ridge = np.arange(2 * evidence.n_frequencies)
+    A[ridge, ridge] += evidence.precision
+    return A
 
 
 def _inverse(matrix: Array) -> tuple[Array, float]:
