@@ -6,6 +6,7 @@ import pytest
 pytest.register_assert_rewrite(
     "laws.atom_laws",
     "laws.design_laws",
+    "laws.group_laws",
     "laws.head_laws",
     "laws.jordan_laws",
     "laws.kernel_laws",

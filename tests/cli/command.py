@@ -9,7 +9,11 @@ from typer.testing import CliRunner
 
 from bochner.cli.app import app
 
-SMALL = ("--n-components", "64", "--no-compare")
+SMALL = ("--model", "fourier", "--n-components", "64", "--no-compare")
+QUICK = (
+    *("--n-frequencies", "24", "--n-burn-in", "12", "--n-samples", "8"),
+    *("--time-limit", "0", "--no-compare"),
+)
 
 
 def table(n_rows=150):
@@ -39,10 +43,10 @@ def write(frame, path):
     return path
 
 
-def fit(folder, frame, *options, target="y", out="model.bochner"):
+def fit(folder, frame, *options, target="y", out="model.bochner", settings=SMALL):
     """Fit to a table written to ``folder``, and return the model file."""
     path = write(frame, folder / "train.csv")
-    result = bochner("fit", path, "--target", target, "--out", folder / out, *SMALL, *options)
+    result = bochner("fit", path, "--target", target, "--out", folder / out, *settings, *options)
     assert result.exit_code == 0, result.output
     return folder / out
 

@@ -4,6 +4,8 @@ import pytest
 from mutants import (
     planted,
     planted_asymmetric,
+    planted_bank,
+    planted_chains,
     planted_evidence,
     planted_indefinite,
     planted_jordan,
@@ -15,6 +17,8 @@ from mutants import (
 MODULES = (
     planted,
     planted_asymmetric,
+    planted_bank,
+    planted_chains,
     planted_evidence,
     planted_indefinite,
     planted_jordan,

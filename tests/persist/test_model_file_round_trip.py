@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 
 import bochner
 from bochner import (
+    BaNKClassifier,
+    BaNKRegressor,
     FourierFeatures,
     Frequencies,
     KreinRidge,
@@ -139,7 +141,7 @@ def outputs(model, data):
             digest.update(
                 repr(values.tolist()).encode() if values.dtype == object else values.tobytes()
             )
-    if isinstance(model, KreinRidge | TableRegressor):
+    if isinstance(model, KreinRidge | TableRegressor | BaNKRegressor):
         digest.update(model.predict(data, return_std=True)[1].tobytes())
     return digest.hexdigest()
 
@@ -158,6 +160,10 @@ def features(**parameters):
 
 def table_model(cls):
     return cls(Matern(2.0), n_components=32, random_state=0)
+
+
+def bank(cls, structure):
+    return cls(6, structure, n_burn_in=3, n_samples=4, thin=1, n_chains=2, random_state=0)
 
 
 FITTED = {
@@ -183,10 +189,14 @@ FITTED = {
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
+    "sparse learned kernel": lambda: (bank(BaNKRegressor, "sparse").fit(X, Y), NEW),
+    "dense learned kernel": lambda: (bank(BaNKRegressor, "dense").fit(FRAME, Y), FRAME[::-1]),
+    "learned kernels of classes": lambda: (bank(BaNKClassifier, "auto").fit(X, COLOURS), NEW),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
 }
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", FITTED)
 def test_a_fitted_model_comes_back_bit_for_bit(case, tmp_path):
     model, data = FITTED[case]()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bochner.benchmarks.asymmetric import ASYMMETRIC
+from bochner.benchmarks.bank import BANK
 from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
 from bochner.benchmarks.indefinite import INDEFINITE
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
-    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC)}
+    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK)}
 )
 
 

@@ -16,6 +16,7 @@ from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import DiagnoseOptions, diagnose_table
 from bochner.cli.fitting import FitOptions, fit_table, single_target
 from bochner.cli.inspecting import inspect_model
+from bochner.cli.models import Model
 from bochner.cli.predicting import predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
 
@@ -50,10 +51,9 @@ def _refusals() -> Iterator[None]:
 def fit(
     file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
     target: Annotated[list[str], typer.Option(help="Column to predict.")],
-    kernel: Annotated[
-        str, typer.Option(help="auto, gaussian, matern, anova, or another kernel's name.")
-    ] = "auto",
-    n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
+    model: Annotated[
+        str, typer.Option(help="bank: learn the kernel. fourier: choose among fixed kernels.")
+    ] = "bank",
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
     test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,
     seed: Annotated[
@@ -62,19 +62,58 @@ def fit(
     out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
     compare: Annotated[bool, typer.Option(help="Fit the other methods, too.")] = True,
+    pictures: Annotated[
+        Path | None, typer.Option(help="bank: folder for pictures of what was learned.")
+    ] = None,
+    n_frequencies: Annotated[
+        int | None, typer.Option(min=1, help="bank: number of frequencies.  [default: 200]")
+    ] = None,
+    n_burn_in: Annotated[
+        int | None, typer.Option(min=0, help="bank: iterations to forget.  [default: 100]")
+    ] = None,
+    n_samples: Annotated[
+        int | None, typer.Option(min=1, help="bank: iterations to keep.  [default: 100]")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="bank: seconds to learn in, 0 for no limit.  [default: 120]"),
+    ] = None,
+    trend: Annotated[
+        int | None,
+        typer.Option(min=0, max=2, help="bank: degree of a polynomial beside it.  [default: 0]"),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help="fourier: auto, gaussian, matern, anova, or another kernel's name.  "
+            "[default: auto]"
+        ),
+    ] = None,
+    n_components: Annotated[
+        int | None, typer.Option(help="fourier: number of real features, even.  [default: 1024]")
+    ] = None,
 ) -> None:
     """Fit a model to a table, measure it on held-out rows beside other methods, and save it."""
     with _refusals():
+        given = {
+            "n_frequencies": n_frequencies,
+            "n_burn_in": n_burn_in,
+            "n_samples": n_samples,
+            "time_limit": time_limit,
+            "trend": trend,
+            "kernel": kernel,
+            "n_components": n_components,
+        }
         options = FitOptions(
             single_target(target),
-            kernel,
-            n_components,
+            Model.of(model, given),
             task,
             test_size,
             seed,
             out,
             tuple(drop or ()),
             compare,
+            pictures,
         )
         fit_table(file, options, Console())
 
@@ -127,17 +166,18 @@ def diagnose(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
-    n_components: Annotated[int, typer.Option(help="Number of real features, even.")] = 1024,
+    n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
+    n_chains: Annotated[int, typer.Option(min=1, help="Chains for each trend.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Of all draws.")] = 0,
 ) -> None:
-    """Forecast ten years of carbon dioxide at Mauna Loa, with bands, beside other methods."""
+    """Learn the kernel of carbon dioxide at Mauna Loa, and forecast ten years with bands."""
     with _refusals():
-        run_demo(out, n_components, seed, Console())
+        run_demo(out, n_frequencies, n_chains, seed, Console())
 
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="tables, gaussian or indefinite.")],
+    name: Annotated[str, typer.Argument(help="tables, gaussian, indefinite, asymmetric or bank.")],
     data: Annotated[
         Path | None, typer.Option(envvar="BOCHNER_DATA", help="Folder of .npz data sets.")
     ] = None,

@@ -20,9 +20,19 @@ from bochner.cli.checking import (
     infer_task,
     split_target,
 )
-from bochner.cli.output import check_output, reporting, results_table
+from bochner.cli.learned import column_ranges, learned_facts, relevance_table, write_pictures
+from bochner.cli.models import Model
+from bochner.cli.output import (
+    check_folder,
+    check_output,
+    facts_table,
+    notes,
+    reporting,
+    results_table,
+)
 from bochner.cli.reading import read_table
-from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
+from bochner.estimators._tables import TableModel
+from bochner.estimators.learned_tables import LearnedTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +53,14 @@ class FitOptions:
     """The options of `bochner fit`."""
 
     target: str
-    kernel: str
-    n_components: int
+    model: Model
     task: str
     test_size: float
     seed: int
     out: Path
     drop: tuple[str, ...]
     compare: bool
+    pictures: Path | None = None
 
 
 def single_target(names: Sequence[str]) -> str:
@@ -66,19 +76,37 @@ def single_target(names: Sequence[str]) -> str:
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit, measure on held-out rows, compare, print and save."""
     check_output(options.out, path)
+    if options.pictures is not None:
+        if options.model.kind != "bank":
+            raise InputError(
+                "--pictures show what --model bank has learned, and this model is "
+                f"{options.model.kind}: leave it out, or use --model bank."
+            )
+        check_folder(options.pictures)
     with reporting(console) as progress:
         progress(f"reading {path}")
         split = _read_split(path, options)
-        model = _model(options, split.task)
-        results = {OURS: measure(model, split, progress=progress)}
+        model = options.model.make(split.task, options.seed)
+        with notes() as noted:
+            results = {OURS: measure(model, split, progress=progress)}
         for name, contender in CONTENDERS.items():
             if options.compare and name != OURS:
                 progress(f"comparing with: {name}")
-                other = contender(split.task, options.n_components, options.seed)
+                other = contender(split.task, options.model.n_features, options.seed)
                 results[name] = measure(other, split)
-    model.record_ |= _record(options, split, results[OURS])
+        model.record_ |= _record(options, split, results[OURS])
+        written = []
+        if isinstance(model, LearnedTable):
+            model.record_["ranges"] = column_ranges(model, split.X)
+            if options.pictures is not None:
+                progress("drawing")
+                written = write_pictures(model, split, options.pictures)
     persist.save(model, options.out)
     _print(console, options, split, model, results)
+    for note in noted:
+        console.print(f"\nNote: {note}", markup=False)
+    saved = ", ".join(map(str, (options.out, *written)))
+    console.print(f"\nSaved {saved}; next: bochner predict {options.out} FILE", markup=False)
 
 
 def _read_split(path: Path, options: FitOptions) -> Split:
@@ -123,11 +151,6 @@ def _task(name: str, target: "pd.Series") -> Task:
     return _TASKS[name] or infer_task(target)
 
 
-def _model(options: FitOptions, task: str) -> TableModel:
-    model = TableRegressor if task == "regression" else TableClassifier
-    return model(options.kernel, options.n_components, random_state=options.seed)
-
-
 def _record(options: FitOptions, split: Split, metrics: dict[str, float]) -> dict[str, Any]:
     return {
         "target": options.target,
@@ -150,21 +173,27 @@ def _print(
     console.print(
         f"{split.task.capitalize()} of {options.target!r} from {_columns(split.X.shape[1])}: "
         f"{len(split.y)} rows to fit, {len(split.y_test)} to test, "
-        f"{options.n_components} features.",
+        f"{options.model.n_features} features.",
         markup=False,
     )
-    console.print(
-        f"Numbers are {_ENCODED[model.encoder_.numeric]}; kernel: "
-        f"{type(model.kernel_).__name__}, scheme {model.head_.scheme!r}.\n",
-        markup=False,
-    )
+    if isinstance(model, LearnedTable):
+        console.print("Learned:")
+        console.print(facts_table(learned_facts(model)))
+        console.print()
+        console.print(relevance_table(model))
+        console.print()
+    else:
+        console.print(
+            f"Numbers are {_ENCODED[model.encoder_.numeric]}; kernel: "
+            f"{type(model.head_.kernel_).__name__}, scheme {model.head_.scheme!r}.\n",
+            markup=False,
+        )
     console.print(
         results_table(results, _REGRESSION_COLUMNS if regression else _CLASSIFICATION_COLUMNS)
     )
     if regression:
         coverage = results[OURS]["coverage"]
         console.print(f"\nThe 90 % intervals cover {coverage:.1%} of the test rows.")
-    console.print(f"\nSaved {options.out}; next: bochner predict {options.out} FILE", markup=False)
 
 
 def _columns(count: int) -> str:

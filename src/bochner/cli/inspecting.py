@@ -7,8 +7,12 @@ from rich.console import Console
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
+from bochner.cli.learned import bank_facts, learned_facts, relevance_table
 from bochner.cli.output import facts_table
-from bochner.estimators.table_models import TableModel
+from bochner.estimators._bank import BaNK
+from bochner.estimators._tables import TableModel
+from bochner.estimators.bank_forecaster import BaNKForecaster
+from bochner.estimators.learned_tables import LearnedTable
 
 
 def inspect_model(path: Path, console: Console) -> None:
@@ -18,6 +22,9 @@ def inspect_model(path: Path, console: Console) -> None:
         check_is_fitted(model)
     facts = {"model": type(model).__name__, **_facts(model)}
     console.print(facts_table(facts))
+    if isinstance(model, LearnedTable):
+        console.print()
+        console.print(relevance_table(model))
     if isinstance(model, TableModel):
         console.print()
         console.print(facts_table(_columns(model)))
@@ -25,13 +32,16 @@ def inspect_model(path: Path, console: Console) -> None:
 
 def _facts(model: Any) -> dict[str, str]:
     if isinstance(model, TableModel):
-        head = model.head_
-        record = model.record_
+        told = {name: value for name, value in model.record_.items() if name != "ranges"}
         return {
-            **{name.replace("_", " "): _shown(value) for name, value in record.items()},
+            **{name.replace("_", " "): _shown(value) for name, value in told.items()},
             "numeric columns": model.encoder_.numeric,
-            **_facts(head),
+            **(learned_facts(model) if isinstance(model, LearnedTable) else _facts(model.head_)),
         }
+    if isinstance(model, BaNK):
+        return bank_facts(model)
+    if isinstance(model, BaNKForecaster):
+        return bank_facts(model.models_[0])
     facts = {}
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)

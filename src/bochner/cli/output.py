@@ -1,11 +1,13 @@
 """What the commands print: tables and progress."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from sklearn.exceptions import ConvergenceWarning
 
 Results = Mapping[str, Mapping[str, float]]
 
@@ -55,3 +57,26 @@ def check_output(path: Path, *inputs: Path) -> None:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
+
+
+@contextmanager
+def notes() -> Iterator[list[str]]:
+    """Collect warnings of chains that have not converged, to be printed with the results."""
+    noted: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield noted
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            noted.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def check_folder(path: Path) -> None:
+    """Make a folder to write in, or raise if a file is in its place."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file: expected the name of a folder.")
+    path.mkdir(parents=True, exist_ok=True)

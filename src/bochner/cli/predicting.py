@@ -13,7 +13,9 @@ from bochner.benchmarks.store import replacing
 from bochner.cli._text_files import InputError
 from bochner.cli.output import check_output
 from bochner.cli.reading import read_table
-from bochner.estimators.table_models import TableClassifier, TableModel, TableRegressor
+from bochner.estimators._tables import TableModel
+from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
+from bochner.estimators.table_models import TableClassifier, TableRegressor
 
 
 def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:
@@ -53,12 +55,12 @@ def load_table_model(path: Path) -> TableModel:
 
 
 def _predictions(model: TableModel, frame: pd.DataFrame, *, with_std: bool) -> dict[str, Any]:
-    if isinstance(model, TableRegressor):
+    if isinstance(model, TableRegressor | LearnedTableRegressor):
         if not with_std:
             return {"prediction": model.predict(frame)}
         mean, std = model.predict(frame, return_std=True)
         return {"prediction": mean, "std": std}
-    if with_std or not isinstance(model, TableClassifier):
+    if with_std or not isinstance(model, TableClassifier | LearnedTableClassifier):
         raise InputError(
             "--std is for regression, and this model classifies: leave it out; the column "
             "'probability' says how sure a prediction is."

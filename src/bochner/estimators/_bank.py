@@ -1,9 +1,12 @@
 """What the regressor and the classifier that learn their kernel share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from glob import escape
 from hashlib import sha256
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,11 +19,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner._numerics.warn import warn_user
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
+from bochner.learning.inference.components import spectral_mixture
 from bochner.learning.inference.learned import Convergence, Learned
 from bochner.learning.inference.plan import SAMPLERS, STRUCTURES, Data, Settings, learn
 from bochner.learning.inference.preparation import Scaling, Trend
@@ -141,19 +145,17 @@ class BaNK(BaseEstimator, ABC):
         is_binary: bool,
     ) -> None:
         """Learn one problem for every column of ``targets`` (n, t)."""
-        settings = self._settings()
+        settings = _shared(self._settings(), len(X), targets.shape[1])
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
         fixed = self._trend.columns(scaled)
-        dtype = np.dtype(np.float64 if self.dtype is None else self.dtype)
-        inputs = scaled.astype(dtype, copy=False)
+        inputs = scaled.astype(_checked_dtype(self.dtype), copy=False)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
-        small = len(X) * (2.0 * settings.n_frequencies) ** 2 < _SMALL_PROBLEM
         paths = _paths(checkpoint, targets.shape[1])
         self.learned_ = []
-        with threadpool_limits(1 if small else None, user_api="blas"):
+        with threadpool_limits(settings.n_threads, user_api="blas"):
             for column, path in enumerate(paths):
                 data = Data(inputs, targets[:, column], fixed, weight, is_binary)
                 structure, chains = learn(
@@ -181,11 +183,16 @@ class BaNK(BaseEstimator, ABC):
             _check_count("thin", self.thin, least=1)
         _check_name("structure", self.structure, STRUCTURES)
         _check_name("sampler", self.sampler, SAMPLERS)
-        if self.trend not in (0, 1, 2):
+        _check_count("trend", self.trend, least=0)
+        if self.trend > 2:
             raise ValueError(f"trend must be 0, 1 or 2, got {self.trend!r}.")
         limit = self.time_limit
-        if limit is not None and not (isinstance(limit, Real) and float(limit) > 0):
-            raise ValueError(f"time_limit must be None or positive seconds, got {limit!r}.")
+        if limit is not None:
+            limit = as_positive_scalar("time_limit", limit)
+        if self.n_jobs is not None and (
+            isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, Integral)
+        ):
+            raise TypeError(f"n_jobs must be None or an integer, got {self.n_jobs!r}.")
         structure = self.structure
         if self.sampler == "mh":
             if structure == "sparse":
@@ -203,16 +210,17 @@ class BaNK(BaseEstimator, ABC):
             thin=None if isinstance(self.thin, str) else int(self.thin),
             n_chains=int(self.n_chains),
             n_jobs=self.n_jobs,
-            time_limit=None if limit is None else float(limit),
+            time_limit=limit,
         )
 
     def _warn(self) -> None:
-        worst = max(self.convergence_, key=lambda c: np.nan_to_num(c.rhat_predictions))
-        if worst.rhat_predictions > _BAD_RHAT or worst.ess_predictions < _FEW:
+        rhat = max((c.rhat_predictions for c in self.convergence_), key=np.nan_to_num)
+        ess = np.fmin.reduce([c.ess_predictions for c in self.convergence_])
+        if rhat > _BAD_RHAT or ess < _FEW:
             warn_user(
-                f"The chains have not converged: R-hat of the predictions is "
-                f"{worst.rhat_predictions:.2f} (expected at most {_BAD_RHAT}), their effective "
-                f"sample size {worst.ess_predictions:.0f} (expected at least {_FEW:.0f}). "
+                f"The chains have not converged: R-hat of the predictions is {rhat:.2f} "
+                f"(expected at most {_BAD_RHAT}), their effective sample size {ess:.0f} "
+                f"(expected at least {_FEW:.0f}). "
                 f"Predictions average what was seen; intervals may be too narrow. Increase "
                 f"n_burn_in and n_samples, or thin.",
                 ConvergenceWarning,
@@ -230,15 +238,46 @@ class BaNK(BaseEstimator, ABC):
         """Learn the kernel."""
 
 
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Give the estimator its attributes back if what follows fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def positive_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, Array | None]:
+    """Return the rows that have weight."""
+    if weight is None:
+        return X, y, None
+    kept = weight > 0
+    return X[kept], y[kept], weight[kept]
+
+
 def quantile_of(level: float) -> float:
     """Return the normal quantile of a central interval."""
     return float(ndtri(0.5 + 0.5 * level))
 
 
+def _shared(settings: Settings, n_rows: int, n_problems: int) -> Settings:
+    """Return settings for one of several problems: its threads, and its share of the time."""
+    small = n_rows * (2.0 * settings.n_frequencies) ** 2 < _SMALL_PROBLEM
+    limit = settings.time_limit
+    return replace(
+        settings,
+        time_limit=None if limit is None else limit / n_problems,
+        n_threads=1 if small else None,
+    )
+
+
 def _averaged(kernels: list[SpectralMixture]) -> SpectralMixture:
     if len(kernels) == 1:
         return kernels[0]
-    return SpectralMixture(
+    return spectral_mixture(
         np.concatenate([np.asarray(k.weights) for k in kernels]) / len(kernels),
         np.concatenate([np.asarray(k.means) for k in kernels]),
         np.concatenate([np.asarray(k.covariances) for k in kernels]),
@@ -250,7 +289,11 @@ def _paths(checkpoint: Any, count: int) -> list[Path | None]:
         return [None] * count
     path = Path(checkpoint)
     if not path.parent.is_dir():
-        raise ValueError(f"checkpoint {str(path)!r} lies in a folder that does not exist.")
+        raise ValueError(
+            f"checkpoint {str(path)!r} lies in a folder that does not exist; make it first."
+        )
+    if path.is_dir():
+        raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file in it.")
     return [path if count == 1 else path.with_name(f"{path.name}.class{i}") for i in range(count)]
 
 
@@ -261,9 +304,14 @@ def _forget(path: Path | None, n_chains: int) -> None:
     for index in range(n_chains):
         one = path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
         one.unlink(missing_ok=True)
+        # Of runs that were killed while they wrote.
+        for partial in one.parent.glob(f"{escape(one.name)}.*.partial"):
+            partial.unlink(missing_ok=True)
 
 
 def _fingerprint(data: Data, settings: Settings, seed: int) -> str:
+    # How many processes run the chains changes nothing.
+    settings = replace(settings, n_jobs=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight):
         if array is not None:
@@ -278,6 +326,15 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
 
 
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+    chosen = np.dtype(np.float64 if dtype is None else dtype)
+    if chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
+    return chosen
+
+
 def _check_name(name: str, value: Any, names: tuple[str, ...]) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
     if value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")

@@ -10,9 +10,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK
+from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, positive_rows
 from bochner.estimators._ridge_head import checked_weight
 from bochner.estimators.krein_ridge_classifier import class_indicators
+from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 
 
@@ -33,7 +34,7 @@ class BaNKClassifier(ClassifierMixin, BaNK):
     sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
         ``"mh"`` is the paper's joint move of a frequency and its two weights.
     time_limit : float or None, default=None
-        Seconds for each class.
+        Seconds after which sampling stops early; classes share them.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -86,18 +87,18 @@ class BaNKClassifier(ClassifierMixin, BaNK):
             If there is one class only, a parameter is out of range, the data are unusable, or
             the checkpoint belongs to another fit.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        weight = checked_weight(sample_weight, X)
-        if weight is not None:
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"BaNKClassifier needs at least two classes, got 1 class: {classes[0]!r}."
-            )
-        self._learn(X, class_indicators(y, classes), weight, checkpoint, is_binary=True)
-        self.classes_ = classes
+        with all_or_nothing(self):
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
+            X, y, weight = positive_rows(X, y, checked_weight(sample_weight, X))
+            self.classes_, code = np.unique(y, return_inverse=True)
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]!r}."
+                )
+            X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
+            targets = class_indicators(label, np.arange(len(self.classes_)))
+            self._learn(X, targets, weight, checkpoint, is_binary=True)
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -115,6 +116,7 @@ class BaNKClassifier(ClassifierMixin, BaNK):
                 positive[part, column] = expit(shrunk).mean(axis=0)
         if positive.shape[1] == 1:
             return np.concatenate([1.0 - positive, positive], axis=1)
+        positive = np.maximum(positive, np.finfo(np.float64).tiny)
         probability: Array = positive / positive.sum(axis=1, keepdims=True)
         return probability
 

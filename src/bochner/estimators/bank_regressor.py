@@ -8,9 +8,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK
+from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, positive_rows
 from bochner.estimators._ridge_head import checked_weight
+from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
+
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 @persistable(**BANK_ATTRIBUTES, target_mean_=float, target_scale_=float)
@@ -96,14 +99,15 @@ class BaNKRegressor(RegressorMixin, BaNK):
     target_scale_: float
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Sample the posterior.
+        r"""Sample the posterior.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), default=None
-            Precisions of the rows, relative to one another.
+            A row of weight ``w`` counts as ``w`` rows: its noise has the variance
+            :math:`\sigma^2 / w`. Weights whose mean is less than one are scaled up to one.
         checkpoint : str or Path, default=None
             A file to write progress to. If it is there, and of a fit with the same data and
             parameters, that fit goes on, with the result that it would have had; it is deleted
@@ -119,17 +123,21 @@ class BaNKRegressor(RegressorMixin, BaNK):
             If a parameter is out of range, the data are unusable, or the checkpoint belongs to
             another fit.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        weight = checked_weight(sample_weight, X)
-        if weight is not None:
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-            weight = weight / weight.mean()
-        y = y.astype(np.float64)
-        self.target_mean_ = float(np.average(y, weights=weight))
-        centred = y - self.target_mean_
-        self.target_scale_ = float(np.sqrt(np.average(centred**2, weights=weight))) or 1.0
-        target = centred / self.target_scale_
-        self._learn(X, target[:, None], weight, checkpoint, is_binary=False)
+        with all_or_nothing(self):
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            X, y, weight = distinct_rows(
+                *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
+            )
+            if weight is not None:
+                weight = weight / min(1.0, weight.mean())
+            self.target_mean_ = float(np.average(y, weights=weight))
+            centred = y - self.target_mean_
+            scale = float(np.sqrt(np.average(centred**2, weights=weight)))
+            # What rounding leaves of a constant is no signal.
+            is_constant = scale <= _ROUNDING * abs(self.target_mean_)
+            self.target_scale_ = 1.0 if is_constant else scale
+            target = np.zeros_like(y) if is_constant else centred / scale
+            self._learn(X, target[:, None], weight, checkpoint, is_binary=False)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
@@ -184,12 +192,13 @@ class BaNKRegressor(RegressorMixin, BaNK):
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         samples = np.empty((inputs.shape[1], n_samples))
-        for column, place in enumerate(rng.integers(len(draws.whitened), size=n_samples)):
-            index = int(draws.whitened[place])
+        for column in range(n_samples):
+            mean, index, place = draws.pick(rng)
             deviation = float(np.sqrt(draws.noise_variance[index]))
             fresh = rng.normal(size=draws.coef.shape[1])
-            coef = draws.coef[index] + deviation * (draws.whitener[place] @ fresh)
-            samples[:, column] = coef @ draws.features(index, inputs, fixed)
+            change = deviation * (draws.whitener[place] @ fresh)
+            samples[:, column] = change @ draws.features(index, inputs, fixed)
+            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
             if noise:
                 samples[:, column] += deviation * rng.normal(size=inputs.shape[1])
         return self.target_mean_ + self.target_scale_ * samples

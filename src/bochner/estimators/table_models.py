@@ -1,27 +1,21 @@
 """Models of whole tables: encoding, kernel and noise chosen from the data."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._asymmetry import refuse_asymmetric
 from bochner.estimators._ridge_head import RidgeHead
+from bochner.estimators._tables import TableModel, as_numbers
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
 from bochner.estimators.table_encoder import TableEncoder
@@ -56,15 +50,11 @@ _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
 Choice = tuple[TableEncoder, Sequence[Kernel | str]]
 
 
-class TableModel(BaseEstimator, ABC):
+class KernelTable(TableModel):
     """A ridge head on random features of an encoded table, all chosen by evidence."""
 
     _head_class: ClassVar[type[RidgeHead]]
     _criterion: ClassVar[type[PairCriterion]]
-
-    encoder_: TableEncoder
-    head_: Any
-    record_: dict[str, Any]
 
     def __init__(
         self,
@@ -101,8 +91,7 @@ class TableModel(BaseEstimator, ABC):
         ValueError
             If the table or the target cannot be learned from, or the kernel is asymmetric.
         """
-        y = self._read_target(y)
-        check_consistent_length(X, y)
+        y = self._read_target(X, y)
         count_frequencies(self.n_components)
         self._check_kernel()
         search_rng, choice_rng, head_rng = generators(self.random_state, 3)
@@ -115,23 +104,8 @@ class TableModel(BaseEstimator, ABC):
             rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
             encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
         progress("fitting all rows")
-        self.encoder_ = encoder
-        self.head_ = head.fit(encoder.transform(X), self._head_target(y))
-        self.n_features_in_ = encoder.n_features_in_
-        if hasattr(encoder, "feature_names_in_"):
-            self.feature_names_in_ = encoder.feature_names_in_
-        self.record_ = {"n_samples": len(y)}
-        return self
-
-    def _read_target(self, y: Any) -> NDArray[Any]:
-        """Return the target as an array (n,) without missing or infinite entries."""
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        checked = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        return np.asarray(column_or_1d(checked, warn=True))
+        head.fit(encoder.transform(X), self._head_target(y))
+        return self._remember(encoder, head, len(y))
 
     def _check_kernel(self) -> None:
         if isinstance(self.kernel, str):
@@ -209,13 +183,6 @@ class TableModel(BaseEstimator, ABC):
         kernel: Kernel = self.head_.kernel_
         return kernel
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags
-
 
 @persistable(
     encoder_=TableEncoder,
@@ -224,7 +191,7 @@ class TableModel(BaseEstimator, ABC):
     target_mean_=float,
     target_scale_=float,
 )
-class TableRegressor(RegressorMixin, TableModel):
+class TableRegressor(RegressorMixin, KernelTable):
     r"""Regression on a table, with predictive uncertainty and nothing to choose.
 
     Encoding (standardised or by quantiles), kernel (Gaussian, Matérn, ANOVA of order one to
@@ -265,12 +232,8 @@ class TableRegressor(RegressorMixin, TableModel):
     _head_class = KreinRidge
     _criterion = ExactEvidence
 
-    def _read_target(self, y: Any) -> NDArray[Any]:
-        y = super()._read_target(y)
-        if y.dtype.kind not in "fiub" and not all(isinstance(entry, Real) for entry in y):
-            raise ValueError(f"y must be numbers for a regression, got {y.dtype} entries.")
-        target: Array = y.astype(np.float64)
-        return target
+    def _read_target(self, X: Any, y: Any) -> NDArray[Any]:
+        return as_numbers(super()._read_target(X, y))
 
     def _targets(self, y: NDArray[Any]) -> Array:
         self.target_mean_ = float(y.mean())
@@ -290,7 +253,7 @@ class TableRegressor(RegressorMixin, TableModel):
 
 
 @persistable(encoder_=TableEncoder, head_=KreinRidgeClassifier, record_=dict[str, Any])
-class TableClassifier(ClassifierMixin, TableModel):
+class TableClassifier(ClassifierMixin, KernelTable):
     r"""Classification on a table, with nothing to choose.
 
     As :class:`TableRegressor`, but length scales and inclusions minimise the leave-one-out

@@ -1,6 +1,7 @@
 """The classes that a model file may hold, and what each consists of."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from types import MappingProxyType
@@ -89,6 +90,9 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
 )
 """Shapes in letters, for the classes whose constructors do not check them."""
 
+_MAY_BE_UNKNOWN = frozenset((Convergence,))
+"""Classes whose numbers may be NaN or infinite: too few draws tell nothing."""
+
 _FROM_SCIKIT_LEARN: Mapping[str, Any] = MappingProxyType(
     {
         "n_features_in_": int,
@@ -172,6 +176,8 @@ def estimator_class(name: str) -> type[BaseEstimator]:
 def check_value(cls: type, values: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` unless the fields are those of a value class, in type and shape."""
     hints = get_type_hints(cls)
+    if cls in _MAY_BE_UNKNOWN:
+        values = {name: 0.0 if _is_unknown(value) else value for name, value in values.items()}
     _check_types(cls, values, {field.name: hints[field.name] for field in fields(cls)})
     required = [field.name for field in fields(cls) if field.default is MISSING]
     missing = [name for name in required if name not in values]
@@ -186,6 +192,10 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
                 f"{cls.__name__}.{name} has shape {shape}, which does not fit "
                 f"({', '.join(letters)}) with {sizes}"
             )
+
+
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:

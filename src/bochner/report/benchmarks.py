@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bochner.benchmarks.asymmetric import VIEWS as ASYMMETRIC_VIEWS
+from bochner.benchmarks.bank import VIEWS as BANK_VIEWS
 from bochner.benchmarks.harness import Plot
 from bochner.benchmarks.indefinite import VIEWS, View
 from bochner.benchmarks.results import Row, medians
@@ -42,6 +43,15 @@ def asymmetric_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return figures
 
 
+def bank_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
+    """Return a figure for every view that the rows have something for."""
+    return {
+        view.name: curves_figure(values, xlabel=view.xlabel, ylabel=view.ylabel, scales=view.scales)
+        for view in BANK_VIEWS
+        if (values := view.values(rows))
+    }
+
+
 def _figure(view: View, rows: Sequence[Row]) -> "Figure":
     xlabel, ylabel, *scales = _AXES[view.metric]
     return curves_figure(
@@ -68,6 +78,7 @@ FIGURES: Mapping[str, Plot] = MappingProxyType(
         "gaussian": gaussian_figures,
         "indefinite": indefinite_figures,
         "asymmetric": asymmetric_figures,
+        "bank": bank_figures,
     }
 )
 """What to draw, by the name of the benchmark."""

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_PERIOD_BINS = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +35,57 @@ class Forecast:
     start: float
 
 
-def forecast_figure(forecast: Forecast, *, ylabel: str, title: str) -> "Figure":
-    """Return the series, the held-out part, the forecast and its 90 % band."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectrum:
+    """Draws of a learned spectrum.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (S, m)
+        Sizes of angular frequencies.
+    energy : ndarray of shape (S, m)
+        Their shares of each draw's variance.
+    """
+
+    omega: Array
+    energy: Array
+
+
+def forecast_figure(
+    forecast: Forecast,
+    spectrum: Spectrum | None = None,
+    *,
+    ylabel: str,
+    title: str,
+    unit: str = "",
+) -> "Figure":
+    """Return the series, the held-out part, the forecast and its 90 % band, and the spectrum.
+
+    Parameters
+    ----------
+    forecast : Forecast
+    spectrum : Spectrum or None, default=None
+        Drawn beside the series, against periods.
+    ylabel, title : str
+    unit : str, default=""
+        Of time.
+    """
     from matplotlib.figure import Figure
 
+    if spectrum is None:
+        figure = Figure(figsize=(8.0, 3.8), layout="constrained")
+        _series(figure.subplots(), forecast, ylabel, title)
+        return figure
+    figure = Figure(figsize=(11.0, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[2.4, 1.0])
+    _series(left, forecast, ylabel, title)
+    _periods(right, spectrum, unit, float(np.ptp(forecast.time)))
+    return figure
+
+
+def _series(axis: "Axes", forecast: Forecast, ylabel: str, title: str) -> None:
     held_out = forecast.time >= forecast.start
     half_width = ndtri(0.95) * forecast.std
-    figure = Figure(figsize=(8.0, 3.8), layout="constrained")
-    axis = figure.subplots()
     axis.plot(
         forecast.time[~held_out], forecast.observed[~held_out], ".", ms=1.5, c="0.45",
         label="observed",
@@ -61,4 +108,20 @@ def forecast_figure(forecast: Forecast, *, ylabel: str, title: str) -> "Figure":
     axis.set(xlabel="year", ylabel=ylabel, title=title)
     axis.legend(frameon=False, loc="upper left")
     axis.margins(x=0.01)
-    return figure
+
+
+def _periods(axis: "Axes", spectrum: Spectrum, unit: str, span: float) -> None:
+    """Draw shares of the variance against periods, those shorter than twice the span."""
+    period = 2.0 * np.pi / np.maximum(spectrum.omega.ravel(), np.finfo(np.float64).tiny)
+    energy = spectrum.energy.ravel() / len(spectrum.energy)
+    shortest = max(float(np.quantile(period, 0.005)), span / 1e4)
+    edges = np.geomspace(shortest, 2.0 * span, _PERIOD_BINS + 1)
+    share, _ = np.histogram(period, edges, weights=energy)
+    axis.stairs(100.0 * share, edges, fill=True, color="tab:blue", alpha=0.6)
+    axis.set_xscale("log")
+    axis.set(
+        xlabel=f"period ({unit})" if unit else "period",
+        ylabel="share of the variance (%)",
+        title="learned spectrum",
+    )
+    axis.xaxis.set_major_formatter("{x:g}")

@@ -86,7 +86,8 @@ def _gaussian(members: Array) -> tuple[Array, Array]:
     mean = turned.mean(axis=0)
     spread = turned - mean
     # A half-normal has a mean of 1.3 of its deviation: that is no line away from zero.
-    if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean((spread @ direction) ** 2)):
+    # Nor is half a ring, which is narrow in that direction alone.
+    if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean(np.sum(spread**2, axis=1))):
         return np.zeros(members.shape[1]), second
     return mean, spread.T @ spread / len(members)
 

@@ -79,6 +79,21 @@ class DensePrior(FrequencyPrior):
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
         return _Components(self.mixture, np.ones(omega.shape, dtype=np.bool_))
 
+    def extended(
+        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+    ) -> tuple[Array, "DensePrior"]:
+        like = rng.integers(len(omega), size=n_frequencies - len(omega))
+        fresh = rng.normal(size=(len(like), omega.shape[1]))
+        labels = self.mixture.labels
+        mixture = Mixture(
+            labels=np.concatenate([labels, labels[like]]),
+            means=self.mixture.means,
+            covariances=self.mixture.covariances,
+            concentration=self.mixture.concentration,
+        )
+        more = mixture.colour(fresh, np.arange(len(omega), n_frequencies))
+        return np.concatenate([omega, more]), replace(self, mixture=mixture)
+
     def components(self) -> Components:
         mixture = self.mixture
         return Components(mixture.weights, mixture.means, mixture.covariances)

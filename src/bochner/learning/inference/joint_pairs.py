@@ -146,7 +146,7 @@ class JointPairChain:
             activation[part] += state.beta[: 2 * m].astype(Z.dtype) @ Z
         return replace(state, activation=activation)
 
-    def draw(self, state: JointPairState, info: Info, *, with_whitener: bool) -> Draw:
+    def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state: its weights are a draw, with nothing left to spread."""
         p = len(state.beta)
         return Draw(
@@ -155,7 +155,8 @@ class JointPairChain:
             precision=state.precision,
             noise_variance=1.0,
             log_density=info["log_likelihood"],
-            whitener=np.zeros((p, p), dtype=np.float32) if with_whitener else None,
+            whitener=np.zeros((p, p), dtype=np.float32) if in_full else None,
+            components=state.prior.components() if in_full else None,
         )
 
     def saved(self, state: JointPairState) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.hamiltonian import HamiltonianSettings
+from bochner.learning.inference.joint_pairs import JointPairChain
 from bochner.learning.inference.moves import Moves
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.polya_gamma import LogisticChain
@@ -19,14 +20,19 @@ from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.regression import RegressionChain
 from bochner.learning.inference.rows import Rows
-from bochner.learning.inference.start import dense_start, sparse_start
+from bochner.learning.inference.start import dense_start, paper_start, sparse_start
+
+Start = tuple[Array, FrequencyPrior]
+"""Frequencies (m, d) and the parameters of their law."""
 
 STRUCTURES = ("auto", "sparse", "dense")
 SAMPLERS = ("auto", "pcn", "hmc", "mh")
 START_PRECISION = 0.05
 
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
-_WARM_ROWS = 3000
+_LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
+"""Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time."""
+
 _TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 80
 _SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
 _FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
@@ -98,10 +104,11 @@ def learn(
 ) -> tuple[str, list[Progress]]:
     """Return the structure in use and what every chain has made."""
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
-    structure = settings.structure
-    if structure == "auto":
-        structure = choose_structure(np.random.default_rng(structure_seed), data, settings)
-    settings = replace(settings, structure=structure)
+    start: Start | None = None
+    if settings.structure == "auto":
+        rng = np.random.default_rng(structure_seed)
+        structure, start = choose_structure(rng, data, settings)
+        settings = replace(settings, structure=structure)
 
     def one(index: int) -> Progress:
         path = checkpoint
@@ -110,26 +117,36 @@ def learn(
         # Sums of one thread and of several differ in their last bits, here and in a process.
         with threadpool_limits(settings.n_threads, user_api="blas"):
             return run_chain(
-                np.random.default_rng(chain_seeds[index]), data, settings, path, fingerprint, report
+                np.random.default_rng(chain_seeds[index]),
+                data,
+                settings,
+                start,
+                path,
+                fingerprint,
+                report,
             )
 
     if settings.n_chains == 1 or settings.n_jobs in (None, 1):
-        return structure, [one(index) for index in range(settings.n_chains)]
+        return settings.structure, [one(index) for index in range(settings.n_chains)]
     parallel = Parallel(n_jobs=settings.n_jobs)
-    return structure, list(parallel(delayed(one)(i) for i in range(settings.n_chains)))
+    return settings.structure, list(parallel(delayed(one)(i) for i in range(settings.n_chains)))
 
 
 def run_chain(
     rng: np.random.Generator,
     data: Data,
     settings: Settings,
+    trial: Start | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: Callable[[str], None] | None = None,
 ) -> Progress:
-    """Run one chain through its stages."""
+    """Run one chain through its stages, from where a trial has come to, if there was one."""
     start_rng, run_rng = rng.spawn(2)
-    omega, prior = starting_point(start_rng, data, settings)
+    if trial is None:
+        omega, prior = starting_point(start_rng, data, settings)
+    else:
+        omega, prior = trial[1].extended(start_rng, trial[0], settings.n_frequencies)
 
     def start(chain: Chain) -> Any:
         return chain.init(run_rng, omega, prior, START_PRECISION)
@@ -146,36 +163,35 @@ def run_chain(
     )
 
 
-def starting_point(
-    rng: np.random.Generator, data: Data, settings: Settings
-) -> tuple[Array, FrequencyPrior]:
+def starting_point(rng: np.random.Generator, data: Data, settings: Settings) -> Start:
     """Return frequencies and the prior of the structure, to start a chain from."""
     X = np.asarray(data.X, dtype=np.float64)
     scale = frequency_scales(X, rng)
     if settings.structure == "sparse":
         return sparse_start(rng, scale, settings.n_frequencies)
-    correlations = ((0.0,),) if settings.sampler == "mh" else ()
-    return dense_start(rng, scale, settings.n_frequencies, X, data.y, *correlations)
+    if settings.sampler == "mh":
+        return paper_start(rng, scale, settings.n_frequencies)
+    return dense_start(rng, scale, settings.n_frequencies, X, data.y)
 
 
 def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[Stage]:
-    """Return warm-up on some rows, burn-in and sampling on all of them."""
-    moves = moves_of(settings)
-    whole = chain_of(data, moves)
-    n = len(data.y)
-    thin = settings.thin or rounds_an_iteration(n, settings.n_frequencies)
-    burn_in, stages = settings.n_burn_in, []
-    if n >= 2 * _WARM_ROWS and burn_in >= 2:
-        part = data.subset(np.sort(rng.permutation(n)[:_WARM_ROWS]))
-        warm = burn_in // 2
-        burn_in -= warm
-        rounds = settings.thin or rounds_an_iteration(_WARM_ROWS, settings.n_frequencies)
-        surrogate = chain_of(replace(part, is_binary=False), moves)
-        stages.append(Stage(surrogate, warm, rounds, adapting=True, until=0.25))
+    """Return warm-up on ever more rows, then burn-in and sampling on all of them."""
+    stages, burn_in, order = [], settings.n_burn_in, rng.permutation(len(data.y))
+
+    def stage(chain: Chain, n_rows: int, n_iterations: int, until: float) -> Stage:
+        rounds = settings.thin or rounds_an_iteration(n_rows, settings.n_frequencies)
+        return Stage(chain, n_iterations, rounds, adapting=until < 1.0, until=until)
+
+    for n_rows, is_binary, until in _LADDER:
+        if len(order) >= 2 * n_rows and burn_in >= 2:
+            part = data.subset(np.sort(order[:n_rows]))
+            part = replace(part, is_binary=data.is_binary and is_binary)
+            stages.append(stage(chain_of(part, settings), n_rows, burn_in // 2, until))
+            burn_in -= burn_in // 2
+    whole = chain_of(data, settings)
     if burn_in:
-        stages.append(Stage(whole, burn_in, thin, adapting=True, until=0.5))
-    stages.append(Stage(whole, settings.n_samples, thin, adapting=False, until=1.0))
-    return stages
+        stages.append(stage(whole, len(order), burn_in, 0.6))
+    return [*stages, stage(whole, len(order), settings.n_samples, 1.0)]
 
 
 def moves_of(settings: Settings) -> Moves:
@@ -186,40 +202,63 @@ def moves_of(settings: Settings) -> Moves:
     return Moves()
 
 
-def chain_of(data: Data, moves: Moves) -> Chain:
-    """Return the chain of the data's likelihood."""
-    if data.is_binary:
-        kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
-        return LogisticChain(Rows.of(data.X, kappa, data.fixed), moves, data.weight)
-    return RegressionChain(Rows.of(data.X, data.y, data.fixed, data.weight), _NOISE, moves)
+def chain_of(data: Data, settings: Settings) -> Chain:
+    """Return the chain of the data's likelihood and of the sampler."""
+    moves = moves_of(settings)
+    if not data.is_binary:
+        return RegressionChain(Rows.of(data.X, data.y, data.fixed, data.weight), _NOISE, moves)
+    if settings.sampler == "mh":
+        data = _repeated(data)
+        return JointPairChain(Rows.of(data.X, 0.5 * data.y, data.fixed), moves)
+    kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
+    return LogisticChain(Rows.of(data.X, kappa, data.fixed), moves, data.weight)
 
 
-def choose_structure(rng: np.random.Generator, data: Data, settings: Settings) -> str:
+def _repeated(data: Data) -> Data:
+    """Return rows of integer weights as often as they count."""
+    if data.weight is None:
+        return data
+    times = np.rint(data.weight).astype(np.intp)
+    if not np.array_equal(times, data.weight):
+        raise ValueError(
+            "sampler='mh' takes weights that are whole numbers, repetitions of the rows, in a "
+            "classification; use sampler='auto'."
+        )
+    return replace(data.subset(np.repeat(np.arange(len(times)), times)), weight=None)
+
+
+def choose_structure(
+    rng: np.random.Generator, data: Data, settings: Settings
+) -> tuple[str, Start | None]:
     """Return the structure of greater evidence after short runs on some of the rows.
 
-    Sparse frequencies have nothing to choose in one or two inputs.
+    Sparse frequencies have nothing to choose in one or two inputs. Where there were runs, the
+    winner's last state comes with its structure.
     """
     if data.X.shape[1] <= 2:
-        return "dense"
+        return "dense", None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
     part = replace(data.subset(np.sort(rows)), is_binary=False)
-    evidence = {}
-    for structure in ("sparse", "dense"):
-        trial = replace(
-            settings,
-            structure=structure,
-            sampler="pcn",
-            n_frequencies=min(settings.n_frequencies, _TRIAL_FREQUENCIES),
-        )
-        omega, prior = starting_point(rng, part, trial)
-        chain = chain_of(part, moves_of(trial))
-        state = chain.init(rng, omega, prior, START_PRECISION)
-        values = []
-        for _ in range(_TRIAL_ROUNDS):
-            state, info = chain.step(rng, state, adapting=True)
-            values.append(info["log_evidence"])
-        evidence[structure] = float(np.mean(values[-_TRIAL_ROUNDS // 4 :]))
-    return max(evidence, key=lambda name: evidence[name])
+    trials = {name: _trial(rng, part, settings, name) for name in ("sparse", "dense")}
+    best = max(trials, key=lambda name: trials[name][0])
+    return best, trials[best][1]
+
+
+def _trial(
+    rng: np.random.Generator, part: Data, settings: Settings, structure: str
+) -> tuple[float, Start]:
+    """Return the log evidence that a structure reaches, and the state there."""
+    few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
+    settings = replace(settings, structure=structure, sampler="pcn", n_frequencies=few)
+    omega, prior = starting_point(rng, part, settings)
+    chain = chain_of(part, settings)
+    state = chain.init(rng, omega, prior, START_PRECISION)
+    values = []
+    for _ in range(_TRIAL_ROUNDS):
+        state, info = chain.step(rng, state, adapting=True)
+        values.append(info["log_evidence"])
+    reached = float(np.mean(values[-_TRIAL_ROUNDS // 4 :]))
+    return reached, (chain.saved(state)["omega"], state.prior)
 
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
@@ -227,6 +266,6 @@ def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
 
     From the sizes alone, not from a clock, so that the same data give the same chain.
     """
-    p = 2 * n_frequencies
-    seconds = 2.0 * n_samples * p**2 / _FLOPS + _SECONDS_A_PROPOSAL * n_frequencies
+    p = 2.0 * n_frequencies
+    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_A_PROPOSAL * n_frequencies
     return int(np.clip(round(_SECONDS_AN_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from polyagamma import random_polyagamma
+from scipy.special import expit
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
@@ -13,6 +14,9 @@ from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_mo
 from bochner.learning.inference.noise import KnownNoise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.rows import Rows
+
+_MODE_STEPS, _MODE_GAIN = 12, 0.1
+_LEAST_CURVATURE = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +55,11 @@ class LogisticChain:
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> LogisticState:
-        """Return the state at given frequencies (m, d)."""
-        weight = self._weights(rng, np.zeros(self.rows.n_samples))
-        return LogisticState(self._evidence(omega, precision, weight), prior, StepSizes(), weight)
+        """Return the state at given frequencies (m, d), with weights near their mode."""
+        evidence, activation = self._mode(omega, precision)
+        weight = self._weights(rng, activation)
+        evidence = self._evidence(omega, precision, weight, evidence)
+        return LogisticState(evidence, prior, StepSizes(), weight)
 
     def step(
         self, rng: np.random.Generator, state: LogisticState, *, adapting: bool = False
@@ -97,10 +103,59 @@ class LogisticChain:
         evidence = self._evidence(saved["omega"], saved["precision"], saved["weight"])
         return LogisticState(evidence, prior, sizes, saved["weight"])
 
+    def _mode(self, omega: Array, precision: float) -> tuple[Evidence, Array]:
+        """Return the evidence at the posterior mode of the weights, and the activation there.
+
+        Newton's method; where a step would fall, the step of the Polya-Gamma EM algorithm, which
+        never does.
+        """
+        activation, value = np.zeros(self.rows.n_samples), -np.inf
+        evidence: Evidence | None = None
+        newton = True
+        for _ in range(_MODE_STEPS):
+            weight, target = (self._tangent if newton else self._bound)(activation)
+            rows = self.rows.reweighted(weight, target)
+            proposed = self._evidence_on(rows, omega, precision, evidence)
+            reached = self._activation(proposed, proposed.mean)
+            weights = proposed.mean[: 2 * len(omega)]
+            height = float(np.sum(self._log_likelihood(reached)))
+            height -= 0.5 * precision * float(weights @ weights)
+            evidence = proposed
+            if height < value:
+                newton = False
+                continue
+            gain, activation, value = height - value, reached, height
+            if gain < _MODE_GAIN:
+                break
+        if evidence is None:
+            raise RuntimeError("No step was made.")
+        return evidence, activation
+
+    def _tangent(self, activation: Array) -> tuple[Array, Array]:
+        """Return curvatures of the log likelihood, and pseudo-targets times them."""
+        count = 1.0 if self.count is None else self.count
+        probability = expit(activation)
+        curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
+        slope = self.rows.target - count * (probability - 0.5)
+        return curvature, curvature * activation + slope
+
+    def _bound(self, activation: Array) -> tuple[Array, Array]:
+        """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
+        count = 1.0 if self.count is None else self.count
+        half = 0.5 * np.abs(activation)
+        mean = np.where(half > 1e-6, np.tanh(half) / np.maximum(4.0 * half, 1e-6), 0.25)
+        return count * mean, self.rows.target
+
     def _evidence(
         self, omega: Array, precision: float, weight: Array, known: Evidence | None = None
     ) -> Evidence:
         rows = self.rows.reweighted(weight, self.rows.target)
+        return self._evidence_on(rows, omega, precision, known)
+
+    def _evidence_on(
+        self, rows: Rows, omega: Array, precision: float, known: Evidence | None
+    ) -> Evidence:
+        """Return the evidence on reweighted rows, with the features of ``known`` if it has any."""
         features = None if known is None else known.features
         keep = None if known is None else features is not None
         return evidence_of(rows, omega, precision, KnownNoise(), keep=keep, features=features)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 
 _TAILS = 0.005
 _MOST_PAIRS = 5000
@@ -32,13 +32,19 @@ class Scaling:
     @classmethod
     def of(cls, X: Array) -> "Scaling":
         """Return the scaling of rows ``X`` (n, d)."""
+        centre = np.median(X, axis=0)
+        deviation = X - centre
+        # Of numbers near one, squares neither overflow nor vanish.
+        size = np.abs(deviation).max(axis=0)
+        size = np.where(size > 0, size, 1.0)
+        deviation /= size
         # Order statistics: between two of them, an outlier would count in part.
-        low = np.quantile(X, _TAILS, axis=0, method="higher")
-        high = np.quantile(X, 1.0 - _TAILS, axis=0, method="lower")
-        spread = np.clip(X, low, high).std(axis=0)
+        low = np.quantile(deviation, _TAILS, axis=0, method="higher")
+        high = np.quantile(deviation, 1.0 - _TAILS, axis=0, method="lower")
+        spread = np.clip(deviation, low, high).std(axis=0)
         # Rare events: an input may vary in its tails alone.
-        spread = np.where(spread > 0, spread, X.std(axis=0))
-        return cls(np.median(X, axis=0), np.where(spread > 0, spread, 1.0))
+        spread = size * np.where(spread > 0, spread, deviation.std(axis=0))
+        return cls(centre, np.where(spread > 0, spread, 1.0))
 
     def apply(self, X: Array) -> Array:
         """Return scaled rows (n, d)."""
@@ -81,7 +87,7 @@ class Trend:
                 f"trend={degree} has {len(kept)} columns, which leave nothing to learn from "
                 f"{len(X)} different rows; use a smaller trend, or more rows than columns."
             )
-        factor: Array = qr(columns[:, kept], mode="r")[0][: len(kept)]
+        factor = as_array(qr(columns[:, kept], mode="r")[0])[: len(kept)]
         inverse: Array = solve_triangular(factor, np.eye(len(kept))) * np.sqrt(len(X))
         return cls(degree, kept.astype(np.float64), inverse)
 

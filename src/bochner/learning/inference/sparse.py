@@ -165,6 +165,12 @@ class SparsePrior(FrequencyPrior):
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
         return _Slabs.of(rng, self, omega)
 
+    def extended(
+        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+    ) -> tuple[Array, "SparsePrior"]:
+        more = self.sample(rng, n_frequencies - len(omega))
+        return np.concatenate([omega, more]), self
+
     def state(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("inclusion", "weights", "means", "scales")}
 

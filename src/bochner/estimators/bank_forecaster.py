@@ -1,0 +1,148 @@
+"""Forecasts along one input with learned kernels, averaged over trends."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.learning.kernel_search import Progress, silent
+from bochner.persist import persistable
+
+
+@persistable(models_=list[BaNKRegressor])
+class BaNKForecaster(RegressorMixin, BaseEstimator):
+    r"""Many short chains of :class:`bochner.BaNKRegressor`, beside trends of several degrees.
+
+    Beyond the rows, what counts is what no row has shown: whether growth goes on along a line or
+    along a parabola, and which of many slow waves there are. Rows cannot tell the former (flat
+    priors of trends have no common unit, so that their evidences do not compare), and no single
+    chain sees all of the latter. So every degree has chains of its own, each degree counts half
+    as much as the one before it, and a forecast is the mixture, whose variance holds what they
+    disagree on:
+
+    .. math:: w_k \propto 2^{-k}, \quad \mu = \sum_k w_k \mu_k, \quad
+              \sigma^2 = \sum_k w_k [\sigma_k^2 + (\mu_k - \mu)^2].
+
+    Parameters
+    ----------
+    trends : sequence of {0, 1, 2}, default=(1, 2)
+    n_frequencies, n_burn_in, n_samples, thin, n_jobs, random_state
+        As in :class:`bochner.BaNKRegressor`.
+    n_chains : int, default=10
+        For each trend.
+
+    Attributes
+    ----------
+    models_ : list of BaNKRegressor
+        One for each trend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.estimators.bank_forecaster import BaNKForecaster
+    >>> rng = np.random.default_rng(0)
+    >>> t = np.arange(0.0, 20.0, 0.1)
+    >>> y = 0.5 * t + np.sin(2.0 * np.pi * t) + 0.1 * rng.normal(size=len(t))
+    >>> model = BaNKForecaster(n_frequencies=20, n_burn_in=10, n_samples=5, n_chains=2,
+    ...                        random_state=0).fit(t[:, None], y)
+    >>> mean, std = model.predict([[20.25]], return_std=True)
+    >>> bool(abs(mean[0] - 11.125) < 0.5)
+    True
+    """
+
+    models_: list[BaNKRegressor]
+
+    def __init__(
+        self,
+        trends: Sequence[int] = (1, 2),
+        *,
+        n_frequencies: int = 40,
+        n_burn_in: int = 40,
+        n_samples: int = 20,
+        thin: int | str = 4,
+        n_chains: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.trends = trends
+        self.n_frequencies = n_frequencies
+        self.n_burn_in = n_burn_in
+        self.n_samples = n_samples
+        self.thin = thin
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
+        """Learn a kernel beside each of the trends.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+        progress : callable, default=silent
+            Called with a line of text before every step.
+
+        Returns
+        -------
+        self : BaNKForecaster
+
+        Raises
+        ------
+        ValueError
+            If there are no trends, a parameter is out of range, or the data are unusable.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        if not len(self.trends):
+            raise ValueError("trends must hold at least one of 0, 1 and 2, got none.")
+        rng = check_random_state(self.random_state)
+        models = []
+        for trend in self.trends:
+            progress(
+                f"learning the kernel: {self.n_chains} chains beside a trend of degree {trend}"
+            )
+            seed = int(rng.randint(np.iinfo(np.int32).max))
+            models.append(self._learned(trend, seed, X, y))
+        self.models_ = models
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return posterior means (n,) and, if asked for, standard deviations with noise."""
+        check_is_fitted(self, "models_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        mean, variance = _mixture(self.models_, X)
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _learned(self, trend: int, seed: int, X: Array, y: Array) -> BaNKRegressor:
+        model = BaNKRegressor(
+            self.n_frequencies,
+            "dense",
+            n_burn_in=self.n_burn_in,
+            n_samples=self.n_samples,
+            thin=self.thin,
+            n_chains=self.n_chains,
+            n_jobs=self.n_jobs,
+            trend=trend,
+            random_state=seed,
+        )
+        with warnings.catch_warnings():
+            # Short chains differ: their mixture is what is wanted, and convergence_ tells.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(X, y)
+
+
+def _mixture(models: Sequence[BaNKRegressor], X: Array) -> tuple[Array, Array]:
+    """Return mean and variance (n,) of the mixture, every model half as likely as the last."""
+    weights: Array = np.exp2(-np.arange(len(models), dtype=np.float64))
+    weights /= weights.sum()
+    both: Array = np.array([model.predict(X, return_std=True) for model in models])
+    mean: Array = weights @ both[:, 0]
+    variance: Array = weights @ (both[:, 1] ** 2 + (both[:, 0] - mean) ** 2)
+    return mean, variance

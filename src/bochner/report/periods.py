@@ -1,0 +1,103 @@
+"""Periods that stand out of a learned spectrum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+
+_FEWEST_TURNS = 2.0
+_CONTRAST = 4.0
+_NEIGHBOURS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A line of a spectrum.
+
+    Parameters
+    ----------
+    length : float
+        In units of the input.
+    share : float
+        Of the learned function's variance.
+    """
+
+    length: float
+    share: float
+
+
+def wave_energy(coef: Array, n_frequencies: int) -> Array:
+    """Return every frequency's share of its draw's variance, of shape (S, m).
+
+    Parameters
+    ----------
+    coef : ndarray of shape (S, p)
+        Weights of cosines and sines in turn, then of other columns.
+    n_frequencies : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wave_energy(np.array([[3.0, 4.0, 0.0, 5.0, 9.0]]), 2)
+    array([[0.5, 0.5]])
+    """
+    waves = coef[:, : 2 * n_frequencies].reshape(len(coef), n_frequencies, 2)
+    energy: Array = np.sum(waves**2, axis=2)
+    energy /= np.maximum(energy.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return energy
+
+
+def dominant_periods(
+    omega: Array, energy: Array, span: float, *, least_share: float = 0.02, count: int = 4
+) -> list[Period]:
+    r"""Return the lines of a spectrum, the strongest first.
+
+    Rows over a range ``T`` tell frequencies apart by :math:`2\pi/T`. A line is a peak of the
+    energy at that resolution that has at least two periods in the range and rises well above the
+    median of what surrounds it; broad spectra, those of smooth functions, have none.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (S, m)
+        Angular frequencies along one input.
+    energy : ndarray of shape (S, m)
+        Their shares of each draw's variance.
+    span : float
+        ``T``, in units of the input.
+    least_share : float, default=0.02
+        Weaker lines are left out.
+    count : int, default=4
+        At most so many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> omega = 2.0 * np.pi * np.array([[1.0, 1.01, 0.02, 0.03]])
+    >>> energy = np.array([[0.5, 0.2, 0.2, 0.1]])
+    >>> [(round(p.length, 2), round(p.share, 2)) for p in dominant_periods(omega, energy, 20.0)]
+    [(1.0, 0.7)]
+    """
+    size, weight = np.abs(omega).ravel(), energy.ravel() / len(energy)
+    if not span > 0.0:
+        return []
+    cycles = size * span / (2.0 * np.pi)
+    bins = np.rint(2.0 * cycles).astype(np.int64)
+    places, which = np.unique(bins, return_inverse=True)
+    mass = np.bincount(which, weights=weight)
+    found: list[Period] = []
+    taken = np.zeros(len(size), dtype=np.bool_)
+    for place in places[np.argsort(-mass, kind="stable")]:
+        if len(found) == count:
+            break
+        peak = (np.abs(bins - place) <= 1) & ~taken
+        share = float(weight[peak].sum())
+        if place < 2.0 * _FEWEST_TURNS or share < least_share or taken[bins == place].any():
+            continue
+        near = np.abs(bins - place)
+        around = float(weight[(near > 1) & (near <= _NEIGHBOURS)].sum()) / (2 * _NEIGHBOURS - 2)
+        taken |= near <= 2
+        if share / 3.0 >= _CONTRAST * around:
+            centre = float(weight[peak] @ size[peak]) / share
+            found.append(Period(2.0 * np.pi / centre, share))
+    return sorted(found, key=lambda period: -period.share)

@@ -1,0 +1,92 @@
+"""Whether chains that have not converged are told of, and others not."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from estimators.bank_fits import THREE, X, Y, classifier, regressor
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from bochner.learning.convergence import effective_sample_size, split_rhat
+from bochner.learning.inference.learned import Convergence
+from bochner.learning.inference.regression import RegressionChain
+
+
+def test_chains_that_stand_still_apart_are_told_of(monkeypatch):
+    monkeypatch.setattr(
+        RegressionChain,
+        "step",
+        lambda self, rng, state, *, adapting: (
+            state,
+            {"acceptance_precision": 0.0, "log_evidence": state.evidence.log_evidence()},
+        ),
+    )
+    with pytest.warns(ConvergenceWarning, match=r"R-hat of the predictions is inf .*Increase"):
+        model = regressor(structure="sparse", n_chains=2, n_samples=20).fit(X, Y)
+    assert model.convergence_[0].rhat_predictions == np.inf
+    assert model.convergence_[0].rhat_log_evidence == np.inf
+
+
+def test_the_warning_points_at_the_users_line():
+    with pytest.warns(ConvergenceWarning) as caught:
+        classifier(n_samples=4, n_burn_in=0).fit(X, THREE)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert len(caught) == 1
+
+
+def test_an_easy_problem_is_not_told_of():
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-2.0, 2.0, size=(150, 1))
+    y = np.sin(2.0 * inputs[:, 0]) + 0.3 * rng.normal(size=150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = regressor(n_frequencies=10, n_burn_in=50, n_samples=150, thin=2).fit(inputs, y)
+    convergence = model.convergence_[0]
+    assert convergence.rhat_predictions < 1.3
+    assert convergence.ess_predictions > 10.0
+
+
+def test_the_diagnostics_are_those_of_predictions_and_log_evidence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = regressor(n_chains=2, n_samples=12).fit(X, Y)
+    learned = model.learned_[0]
+    scaled = model._scaling.apply(X)
+    found = Convergence.of(learned, scaled.T, model._trend.columns(scaled).T)
+    draws = learned.draws
+    values = np.stack(
+        [
+            draws.coef[i] @ draws.features(i, scaled.T, model._trend.columns(scaled).T)
+            for i in range(24)
+        ]
+    ).reshape(2, 12, len(X))
+    rhat = [split_rhat(values[:, :, row]) for row in range(len(X))]
+    ess = [effective_sample_size(values[:, :, row]) for row in range(len(X))]
+    assert_allclose(found.rhat_predictions, np.quantile(rhat, 0.9, method="higher"))
+    assert_allclose(found.ess_predictions, np.median(ess))
+    density = draws.log_density.reshape(2, 12)
+    assert_allclose(found.rhat_log_evidence, split_rhat(density))
+    assert_allclose(found.ess_log_evidence, effective_sample_size(density))
+    # Chains lie one after the other: the trace has the same order.
+    assert_allclose(learned.trace.kept("log_evidence"), density)
+
+
+def test_the_worst_class_is_told_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = classifier(n_samples=20).fit(X, THREE)
+    good = replace(model.convergence_[0], rhat_predictions=1.0, ess_predictions=100.0)
+    for bad in ({"rhat_predictions": 1.5}, {"rhat_predictions": np.inf}, {"ess_predictions": 3.0}):
+        model.convergence_ = [
+            replace(good, rhat_predictions=np.nan, ess_predictions=np.nan),
+            replace(good, **bad),
+            good,
+        ]
+        with pytest.warns(ConvergenceWarning, match="chains have not converged"):
+            model._warn()
+    model.convergence_ = [good, replace(good, rhat_predictions=np.nan, ess_predictions=np.nan)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model._warn()

@@ -1,0 +1,283 @@
+"""Predictions are the posterior's: against brute force, exact regressions and Monte Carlo."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import PairwiseKernel
+
+from bochner import BaNKClassifier, BaNKRegressor
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.rows import Rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+FAMILY_ALPHA = 1e-6
+RNG = np.random.default_rng(0)
+X = np.array([1.0, 30.0]) * RNG.normal(size=(50, 2)) + [0.0, 500.0]
+Y = 40.0 + 7.0 * np.sin(X[:, 0] + X[:, 1] / 30.0) + RNG.normal(size=50)
+WEIGHT = RNG.uniform(0.5, 3.0, size=50)
+NEW = np.array([1.0, 30.0]) * RNG.normal(size=(7, 2)) + [0.0, 500.0]
+SHAPE, RATE = 0.5, 1e-6
+
+
+def design(model, index, inputs):
+    """Cosines and sines of one draw in turn and the trend's columns, written anew."""
+    omega = model.learned_[0].draws.omega[index]
+    scaling, trend = model._scaling, model._trend
+    scaled = (inputs - scaling.centre) / scaling.scale
+    columns = np.empty((len(inputs), 2 * len(omega)))
+    columns[:, 0::2] = np.cos(scaled @ omega.T) / np.sqrt(len(omega))
+    columns[:, 1::2] = np.sin(scaled @ omega.T) / np.sqrt(len(omega))
+    powers = [np.ones(len(inputs))]
+    powers += [scaled[:, i] ** k for k in range(1, trend.degree + 1) for i in range(2)]
+    kept = trend.kept.astype(int)
+    return np.hstack([columns, np.column_stack(powers)[:, kept] @ trend.transform])
+
+
+def posterior(model, index, weight):
+    """Mean of the weights, their covariance over the noise, shape and rate of its variance."""
+    draws = model.learned_[0].draws
+    Z = design(model, index, X)
+    q = Z.shape[1] - 2 * draws.omega.shape[1]
+    penalty = np.full(Z.shape[1], draws.precision[index])
+    penalty[-q:] = 0.0
+    y = (Y - model.target_mean_) / model.target_scale_
+    A = (Z.T * weight) @ Z + np.diag(penalty)
+    covariance = np.linalg.inv(A)
+    mean = covariance @ (Z.T @ (weight * y))
+    residual = np.sum(weight * (y - Z @ mean) ** 2) + mean @ (penalty * mean)
+    return mean, covariance, SHAPE + 0.5 * (weight.sum() - q), RATE + 0.5 * residual
+
+
+def some_fit(structure, trend, weight):
+    model = BaNKRegressor(
+        6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, random_state=0
+    )
+    return model.fit(X, Y, weight), np.ones(50) if weight is None else weight
+
+
+FITS = {"sparse": ("sparse", 0, None), "weights": ("dense", 1, WEIGHT)}
+
+
+@pytest.fixture(scope="module", params=FITS)
+def fit(request):
+    return some_fit(*FITS[request.param])
+
+
+def test_mean_and_deviation_are_those_of_the_mixture_of_students(fit):
+    model, weight = fit
+    n_draws = model.learned_[0].draws.n_draws
+    means, variances = [], []
+    for index in range(n_draws):
+        mean, covariance, shape, rate = posterior(model, index, weight)
+        Z = design(model, index, NEW)
+        spread = 1.0 + np.einsum("ij,jk,ik->i", Z, covariance, Z)
+        student = stats.t(2.0 * shape, Z @ mean, np.sqrt(rate / shape * spread))
+        means.append(student.mean())
+        variances.append(student.var())
+    mean = np.mean(means, axis=0)
+    variance = np.mean(variances, axis=0) + np.var(means, axis=0)
+    predicted, std = model.predict(NEW, return_std=True)
+    assert_allclose(predicted, model.target_mean_ + model.target_scale_ * mean, rtol=1e-9)
+    assert_allclose(std, model.target_scale_ * np.sqrt(variance), rtol=2e-5)
+    assert_allclose(predicted, model.predict(NEW), rtol=1e-14)
+
+
+def test_the_noise_is_the_posterior_mean(fit):
+    model, weight = fit
+    expected = []
+    for index in range(model.learned_[0].draws.n_draws):
+        _, _, shape, rate = posterior(model, index, weight)
+        expected.append(stats.invgamma(shape, scale=rate).mean())
+    assert_allclose(model.noise_variance_, np.mean(expected) * model.target_scale_**2, rtol=1e-9)
+
+
+def test_log_evidence_of_the_draws_is_that_of_a_student_law(fit):
+    """Up to a constant: the multivariate t of the target, flat directions taken out."""
+    model, weight = fit
+    draws = model.learned_[0].draws
+    y = np.sqrt(weight) * (Y - model.target_mean_) / model.target_scale_
+    values = []
+    for index in range(draws.n_draws):
+        Z = np.sqrt(weight)[:, None] * design(model, index, X)
+        q = Z.shape[1] - 12
+        null = np.linalg.svd(Z[:, 12:].T)[2][q:]
+        covariance = np.eye(50) + Z[:, :12] @ Z[:, :12].T / draws.precision[index]
+        law = stats.multivariate_t(
+            np.zeros(50 - q), null @ covariance @ null.T * RATE / SHAPE, df=2.0 * SHAPE
+        )
+        # Weights count as so many rows: more of them than there are normal variates.
+        rate = posterior(model, index, weight)[3]
+        values.append(law.logpdf(null @ y) - 0.5 * (weight.sum() - 50.0) * np.log(rate))
+    difference = draws.log_density - values
+    # A flat prior's evidence also has the determinant of the trend's columns, the same in all.
+    assert_allclose(difference, np.mean(difference), atol=1e-5 * np.ptp(values) + 1e-7)
+    assert np.ptp(values) > 0.5
+
+
+def test_one_draw_is_an_exact_gaussian_process(fit):
+    """With the draw's kernel plus a nearly flat trend; the noise at its posterior mean."""
+    model, weight = fit
+    draws = model.learned_[0].draws
+    index = int(draws.whitened[1])
+    alone = replace(
+        draws,
+        **{
+            name: getattr(draws, name)[[index]]
+            for name in ("omega", "coef", "precision", "noise_variance", "log_density")
+        },
+        whitener=draws.whitener[[1]],
+        whitened=np.array([0]),
+    )
+    variance = float(alone.noise_variance[0])
+    scales = np.r_[np.full(12, 1.0 / alone.precision[0]), np.full(10, 1e7)]
+
+    def kernel(first, second, gamma):
+        Z, W = (design(model, index, np.atleast_2d(value)) for value in (first, second))
+        return float(((variance * scales[: Z.shape[1]] * Z) @ W.T)[0, 0])
+
+    process = GaussianProcessRegressor(
+        PairwiseKernel(metric=kernel), alpha=variance / weight, optimizer=None
+    )
+    process.fit(X, (Y - model.target_mean_) / model.target_scale_)
+    mean, std = process.predict(NEW, return_std=True)
+    copy = BaNKRegressor()
+    vars(copy).update(vars(model))
+    copy.learned_ = [replace(model.learned_[0], draws=alone)]
+    predicted, total = copy.predict(NEW, return_std=True)
+    scale = model.target_scale_
+    assert_allclose(predicted, model.target_mean_ + scale * mean, atol=2e-4 * scale)
+    assert_allclose(total, scale * np.sqrt(std**2 + variance), rtol=2e-3)
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_samples_have_the_moments_of_the_predictions(noise):
+    """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
+    model = BaNKRegressor(5, "sparse", n_burn_in=5, n_samples=48, thin=1, random_state=0)
+    model.fit(X, Y)
+    n = 20_000
+    samples = model.sample_y(NEW, n, random_state=1, noise=noise)
+    mean, std = model.predict(NEW, return_std=True)
+    draws = model.learned_[0].draws
+    assert draws.n_draws == 48
+    assert len(draws.whitened) == 16
+    if not noise:
+        level = draws.noise_variance[draws.whitened].mean() * model.target_scale_**2
+        std = np.sqrt(std**2 - level)
+    bound = stats.norm.isf(FAMILY_ALPHA / (2 * 3 * len(NEW)))
+    z = (samples.mean(axis=1) - mean) / (std / np.sqrt(n))
+    assert np.max(np.abs(z)) < bound
+    squares = (samples - mean[:, None]) ** 2
+    z = (squares.mean(axis=1) - std**2) / (squares.std(axis=1) / np.sqrt(n))
+    assert np.max(np.abs(z)) < bound
+    products = np.prod((samples - mean[:, None])[:2], axis=0)
+    first, second = (joint_covariance(model, rows) for rows in ((0, 0), (0, 1)))
+    assert_allclose(np.sqrt(first), np.sqrt(std[0] ** 2 - noise * level_of(model)), rtol=1e-4)
+    assert abs(products.mean() - second) < bound * products.std() / np.sqrt(n)
+
+
+def level_of(model):
+    draws = model.learned_[0].draws
+    return draws.noise_variance[draws.whitened].mean() * model.target_scale_**2
+
+
+def joint_covariance(model, rows):
+    """Covariance of the function at two new rows, in the target's squared units."""
+    draws = model.learned_[0].draws
+    means, within = [], []
+    for index in range(draws.n_draws):
+        mean, covariance, shape, rate = posterior(model, index, np.ones(50))
+        Z = design(model, index, NEW[list(rows)])
+        means.append(Z @ mean)
+        if index in draws.whitened:
+            within.append(rate / (shape - 1.0) * (Z[0] @ covariance @ Z[1]))
+    return (np.cov(np.transpose(means), ddof=0)[0, 1] + np.mean(within)) * model.target_scale_**2
+
+
+@pytest.mark.parametrize("trend", [1, 2])
+def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
+    rng = np.random.default_rng(3)
+    inputs = rng.uniform([4.0, -4.0], [6.0, -2.0], size=(80, 2))
+    far = rng.uniform(-30.0, 30.0, size=(40, 2))
+
+    def polynomial(Z):
+        return 3.0 + Z @ [2.0, -1.0] + (trend - 1) * (Z**2 @ [0.5, -0.25])
+
+    model = BaNKRegressor(8, n_burn_in=8, n_samples=8, thin=1, trend=trend, random_state=0)
+    model.fit(inputs, polynomial(inputs))
+    mean, std = model.predict(far, return_std=True)
+    assert np.max(np.abs(mean - polynomial(far)) / std) < 6.0
+    assert_allclose(mean, polynomial(far), rtol=0.05, atol=0.05 * np.ptp(polynomial(far)))
+
+
+def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0.0, 1.0, size=(60, 1))
+    y = 2.0 * x[:, 0] + 0.3 * rng.normal(size=60)
+    ahead = np.array([[0.5], [10.0], [100.0], [1000.0]])
+    deviations = {}
+    for trend in (0, 1, 2):
+        model = BaNKRegressor(8, n_burn_in=8, n_samples=16, thin=1, trend=trend, random_state=0)
+        deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
+    assert deviations[0][-1] < 3.0 * deviations[0][1]
+    assert (np.diff(deviations[1]) > 0).all()
+    assert (np.diff(deviations[2]) > 0).all()
+    # Degrees one and two: tenfold and a hundredfold from one decade to the next.
+    assert_allclose(deviations[1][3] / deviations[1][2], 10.0, rtol=0.1)
+    assert_allclose(deviations[2][3] / deviations[2][2], 100.0, rtol=0.1)
+
+
+def test_probabilities_are_those_of_the_draws():
+    """Against the normal integrals of the logistic function, written out by quadrature."""
+    labels = (Y > 40.0).astype(int)
+    model = BaNKClassifier(6, "sparse", n_burn_in=8, n_samples=8, thin=1, random_state=0)
+    probability = model.fit(X, labels).predict_proba(NEW)[:, 1]
+    draws = model.learned_[0].draws
+    assert len(draws.whitened) == draws.n_draws == 8
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    expected = np.zeros(len(NEW))
+    spread = np.zeros(len(NEW))
+    activation = []
+    for place in range(8):
+        Z = design(model, place, NEW)
+        activation.append(Z @ draws.coef[place])
+        spread += np.sum((Z @ draws.whitener[place]) ** 2, axis=1) / 8.0
+    for mean in activation:
+        values = 1.0 / (1.0 + np.exp(-(mean[:, None] + np.sqrt(spread)[:, None] * nodes)))
+        expected += values @ weights / np.sqrt(2.0 * np.pi) / 8.0
+    # The approximation of the integral is good to two per cent at any mean and deviation.
+    assert_allclose(probability, expected, atol=0.02)
+    assert np.ptp(probability) > 0.3
+
+
+def test_weights_of_rows_are_precisions_in_the_evidence_of_a_regression():
+    """Halving the variance of a row's noise is doubling its weight; degrees count the weights."""
+    rng = np.random.default_rng(5)
+    omega = rng.normal(size=(3, 2))
+    y = rng.normal(size=9)
+    inputs, weight = rng.normal(size=(9, 2)), rng.integers(1, 4, size=9).astype(float)
+    noise = InverseGammaNoise(0.7, 0.2)
+    rows = Rows.of(inputs, y, np.ones((9, 1)), weight)
+    repeated = weight.astype(int)
+    others = Rows.of(
+        np.repeat(inputs, repeated, axis=0), np.repeat(y, repeated), np.ones((repeated.sum(), 1))
+    )
+    states = [RegressionChain(r, noise, None).init(rng, omega, None, 0.3) for r in (rows, others)]
+    first, second = (state.evidence for state in states)
+    assert_allclose(first.log_evidence(), second.log_evidence(), rtol=1e-12)
+    assert_allclose(first.mean, second.mean, rtol=1e-9)
+    assert first.degrees == second.degrees
+
+
+def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification():
+    rng = np.random.default_rng(6)
+    activation, y = rng.normal(size=9), rng.choice([-1.0, 1.0], size=9)
+    count = rng.integers(1, 4, size=9).astype(float)
+    chain = LogisticChain(Rows.of(rng.normal(size=(9, 2)), 0.5 * count * y), None, count)
+    expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
+    assert_allclose(np.sum(chain._log_likelihood(activation)), expected, rtol=1e-12)

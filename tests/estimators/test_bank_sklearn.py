@@ -1,0 +1,121 @@
+"""scikit-learn's own checks of the models that learn their kernel, and their refusals."""
+
+import numpy as np
+import pytest
+from estimators.bank_fits import THREE, X, Y, classifier, regressor
+from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bochner import BaNKClassifier, BaNKRegressor
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
+
+
+@parametrize_with_checks(
+    [
+        BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+    ],
+    xfail_strict=True,
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        BaNKRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
+        BaNKRegressor(**LITTLE, structure="sparse", n_burn_in=30, sampler="hmc", n_chains=2),
+        BaNKClassifier(**LITTLE, n_burn_in=5, structure="dense"),
+    ],
+    xfail_strict=True,
+)
+def test_other_estimators(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_frequencies": 0}, ValueError, "n_frequencies must be at least 1, got 0"),
+        ({"n_frequencies": 2.0}, TypeError, "n_frequencies must be an integer, got 2.0"),
+        ({"n_samples": 0}, ValueError, "n_samples must be at least 1"),
+        ({"n_burn_in": -1}, ValueError, "n_burn_in must be at least 0, got -1"),
+        ({"n_chains": True}, TypeError, "n_chains must be an integer, got True"),
+        ({"thin": 0}, ValueError, "thin must be at least 1"),
+        ({"thin": "all"}, TypeError, "thin must be an integer, got 'all'"),
+        ({"structure": "full"}, ValueError, "structure must be one of 'auto', .*, got 'full'"),
+        ({"structure": None}, TypeError, "structure must be one of 'auto', .*, got None"),
+        ({"sampler": "nuts"}, ValueError, "sampler must be one of 'auto', .*, got 'nuts'"),
+        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+        ({"trend": 3}, ValueError, "trend must be 0, 1 or 2, got 3"),
+        ({"trend": 1.0}, TypeError, "trend must be an integer, got 1.0"),
+        ({"time_limit": 0}, ValueError, "time_limit must be positive and finite, got 0"),
+        ({"time_limit": float("nan")}, ValueError, "time_limit must be positive and finite"),
+        ({"time_limit": "1h"}, TypeError, "time_limit must be a positive number, got '1h'"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs must be None or an integer, got 1.5"),
+        ({"dtype": "int32"}, ValueError, "dtype must be None, 'float32' or 'float64'"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_bad_parameters_are_refused(make, parameters, error, message):
+    model = make(**parameters)
+    with pytest.raises(error, match=message):
+        model.fit(X, THREE)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_bad_data_are_refused(make):
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    for inputs, y, error, message in [
+        (holed, THREE, ValueError, "contains NaN"),
+        (X, THREE[:-1], ValueError, "inconsistent numbers of samples"),
+        (csr_array(X), THREE, TypeError, "[Ss]parse"),
+        (X[:0], THREE[:0], ValueError, "0 sample"),
+    ]:
+        with pytest.raises(error, match=message):
+            make().fit(inputs, y)
+    for weight in (-np.ones(len(X)), np.zeros(len(X)), np.ones(3)):
+        with pytest.raises(ValueError, match="weight"):
+            make().fit(X, THREE, weight)
+
+
+def test_classes_are_refused_where_they_are_no_classes():
+    with pytest.raises(ValueError, match="at least two classes, got 1 class"):
+        classifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="at least two classes, got 1 class"):
+        classifier().fit(X, THREE, THREE == 1)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        classifier().fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.trace_,
+        lambda model: model.relevance_,
+        lambda model: model.interactions_,
+        lambda model: model.features(),
+    ],
+)
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_what_is_not_fitted_says_so(make, use):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        use(make())
+
+
+def test_it_serves_in_pipelines_and_searches():
+    model = make_pipeline(StandardScaler(), regressor(n_samples=4, n_burn_in=4))
+    search = GridSearchCV(model, {"bankregressor__trend": [0, 1]}, cv=2)
+    assert np.isfinite(search.fit(X, Y).predict(X)).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -1,0 +1,215 @@
+"""Checkpoint files: what is written is read back bit for bit, whole or not at all."""
+
+import io
+import os
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
+from bochner.learning.inference.components import Components
+from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.moves import StepSizes
+
+RNG = np.random.default_rng(0)
+
+
+def some_draw(full):
+    components = Components(RNG.random(2), RNG.normal(size=(2, 3)), RNG.normal(size=(2, 3, 3)))
+    whitener = np.triu(RNG.normal(size=(5, 5))).astype(np.float32)
+    return Draw(
+        omega=RNG.normal(size=(2, 3)),
+        coef=RNG.normal(size=5),
+        precision=0.1 + 0.2,
+        noise_variance=1.0 / 3.0,
+        log_density=-np.pi * 1e5,
+        whitener=whitener if full else None,
+        components=components if full else None,
+    )
+
+
+def some_content(n_draws=3):
+    rng = np.random.default_rng(7)
+    rng.integers(10, dtype=np.uint32)
+    return {
+        "fingerprint": "f",
+        "rng": rng.bit_generator.state,
+        "stage": 1,
+        "iteration": 20,
+        "seconds": 0.1 + 0.7,
+        "n_burn_in": 14,
+        "records": [{"log_evidence": -1.0 / 3.0, "seconds": 1e-300}, {"log_evidence": 2e200}],
+        "sizes": StepSizes(0.1 + 0.2, 1.0 / 7.0, 5),
+        "state": {"omega": RNG.normal(size=(1, 1)), "precision": 1.0 / 3.0},
+        "prior": {"labels": np.arange(3), "concentration": np.nextafter(1.0, 2.0), "one": [0.5]},
+        "draws": [some_draw(index % 2 == 0) for index in range(n_draws)],
+    }
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.checkpoint"
+
+
+def assert_same(a, b):
+    if hasattr(a, "__dataclass_fields__"):
+        assert type(a) is type(b)
+        for field in fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name))
+    elif isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype
+        assert_array_equal(a, b)
+    else:
+        assert a == b
+
+
+@pytest.mark.parametrize("n_draws", [0, 3])
+def test_what_is_written_is_read(path, n_draws):
+    content = some_content(n_draws)
+    write_checkpoint(path, content)
+    found = read_checkpoint(path)
+    for name in ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records"):
+        assert found[name] == content[name]
+    assert_same(found["sizes"], content["sizes"])
+    for group in ("state", "prior"):
+        assert found[group].keys() == content[group].keys()
+    # A matrix of one number stays a matrix, a number a number.
+    assert_same(found["state"]["omega"], content["state"]["omega"])
+    assert found["state"]["precision"] == content["state"]["precision"]
+    assert type(found["prior"]["concentration"]) is float
+    assert found["prior"]["concentration"] == content["prior"]["concentration"]
+    assert_array_equal(found["prior"]["one"], [0.5])
+    assert len(found["draws"]) == n_draws
+    for one, other in zip(found["draws"], content["draws"], strict=True):
+        assert_same(one, other)
+
+
+def test_the_generator_goes_on(path):
+    content = some_content()
+    write_checkpoint(path, content)
+    first, second = np.random.default_rng(1), np.random.default_rng(2)
+    first.bit_generator.state = content["rng"]
+    second.bit_generator.state = read_checkpoint(path)["rng"]
+    assert_array_equal(
+        first.integers(9, size=5, dtype=np.uint32), second.integers(9, size=5, dtype=np.uint32)
+    )
+    assert_array_equal(first.normal(size=5), second.normal(size=5))
+
+
+@pytest.mark.parametrize("failing", ["savez", "fsync", "replace"])
+def test_a_write_that_fails_leaves_the_file_before(path, failing, monkeypatch):
+    write_checkpoint(path, some_content())
+    before = path.read_bytes()
+
+    def fail(file, *args, **arrays):
+        if failing == "savez":
+            file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np if failing == "savez" else os, failing, fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_checkpoint(path, some_content())
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_file_is_never_seen_half_written(path, monkeypatch):
+    """At every write to the disk, the path holds nothing or a checkpoint that can be read."""
+    seen, right = [], np.savez
+
+    def watched(file, **arrays):
+        class Watched(io.RawIOBase):
+            def write(self, data):
+                seen.append(path.exists() and len(read_checkpoint(path)["draws"]))
+                return file.write(data)
+
+            def seekable(self):
+                return False
+
+            def writable(self):
+                return True
+
+        right(Watched(), **arrays)
+
+    monkeypatch.setattr(np, "savez", watched)
+    write_checkpoint(path, some_content(1))
+    assert set(seen) == {False}
+    seen.clear()
+    write_checkpoint(path, some_content(2))
+    assert set(seen) == {1}
+    assert len(read_checkpoint(path)["draws"]) == 2
+
+
+def test_every_cut_is_noticed(path):
+    write_checkpoint(path, some_content())
+    content = path.read_bytes()
+    for size in range(0, len(content), 97):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match="is not a checkpoint of a fit, or is damaged"):
+            read_checkpoint(path)
+
+
+def test_flipped_bytes_of_the_numbers_are_noticed(path):
+    content = some_content()
+    write_checkpoint(path, content)
+    whole = path.read_bytes()
+    omega = content["draws"][1].omega.tobytes()
+    place = whole.index(omega)
+    for offset in range(0, len(omega), 5):
+        bad = bytearray(whole)
+        bad[place + offset] ^= 4
+        path.write_bytes(bytes(bad))
+        with pytest.raises(ValueError, match="damaged"):
+            read_checkpoint(path)
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def text(value):
+    return np.frombuffer(value, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"\x80\x04N.",
+        npy(np.ones(3)),
+        npz(a=np.ones(3)),
+        npz(header=text(b"[1, 2]")),
+        npz(header=text(b"\xff{")),
+        npz(header=text(b'{"sizes": {}}')),
+        npz(header=text(b'{"sizes": {}, "n_draws": 0}')),
+        npz(header=text(b'{"sizes": {"size": 1}, "n_draws": 0}')),
+        npz(header=text(b'{"sizes": {}, "n_draws": 1}')),
+    ],
+    ids=lambda content: f"{len(content)} bytes",
+)
+def test_other_files_are_refused(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="delete it to start anew"):
+        read_checkpoint(path)
+
+
+def test_code_in_a_file_is_not_run(path, tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "trapped"), "w"))
+
+    path.write_bytes(npz(header=np.array([Trap()], dtype=object)))
+    with pytest.raises(ValueError, match="delete it to start anew"):
+        read_checkpoint(path)
+    assert not (tmp_path / "trapped").exists()

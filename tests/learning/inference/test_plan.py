@@ -1,0 +1,175 @@
+"""Plans: stages, structures and shares of the time, from sizes alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info
+
+from bochner.learning.inference import plan
+from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.plan import Data, Settings
+from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.sparse import SparsePrior
+
+SETTINGS = Settings(
+    n_frequencies=8,
+    structure="sparse",
+    sampler="auto",
+    n_burn_in=6,
+    n_samples=4,
+    thin=1,
+    n_chains=1,
+    n_jobs=None,
+    time_limit=None,
+)
+
+
+def some_data(n=60, d=3, binary=False, weight=False):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    y = np.sign(y) if binary else y - y.mean()
+    return Data(X, y, np.ones((n, 1)), rng.uniform(1, 2, size=n) if weight else None, binary)
+
+
+def test_a_subset_takes_all_columns_along():
+    data = some_data(weight=True)
+    part = data.subset(np.array([3, 1]))
+    for name in ("X", "y", "fixed", "weight"):
+        assert_array_equal(getattr(part, name), getattr(data, name)[[3, 1]])
+    assert part.is_binary is data.is_binary
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
+    monkeypatch.setattr(plan, "_LADDER", ((20, False, 0.25), (30, True, 0.45), (31, True, 0.5)))
+    rng = np.random.default_rng(0)
+    stages = plan.stages_of(rng, some_data(binary=binary), SETTINGS)
+    assert [stage.n_iterations for stage in stages] == [3, 1, 2, 4]
+    assert [stage.adapting for stage in stages] == [True, True, True, False]
+    assert [stage.chain.rows.n_samples for stage in stages] == [20, 30, 60, 60]
+    assert [stage.until for stage in stages] == sorted(stage.until for stage in stages)
+    assert stages[2].chain is stages[3].chain
+    own = LogisticChain if binary else RegressionChain
+    assert [type(stage.chain) for stage in stages] == [RegressionChain, own, own, own]
+    # Ever more rows: those before are among them.
+    few, more = (set(stage.chain.rows.inputs[0]) for stage in stages[:2])
+    assert few < more
+
+
+def test_few_rows_and_no_burn_in_need_no_stages_of_their_own():
+    rng = np.random.default_rng(0)
+    assert [s.n_iterations for s in plan.stages_of(rng, some_data(), SETTINGS)] == [6, 4]
+    alone = plan.stages_of(rng, some_data(), replace(SETTINGS, n_burn_in=0))
+    assert [(s.n_iterations, s.adapting) for s in alone] == [(4, False)]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_weights_reach_the_likelihood(binary):
+    data = some_data(binary=binary, weight=True)
+    chain = plan.chain_of(data, SETTINGS)
+    expected = data.weight * data.y * (0.5 if binary else 1.0)
+    np.testing.assert_allclose(chain.rows.target, expected)
+    assert_array_equal(chain.count if binary else chain.rows.weight, data.weight)
+
+
+@pytest.mark.parametrize(("structure", "prior"), [("sparse", SparsePrior), ("dense", DensePrior)])
+@pytest.mark.parametrize("sampler", ["pcn", "hmc"])
+def test_structures_and_samplers(structure, prior, sampler):
+    settings = replace(SETTINGS, structure=structure, sampler=sampler)
+    omega, start = plan.starting_point(np.random.default_rng(0), some_data(), settings)
+    assert omega.shape == (8, 3)
+    assert isinstance(start, prior)
+    moves = plan.moves_of(settings)
+    assert (moves.hamiltonian is not None) is (sampler == "hmc")
+    assert moves.replacements is (sampler == "pcn" or structure == "sparse")
+
+
+def test_the_papers_classification_takes_whole_weights():
+    settings = replace(SETTINGS, structure="dense", sampler="mh")
+    data = some_data(binary=True, weight=True)
+    with pytest.raises(ValueError, match="takes weights that are whole numbers"):
+        plan.chain_of(data, settings)
+    data = replace(data, weight=np.resize([1.0, 2.0, 3.0], 60))
+    rows = plan.chain_of(data, settings).rows
+    assert rows.n_samples == 120
+    assert_array_equal(np.sort(rows.target), np.sort(np.repeat(0.5 * data.y, [1, 2, 3] * 20)))
+
+
+def test_the_papers_proposals_are_independent():
+    settings = replace(SETTINGS, structure="dense", sampler="mh")
+    start = plan.starting_point(np.random.default_rng(0), some_data(), settings)[1]
+    assert start.correlations == (0.0,)
+
+
+@pytest.mark.parametrize("n_frequencies", [1, 2, 3, 5])
+@pytest.mark.parametrize("structure", ["sparse", "dense"])
+def test_any_number_of_frequencies_has_a_start(n_frequencies, structure):
+    settings = replace(SETTINGS, structure=structure, n_frequencies=n_frequencies)
+    omega, _ = plan.starting_point(np.random.default_rng(0), some_data(n=1), settings)
+    assert omega.shape == (n_frequencies, 3)
+    assert np.isfinite(omega).all()
+
+
+def test_one_or_two_inputs_are_dense_without_a_trial(monkeypatch):
+    monkeypatch.setattr(plan, "starting_point", None)
+    for d in (1, 2):
+        rng = np.random.default_rng(0)
+        assert plan.choose_structure(rng, some_data(d=d), SETTINGS)[0] == "dense"
+
+
+def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
+    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 40)
+    settings = replace(SETTINGS, n_frequencies=20, structure="auto")
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2.0, 2.0, size=(250, 6))
+    noise = 0.05 * rng.normal(size=250)
+    targets = {
+        "sparse": np.sin(4.0 * X[:, 0]) + np.cos(5.0 * X[:, 3]) + noise,
+        "dense": np.sin(X @ [0.9, -0.8, 0.7, 1.0, 0.6, -0.9]) + noise,
+    }
+    for structure, y in targets.items():
+        data = Data(X, (y - y.mean()) / y.std(), np.ones((250, 1)), None, False)
+        found = plan.choose_structure(np.random.default_rng(0), data, settings)
+        assert found[0] == structure
+
+
+@pytest.mark.parametrize(
+    ("n_chains", "n_jobs", "expected"),
+    [(1, None, 60.0), (1, 4, 60.0), (4, None, 15.0), (4, 1, 15.0), (4, 2, 30.0), (3, 2, 30.0)],
+)
+def test_chains_that_take_turns_share_the_time(n_chains, n_jobs, expected):
+    settings = replace(SETTINGS, n_chains=n_chains, n_jobs=n_jobs, time_limit=60.0)
+    assert settings.seconds_a_chain == expected
+    assert replace(settings, time_limit=None).seconds_a_chain is None
+
+
+def test_rounds_are_fewer_where_they_cost_more():
+    rounds = [plan.rounds_an_iteration(n, m) for n, m in [(100, 10), (10_000, 200), (10**6, 400)]]
+    assert rounds == sorted(rounds, reverse=True)
+    assert rounds[0] == plan._MOST_ROUNDS
+    assert rounds[-1] == 1
+
+
+def test_chains_run_with_the_threads_that_they_are_given(monkeypatch):
+    seen = []
+
+    def run_chain(*args):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+
+    monkeypatch.setattr(plan, "run_chain", run_chain)
+    plan.learn(np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1))
+    assert seen
+    assert set(seen) == {1}
+
+
+def test_chains_are_independent_of_how_many_follow():
+    seeds = [np.random.SeedSequence(5) for _ in range(2)]
+    two = plan.learn(seeds[0], some_data(), replace(SETTINGS, n_chains=2))[1]
+    three = plan.learn(seeds[1], some_data(), replace(SETTINGS, n_chains=3))[1]
+    for one, other in zip(two, three[:2], strict=True):
+        assert_array_equal(one.draws[-1].omega, other.draws[-1].omega)
+    assert (two[0].draws[-1].omega != two[1].draws[-1].omega).any()

@@ -1,0 +1,251 @@
+"""Bugs of the models that learn their kernel, each with the test that must notice it."""
+
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from estimators import test_bank_learned_kernel, test_bank_predictions
+from learning.inference import (
+    test_components,
+    test_draws,
+    test_driver,
+    test_preparation,
+    test_relevance,
+)
+from mutants.planted import Mutant
+from sklearn.exceptions import ConvergenceWarning
+
+from bochner.learning.inference import components, draws, driver, preparation, relevance
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.preparation import Scaling
+
+
+def check_resumption():
+    with tempfile.TemporaryDirectory() as folder:
+        test_driver.check_resumption(Path(folder), 51)
+
+
+def fitted(make, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make(*args)
+
+
+@cache
+def sound_model():
+    model = test_bank_learned_kernel.regressor()
+    return fitted(model.fit, test_bank_learned_kernel.X, test_bank_learned_kernel.Y)
+
+
+def check_predictions():
+    fit = fitted(test_bank_predictions.some_fit, "dense", 1, test_bank_predictions.WEIGHT)
+    test_bank_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(fit)
+
+
+def check_noise():
+    fit = fitted(test_bank_predictions.some_fit, "sparse", 0, None)
+    test_bank_predictions.test_the_noise_is_the_posterior_mean(fit)
+
+
+def check_features():
+    test_bank_learned_kernel.check_features(sound_model(), "best")
+
+
+def check_whiteners():
+    test_draws.test_whiteners_are_roots_of_the_covariance(test_draws.some_draws())
+
+
+def check_picks():
+    test_draws.test_every_draw_is_picked_as_often_and_whitened_ones_with_themselves(
+        test_draws.some_draws()
+    )
+
+
+def check_mean_kernel():
+    test_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs(3)
+
+
+def check_relevance():
+    test_relevance.test_against_sums_one_after_another(4)
+
+
+def check_repetitions():
+    test_preparation.test_weights_and_repetitions_are_the_same_data(9)
+
+
+def check_outliers():
+    test_preparation.test_a_gross_outlier_does_not_move_the_scale(200, 1e6)
+
+
+def change_resumption(patch, **changes):
+    read = driver.read_checkpoint
+    patch.setattr(driver, "read_checkpoint", lambda path: {**read(path), **changes})
+
+
+def draws_before_the_kill_lost(patch):
+    change_resumption(patch, draws=[])
+
+
+def generator_started_anew_after_the_kill(patch):
+    change_resumption(patch, rng=np.random.default_rng(5).bit_generator.state)
+
+
+def iterations_counted_from_zero_after_the_kill(patch):
+    change_resumption(patch, iteration=0)
+
+
+def weights_taken_for_known(patch):
+    spreads = Draws.spreads
+
+    def none(self, inputs, fixed):
+        return ((part, 0.0 * values) for part, values in spreads(self, inputs, fixed))
+
+    patch.setattr(Draws, "spreads", none)
+
+
+def draws_taken_to_agree(patch):
+    """The variance between the means of the draws is left out."""
+    activations = Draws.activations
+
+    def agreeing(self, inputs, fixed):
+        for part, values in activations(self, inputs, fixed):
+            yield part, np.broadcast_to(values.mean(axis=0), values.shape)
+
+    patch.setattr(Draws, "activations", agreeing)
+
+
+def noise_at_its_mode(patch):
+    patch.setattr(
+        InverseGammaNoise,
+        "variance",
+        lambda self, residual, degrees: (
+            (self.rate + residual / 2.0) / (self.shape + degrees / 2.0 + 1.0)
+        ),
+    )
+
+
+def features_in_scaled_units(patch):
+    test = test_bank_learned_kernel
+    model = test.regressor().__class__
+    right = model.features
+
+    def scaled(self, draw="best"):
+        careless = model()
+        vars(careless).update(vars(self))
+        careless._scaling = Scaling(self._scaling.centre, np.ones(3))
+        return right(careless, draw)
+
+    patch.setattr(model, "features", scaled)
+
+
+def whitener_transposed(patch):
+    whitener = draws._whitener
+    patch.setattr(draws, "_whitener", lambda evidence: whitener(evidence).T)
+
+
+def only_whitened_draws_picked(patch):
+    def pick(self, rng):
+        place = int(rng.integers(len(self.whitened)))
+        index = int(self.whitened[place])
+        return index, index, place
+
+    patch.setattr(Draws, "pick", pick)
+
+
+def kernel_in_scaled_units(patch):
+    mean_kernel = test_components.mean_kernel
+    patch.setattr(
+        test_components, "mean_kernel", lambda parts, scale: mean_kernel(parts, np.ones(2))
+    )
+
+
+def covariance_scaled_once(patch):
+    mixture = components.spectral_mixture
+    patch.setattr(
+        components,
+        "spectral_mixture",
+        lambda weights, means, covariances: mixture(weights, means, 2.0 * covariances),
+    )
+
+
+def lines_centred(patch):
+    gaussian = components._gaussian
+
+    def centred(members):
+        mean, covariance = gaussian(members)
+        return 0.0 * mean, covariance + np.outer(mean, mean)
+
+    patch.setattr(components, "_gaussian", centred)
+
+
+def lines_without_their_sign(patch):
+    patch.setattr(
+        components,
+        "_gaussian",
+        lambda members: (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True))),
+    )
+
+
+def every_input_alone(patch):
+    right = relevance.relevance_of
+
+    def careless(omega, coef):
+        found, together = right(omega, coef)
+        np.fill_diagonal(together, together.diagonal() + 0.01)
+        return found, together
+
+    patch.setattr(test_relevance, "relevance_of", careless)
+
+
+def energy_of_cosines_alone(patch):
+    right = relevance.relevance_of
+
+    def careless(omega, coef):
+        half = coef.copy()
+        half[:, 1 : 2 * omega.shape[1] : 2] = 0.0
+        return right(omega, half)
+
+    patch.setattr(test_relevance, "relevance_of", careless)
+
+
+def repetitions_dropped(patch):
+    right = preparation.distinct_rows
+
+    def careless(X, y, weight=None):
+        X, y, total = right(X, y, weight)
+        return X, y, total if weight is not None else None
+
+    patch.setattr(test_preparation, "distinct_rows", careless)
+
+
+def scale_with_outliers(patch):
+    patch.setattr(
+        Scaling, "of", classmethod(lambda cls, X: cls(np.median(X, axis=0), X.std(axis=0)))
+    )
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        draws_before_the_kill_lost: (check_resumption,),
+        generator_started_anew_after_the_kill: (check_resumption,),
+        iterations_counted_from_zero_after_the_kill: (check_resumption,),
+        weights_taken_for_known: (check_predictions,),
+        draws_taken_to_agree: (check_predictions,),
+        noise_at_its_mode: (check_noise, check_predictions),
+        features_in_scaled_units: (check_features,),
+        whitener_transposed: (check_whiteners, check_predictions),
+        only_whitened_draws_picked: (check_picks,),
+        kernel_in_scaled_units: (check_mean_kernel,),
+        covariance_scaled_once: (check_mean_kernel,),
+        lines_centred: (test_components.test_a_line_keeps_its_place,),
+        lines_without_their_sign: (test_components.test_a_line_keeps_its_place,),
+        every_input_alone: (check_relevance,),
+        energy_of_cosines_alone: (check_relevance,),
+        repetitions_dropped: (check_repetitions,),
+        scale_with_outliers: (check_outliers,),
+    }.items()
+)
