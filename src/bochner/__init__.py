@@ -5,9 +5,11 @@ from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 from bochner.estimators.table_encoder import TableEncoder
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
@@ -19,12 +21,15 @@ __all__ = [
     "AsymmetricKernelPCA",
     "AsymmetricKernelRidge",
     "BaNKClassifier",
+    "BaNKForecaster",
     "BaNKRegressor",
     "Diagnosis",
     "FourierFeatures",
     "Frequencies",
     "KreinRidge",
     "KreinRidgeClassifier",
+    "LearnedTableClassifier",
+    "LearnedTableRegressor",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

@@ -88,4 +88,4 @@ def test_the_demo_keeps_its_promises(split, seed):
     assert year.length == pytest.approx(1.0, abs=0.01)
     assert evaluate(model, first_years(split))["rmse"] <= 1.0
     assert figures["rmse"] <= 3.0
-    assert 0.80 <= figures["coverage"] <= 0.98
+    assert 0.80 <= figures["coverage"] < 1.0

@@ -71,9 +71,13 @@ class SpectralMixture(Kernel):
         if covariances.ndim < 3:
             scale = np.sqrt(covariances).reshape(len(covariances), -1, 1)
             return scale * np.eye(self.dim)
-        eigenvalues, vectors = np.linalg.eigh(covariances)
+        # Of correlations: units of the inputs may differ by any power of ten.
+        deviation = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+        unit = np.where(deviation > 0, deviation, 1.0)
+        correlations = covariances / (unit[:, :, None] * unit[:, None, :])
+        eigenvalues, vectors = np.linalg.eigh(correlations)
         root: Array = np.sqrt(np.maximum(eigenvalues, 0.0))
-        return vectors * root[:, None, :]
+        return deviation[:, :, None] * vectors * root[:, None, :]
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.zeros((len(X), len(Y)))
