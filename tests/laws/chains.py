@@ -52,6 +52,7 @@ class Dense:
 
     # Of proposals: the law is the same whatever they are.
     correlations: tuple[float, ...] = field(default=(0.0, 0.7, 0.95), compare=False)
+    jumps: float = field(default=0.25, compare=False)
     dim: int = 2
 
     def draw(self, rng: Generator):
@@ -60,7 +61,7 @@ class Dense:
         )
         hyper = MixturePrior(base, GammaPrior(2.0, 3.0))
         mixture, omega = sample_prior(rng, hyper, N_FREQUENCIES)
-        return DensePrior(hyper, mixture, self.correlations), omega
+        return DensePrior(hyper, mixture, self.correlations, self.jumps), omega
 
     def functions(self, prior, omega):
         mixture = prior.mixture
@@ -335,7 +336,7 @@ def moves(**changes: Any) -> Moves:
 
 ALL_AT_ONCE = moves(replacements=False, hamiltonian=HAMILTONIAN)
 BOTH = moves(hamiltonian=HAMILTONIAN)
-MH = Dense(correlations=(0.0,))
+MH = Dense(correlations=(0.0,), jumps=0.0)
 
 SAMPLERS: dict[str, Sampler] = {
     sampler.name: sampler

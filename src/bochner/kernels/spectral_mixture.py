@@ -77,7 +77,8 @@ class SpectralMixture(Kernel):
         correlations = covariances / (unit[:, :, None] * unit[:, None, :])
         eigenvalues, vectors = np.linalg.eigh(correlations)
         root: Array = np.sqrt(np.maximum(eigenvalues, 0.0))
-        return deviation[:, :, None] * vectors * root[:, None, :]
+        factors: Array = deviation[:, :, None] * vectors * root[:, None, :]
+        return factors
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.zeros((len(X), len(Y)))

@@ -19,7 +19,7 @@ COVARIANCES = np.array([[[1.0, 0.6], [0.6, 0.5]], [[0.2, -0.1], [-0.1, 2.0]]])
 
 def some_prior(m=6000, **settings):
     mixture = Mixture(np.arange(m) % 2, MEANS, COVARIANCES, 1.0)
-    return DensePrior(HYPER, mixture, **settings)
+    return DensePrior(HYPER, mixture, **{"jumps": 0.0, **settings})
 
 
 def assert_laws(omega):

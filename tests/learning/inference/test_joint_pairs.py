@@ -140,6 +140,9 @@ class Atoms(FrequencyPrior):
     def whitening(self, rng, omega):
         raise NotImplementedError
 
+    def extended(self, rng, omega, n_frequencies):
+        raise NotImplementedError
+
     @property
     def n_components(self):
         return 1

@@ -19,6 +19,9 @@ from bochner.learning.mixture import Mixture, MixturePrior, init, step
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)
 """Of the Crank-Nicolson moves; zero alone is the paper's independence proposal."""
 
+JUMPS = 0.25
+"""Share of the proposals that draw a frequency's component anew, and the frequency from it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensePrior(FrequencyPrior):
@@ -31,13 +34,16 @@ class DensePrior(FrequencyPrior):
         Labels of the frequencies and parameters of the components.
     correlations : tuple of float
         Of the Crank-Nicolson moves.
+    jumps : float
+        Share of the proposals that draw a component, too.
     """
 
     hyper: MixturePrior
     mixture: Mixture
     correlations: tuple[float, ...] = CORRELATIONS
+    jumps: float = JUMPS
 
-    kinds: ClassVar[tuple[str, ...]] = ("pcn",)
+    kinds: ClassVar[tuple[str, ...]] = ("pcn", "jump")
 
     @classmethod
     def start(
@@ -65,13 +71,51 @@ class DensePrior(FrequencyPrior):
     def suggest(
         self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
     ) -> Suggestion:
-        coordinates = self.mixture.whiten(omega[index], index)
+        mixture = self.mixture
+        coordinates = mixture.whiten(omega[index], index)
         moved = crank_nicolson(rng, coordinates, np.asarray(self.correlations))
+        if not self.jumps:
+            kind = np.zeros(len(index), dtype=np.intp)
+            return Suggestion(mixture.colour(moved, index), np.zeros(len(index)), kind)
+        labels, jumping = self._jumps(rng, index)
+        moved[jumping] = rng.normal(size=moved[jumping].shape)
+        member = np.unique(mixture.labels, return_index=True)[1]
         return Suggestion(
-            self.mixture.colour(moved, index),
+            mixture.colour(moved, member[labels]),
             np.zeros(len(index)),
-            np.zeros(len(index), dtype=np.intp),
+            jumping.astype(np.intp),
+            labels,
         )
+
+    def decided(
+        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
+    ) -> "DensePrior":
+        if suggestion.labels is None:
+            return self
+        labels = self.mixture.labels.copy()
+        labels[index[accepted]] = suggestion.labels[accepted]
+        return replace(self, mixture=replace(self.mixture, labels=labels))
+
+    def _jumps(
+        self, rng: np.random.Generator, index: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return labels (B,), some of them proposed, and which.
+
+        Given weights of the components, which are drawn from their posterior, label and frequency
+        of one are independent of the others: a draw of both is decided by the likelihood alone.
+        In every component one member, the first of a random order, has to stay, and none before
+        it may come, so that the way back starts from the same components in the same order.
+        """
+        labels = self.mixture.labels
+        weights = rng.dirichlet(np.bincount(labels))
+        priority = rng.permutation(len(labels))
+        first = np.full(len(weights), len(labels))
+        np.minimum.at(first, labels, priority)
+        wanted = rng.choice(len(weights), size=len(index), p=weights)
+        own = labels[index]
+        free = (priority[index] > first[own]) & (priority[index] > first[wanted])
+        jumping = free & (rng.random(len(index)) < self.jumps)
+        return np.where(jumping, wanted, own), jumping
 
     def refresh(self, rng: np.random.Generator, omega: Array) -> "DensePrior":
         return replace(self, mixture=step(rng, self.mixture, omega, self.hyper))

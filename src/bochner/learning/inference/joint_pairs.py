@@ -121,7 +121,7 @@ class JointPairChain:
         self, rng: np.random.Generator, state: JointPairState, *, adapting: bool = False
     ) -> tuple[JointPairState, Info]:
         """Return the state after one round of moves; the state handed in is used up."""
-        info = self._sweep(rng, state)
+        prior, info = self._sweep(rng, state)
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
         m = state.n_frequencies
@@ -129,7 +129,7 @@ class JointPairChain:
             rng, state.beta[: 2 * m], state.precision, self.moves.precision_prior, state.sizes
         )
         info["acceptance_precision"] = acceptance
-        prior = state.prior.refresh(rng, state.omega)
+        prior = prior.refresh(rng, state.omega)
         sizes = state.sizes.adapted(info) if adapting else state.sizes
         # Computed afresh once a round, so that rounding does not add up.
         state = self.rebuilt(replace(state, precision=precision, prior=prior, sizes=sizes))
@@ -172,20 +172,27 @@ class JointPairChain:
         state = JointPairState(omega, beta, activation, float(saved["precision"]), prior, sizes)
         return self.rebuilt(state)
 
-    def _sweep(self, rng: np.random.Generator, state: JointPairState) -> Info:
-        """Propose every frequency with its weights, in random order; update the state in place."""
+    def _sweep(
+        self, rng: np.random.Generator, state: JointPairState
+    ) -> tuple[FrequencyPrior, Info]:
+        """Propose every frequency with its weights, in random order; update the state in place.
+
+        Return the prior after what was accepted, and the acceptance rates.
+        """
         kinds = state.prior.kinds
         order = rng.permutation(state.n_frequencies)
         suggestion = state.prior.suggest(rng, state.omega, order)
         log_uniform = np.log(rng.random(len(order)))
-        tried = np.bincount(suggestion.kind, minlength=len(kinds))
-        accepted = np.zeros(len(kinds))
+        decided = np.zeros(len(order), dtype=np.bool_)
         for k, j in enumerate(order):
             threshold = log_uniform[k] - suggestion.log_ratio[k]
-            if self._move_pair(rng, state, int(j), suggestion.omega[k], threshold):
-                accepted[suggestion.kind[k]] += 1.0
+            decided[k] = self._move_pair(rng, state, int(j), suggestion.omega[k], threshold)
+        tried = np.bincount(suggestion.kind, minlength=len(kinds))
+        accepted = np.bincount(suggestion.kind[decided], minlength=len(kinds))
         rates = accepted / np.maximum(tried, 1.0)
-        return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
+        return state.prior.decided(order, suggestion, decided), {
+            f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)
+        }
 
     def _move_pair(
         self,

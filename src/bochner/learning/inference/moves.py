@@ -74,7 +74,8 @@ def round_of_moves(
     """Return evidence and prior after one round, which leaves the posterior invariant."""
     info: Info = {}
     if moves.replacements:
-        info |= _sweep(rng, evidence, prior, rows, moves.block_size)
+        prior, rates = _sweep(rng, evidence, prior, rows, moves.block_size)
+        info |= rates
         evidence = solved(evidence, evidence.precision)
     if moves.hamiltonian is not None:
         whitening = prior.whitening(rng, evidence.omega)
@@ -93,7 +94,7 @@ def _sweep(
     prior: FrequencyPrior,
     rows: Rows,
     block_size: int,
-) -> Info:
+) -> tuple[FrequencyPrior, Info]:
     """Propose a new value for every frequency, in random order; update the evidence in place."""
     order = rng.permutation(evidence.n_frequencies)
     tried, accepted = np.zeros(len(prior.kinds)), np.zeros(len(prior.kinds))
@@ -104,9 +105,10 @@ def _sweep(
             index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
         )
         decided = replace_frequencies(evidence, rows, proposals)
+        prior = prior.decided(index, suggestion, decided)
         tried += np.bincount(suggestion.kind, minlength=len(tried))
         accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
     rates = accepted / np.maximum(tried, 1.0)
-    return {
+    return prior, {
         f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates, strict=True)
     }

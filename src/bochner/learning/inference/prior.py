@@ -23,11 +23,14 @@ class Suggestion:
         are reversible for the prior.
     kind : ndarray of shape (B,)
         Index into the prior's ``kinds``.
+    labels : ndarray of shape (B,) or None
+        Proposed labels, where there are any.
     """
 
     omega: Array
     log_ratio: Array
     kind: NDArray[np.intp]
+    labels: NDArray[np.intp] | None = None
 
 
 class Whitening(ABC):
@@ -71,6 +74,12 @@ class FrequencyPrior(ABC):
         self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
     ) -> Suggestion:
         """Return proposals for the frequencies ``omega[index]``."""
+
+    def decided(
+        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
+    ) -> "FrequencyPrior":
+        """Return the prior after some proposals for ``omega[index]`` were accepted."""
+        return self
 
     @abstractmethod
     def refresh(self, rng: np.random.Generator, omega: Array) -> "FrequencyPrior":

@@ -29,7 +29,7 @@ def paper_start(
     """Return a draw of the dense prior, with the paper's independence proposals."""
     hyper = _dense_hyper(scale)
     mixture, omega = sample_prior(rng, hyper, n_frequencies)
-    return omega, DensePrior(hyper, mixture, correlations=(0.0,))
+    return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
 
 
 def dense_start(
@@ -44,6 +44,8 @@ def dense_start(
     broad = _broad(rng, scale, _CANDIDATES)
     rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
     pursued = broad[pursuit(X[rows], y[rows], broad, min(_PURSUED, n_frequencies // 4))]
+    # A frequency and its negative are one: lines of either sign would make one broad component.
+    pursued = np.where(pursued[:, :1] < 0, -pursued, pursued)
     copies = np.repeat(pursued, max(1, n_frequencies // (4 * max(1, len(pursued)))), axis=0)
     rest = rng.normal(size=(n_frequencies - len(copies), d)) * scale / np.sqrt(d)
     omega = np.concatenate([copies + 0.02 * rng.normal(size=copies.shape) * scale, rest])
