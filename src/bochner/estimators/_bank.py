@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner._numerics.warn import warn_user
@@ -41,7 +41,6 @@ BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
 )
 """What both learn, for model files."""
 
-_SMALL_PROBLEM = 3e8
 _BAD_RHAT, _FEW = 1.3, 10.0
 
 
@@ -145,7 +144,7 @@ class BaNK(BaseEstimator, ABC):
         is_binary: bool,
     ) -> None:
         """Learn one problem for every column of ``targets`` (n, t)."""
-        settings = _shared(self._settings(), len(X), targets.shape[1])
+        settings = _shared(self._settings(), targets.shape[1])
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
@@ -155,7 +154,8 @@ class BaNK(BaseEstimator, ABC):
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = _paths(checkpoint, targets.shape[1])
         self.learned_ = []
-        with threadpool_limits(settings.n_threads, user_api="blas"):
+        # Threads share blocks of rows; inside, matrices are too small to gain from any.
+        with threadpool_limits(1, user_api="blas"):
             for column, path in enumerate(paths):
                 data = Data(inputs, targets[:, column], fixed, weight, is_binary)
                 structure, chains = learn(
@@ -263,14 +263,14 @@ def quantile_of(level: float) -> float:
     return float(ndtri(0.5 + 0.5 * level))
 
 
-def _shared(settings: Settings, n_rows: int, n_problems: int) -> Settings:
+def _shared(settings: Settings, n_problems: int) -> Settings:
     """Return settings for one of several problems: its threads, and its share of the time."""
-    small = n_rows * (2.0 * settings.n_frequencies) ** 2 < _SMALL_PROBLEM
     limit = settings.time_limit
+    pools = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
     return replace(
         settings,
         time_limit=None if limit is None else limit / n_problems,
-        n_threads=1 if small else None,
+        n_threads=max(pools, default=1),
     )
 
 
@@ -310,8 +310,8 @@ def _forget(path: Path | None, n_chains: int) -> None:
 
 
 def _fingerprint(data: Data, settings: Settings, seed: int) -> str:
-    # How many processes run the chains changes nothing.
-    settings = replace(settings, n_jobs=None)
+    # How many processes and threads do the work changes nothing.
+    settings = replace(settings, n_jobs=None, n_threads=1)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight):
         if array is not None:

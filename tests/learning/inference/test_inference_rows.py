@@ -6,6 +6,8 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learning.inference import rows as module
+from bochner.learning.inference.evidence import evidence_of
+from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.rows import Rows, trigonometric_rows
 
 
@@ -89,3 +91,32 @@ def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
     blocks = list(rows.blocks(10))
     assert len(blocks) == n_blocks
     assert_array_equal(np.concatenate([np.arange(1000)[block] for block in blocks]), range(1000))
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_threads_change_no_bit(n_threads, monkeypatch):
+    rng = np.random.default_rng(3)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    X, y = rng.normal(size=(3000, 2)), rng.normal(size=3000)
+    omega, noise = rng.normal(size=(7, 2)), InverseGammaNoise(2.0, 1.0)
+    alone, shared = (
+        evidence_of(Rows.of(X, y, n_threads=threads), omega, 0.1, noise)
+        for threads in (1, n_threads)
+    )
+    assert_array_equal(alone.gram, shared.gram)
+    assert_array_equal(alone.mean, shared.mean)
+    assert_array_equal(alone.features, shared.features)
+
+
+def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    rows = Rows.of(np.zeros((5000, 1)), np.zeros(5000), n_threads=3)
+    found = list(rows.mapped(lambda part: part.start, 4))
+    assert [part.start for part, _ in found] == [start for _, start in found]
+    assert len(found) > 10
+
+    def fails(part):
+        raise FloatingPointError("no block is good")
+
+    with pytest.raises(FloatingPointError, match="no block is good"):
+        list(rows.mapped(fails, 4))

@@ -108,9 +108,7 @@ def evidence_of(
     p = 2 * len(omega) + rows.n_fixed
     if keep is None:
         keep = p * rows.n_samples * rows.inputs.itemsize <= KEPT_BYTES
-    if features is None and keep:
-        features = all_features(rows, omega)
-    gram, cross = _sums(rows, omega, features)
+    gram, cross, features = _sums(rows, omega, features, keep)
     unsolved = Evidence(
         omega=omega.copy(),
         gram=gram,
@@ -174,15 +172,34 @@ def all_features(rows: Rows, omega: Array, part: slice | None = None) -> NDArray
     return out
 
 
-def _sums(rows: Rows, omega: Array, features: NDArray[Any] | None) -> tuple[Array, Array]:
+def features_of(evidence: Evidence, rows: Rows, part: slice) -> NDArray[Any]:
+    """Return features and fixed columns of a part of the rows, kept ones or made again."""
+    if evidence.features is None:
+        return all_features(rows, evidence.omega, part)
+    return evidence.features[:, part]
+
+
+def _sums(
+    rows: Rows, omega: Array, features: NDArray[Any] | None, keep: bool
+) -> tuple[Array, Array, NDArray[Any] | None]:
+    """Return the Gram matrix, the cross products, and features if they are known or kept."""
     p = 2 * len(omega) + rows.n_fixed
-    gram, cross = np.zeros((p, p)), np.zeros(p)
-    for part in rows.blocks(p):
-        Z = all_features(rows, omega, part) if features is None else features[:, part]
+    known = features is not None
+    if keep and not known:
+        features = np.empty((p, rows.n_samples), dtype=rows.inputs.dtype)
+
+    def block(part: slice) -> tuple[Array, Array]:
+        Z = features[:, part] if known and features is not None else all_features(rows, omega, part)
+        if features is not None and not known:
+            features[:, part] = Z
         weighted = Z if rows.weight is None else Z * rows.weight[part].astype(Z.dtype)
-        gram += weighted @ Z.T
-        cross += Z @ rows.target[part].astype(Z.dtype)
-    return gram, cross
+        return weighted @ Z.T, Z @ rows.target[part].astype(Z.dtype)
+
+    gram, cross = np.zeros((p, p)), np.zeros(p)
+    for _, (squares, products) in rows.mapped(block, p):
+        gram += squares
+        cross += products
+    return gram, cross, features
 
 
 def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, all_features
+from bochner.learning.inference.evidence import Evidence, features_of
 from bochner.learning.inference.rows import Rows
 
 
@@ -20,13 +20,12 @@ def frequency_gradient(evidence: Evidence, rows: Rows) -> Array:
     covariance = evidence.covariance[: 2 * m].astype(dtype, copy=False)
     mean = evidence.mean.astype(dtype, copy=False)
     gradient = np.zeros_like(evidence.omega)
-    for part in rows.blocks(2 * len(evidence.cross)):
-        Z = (
-            all_features(rows, evidence.omega, part)
-            if evidence.features is None
-            else evidence.features[:, part]
-        )
-        gradient += _block(Z, rows, part, covariance, mean, tau)
+
+    def block(part: slice) -> Array:
+        return _block(features_of(evidence, rows, part), rows, part, covariance, mean, tau)
+
+    for _, share in rows.mapped(block, 2 * len(evidence.cross)):
+        gradient += share
     return gradient
 
 

@@ -52,7 +52,7 @@ class Settings:
     n_jobs: int | None
     time_limit: float | None
     n_full: int = 16
-    n_threads: int | None = None
+    n_threads: int = 1
 
     @property
     def seconds_a_chain(self) -> float | None:
@@ -114,8 +114,8 @@ def learn(
         path = checkpoint
         if checkpoint is not None and settings.n_chains > 1:
             path = checkpoint.with_name(f"{checkpoint.name}.{index}")
-        # Sums of one thread and of several differ in their last bits, here and in a process.
-        with threadpool_limits(settings.n_threads, user_api="blas"):
+        # Processes do not inherit the limit of the one that started them.
+        with threadpool_limits(1, user_api="blas"):
             return run_chain(
                 np.random.default_rng(chain_seeds[index]),
                 data,
@@ -128,6 +128,8 @@ def learn(
 
     if settings.n_chains == 1 or settings.n_jobs in (None, 1):
         return settings.structure, [one(index) for index in range(settings.n_chains)]
+    shared = max(1, settings.n_threads // effective_n_jobs(settings.n_jobs))
+    settings = replace(settings, n_threads=shared)
     parallel = Parallel(n_jobs=settings.n_jobs)
     return settings.structure, list(parallel(delayed(one)(i) for i in range(settings.n_chains)))
 
@@ -204,14 +206,17 @@ def moves_of(settings: Settings) -> Moves:
 
 def chain_of(data: Data, settings: Settings) -> Chain:
     """Return the chain of the data's likelihood and of the sampler."""
-    moves = moves_of(settings)
+    moves, threads = moves_of(settings), settings.n_threads
     if not data.is_binary:
-        return RegressionChain(Rows.of(data.X, data.y, data.fixed, data.weight), _NOISE, moves)
+        return RegressionChain(
+            Rows.of(data.X, data.y, data.fixed, data.weight, threads), _NOISE, moves
+        )
     if settings.sampler == "mh":
         data = _repeated(data)
         return JointPairChain(Rows.of(data.X, 0.5 * data.y, data.fixed), moves)
     kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
-    return LogisticChain(Rows.of(data.X, kappa, data.fixed), moves, data.weight)
+    rows = Rows.of(data.X, kappa, data.fixed, n_threads=threads)
+    return LogisticChain(rows, moves, data.weight)
 
 
 def _repeated(data: Data) -> Data:

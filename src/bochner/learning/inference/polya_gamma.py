@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
-from bochner.learning.inference.evidence import Evidence, all_features, evidence_of
+from bochner.learning.inference.evidence import Evidence, evidence_of, features_of
 from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import KnownNoise
 from bochner.learning.inference.prior import FrequencyPrior
@@ -161,15 +161,11 @@ class LogisticChain:
         return evidence_of(rows, omega, precision, KnownNoise(), keep=keep, features=features)
 
     def _activation(self, evidence: Evidence, beta: Array) -> Array:
-        activation = np.empty(self.rows.n_samples)
-        for part in self.rows.blocks(len(beta)):
-            Z = (
-                all_features(self.rows, evidence.omega, part)
-                if evidence.features is None
-                else evidence.features[:, part]
-            )
-            activation[part] = beta @ Z
-        return activation
+        def block(part: slice) -> Array:
+            values: Array = beta @ features_of(evidence, self.rows, part)
+            return values
+
+        return np.concatenate([values for _, values in self.rows.mapped(block, len(beta))])
 
     def _weights(self, rng: np.random.Generator, activation: Array) -> Array:
         count = 1.0 if self.count is None else self.count

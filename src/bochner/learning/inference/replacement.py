@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, all_features
+from bochner.learning.inference.evidence import Evidence, features_of
 from bochner.learning.inference.rows import Rows, trigonometric_rows
 
 _ILL_CONDITIONED = 1e-3
@@ -208,21 +208,21 @@ def _products(
     kept = evidence.features is not None
     dtype = rows.inputs.dtype
     fresh = np.empty((width, rows.n_samples if kept else 0), dtype=dtype)
-    products = np.zeros((p, width), order="F")
-    within, cross = np.zeros((width, width)), np.zeros(width)
-    for part in rows.blocks(p):
+
+    def block(part: slice) -> tuple[Array, Array, Array]:
         F = trigonometric_rows(rows.inputs[:, part], omega, scale)
-        Z = (
-            all_features(rows, evidence.omega, part)
-            if evidence.features is None
-            else evidence.features[:, part]
-        )
+        Z = features_of(evidence, rows, part)
         weighted = F if rows.weight is None else F * rows.weight[part].astype(dtype)
-        products += Z @ weighted.T
-        within += F @ weighted.T
-        cross += F @ rows.target[part].astype(dtype)
         if kept:
             fresh[:, part] = F
+        return Z @ weighted.T, F @ weighted.T, F @ rows.target[part].astype(dtype)
+
+    products = np.zeros((p, width), order="F")
+    within, cross = np.zeros((width, width)), np.zeros(width)
+    for _, (outer, inner, target) in rows.mapped(block, p):
+        products += outer
+        within += inner
+        cross += target
     return fresh, products, within, cross
 
 

@@ -1,15 +1,19 @@
 """The data of a regression on trigonometric features, met only in sums over rows."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 
-_BLOCK_BYTES = 2**24
+_BLOCK_BYTES = 2**23
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +40,9 @@ class Rows:
         Weights ``w`` of the rows; ``None`` means one.
     square : float
         :math:`\sum w y^2`.
+    n_threads : int, default=1
+        That share the blocks of rows; linear algebra itself should have one thread then. Results
+        do not depend on it.
     """
 
     inputs: NDArray[Any]
@@ -43,6 +50,7 @@ class Rows:
     fixed: Array
     weight: Array | None
     square: float
+    n_threads: int = 1
 
     @classmethod
     def of(
@@ -51,12 +59,13 @@ class Rows:
         y: Array,
         fixed: Array | None = None,
         weight: Array | None = None,
+        n_threads: int = 1,
     ) -> "Rows":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         weighted = y if weight is None else weight * y
         square = float(weighted @ y)
-        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square)
+        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square, n_threads)
 
     @property
     def n_samples(self) -> int:
@@ -81,7 +90,7 @@ class Rows:
     def reweighted(self, weight: Array, weighted_target: Array) -> "Rows":
         """Return the same rows with weights ``w`` and pseudo-targets :math:`w y`."""
         square = float(np.sum(weighted_target**2 / weight))
-        return Rows(self.inputs, weighted_target, self.fixed, weight, square)
+        return replace(self, target=weighted_target, weight=weight, square=square)
 
     def part(self, chosen: slice) -> "Rows":
         """Return a slice of the rows; its ``square`` is the part's own."""
@@ -91,13 +100,43 @@ class Rows:
         if weight is not None:
             present = weight > 0
             square = float(np.sum(target[present] ** 2 / weight[present]))
-        return Rows(self.inputs[:, chosen], target, self.fixed[:, chosen], weight, square)
+        return replace(
+            self,
+            inputs=self.inputs[:, chosen],
+            target=target,
+            fixed=self.fixed[:, chosen],
+            weight=weight,
+            square=square,
+        )
 
     def blocks(self, n_features: int) -> Iterator[slice]:
-        """Yield slices of the rows such that a block of ``n_features`` takes some 16 MiB."""
+        """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
         step = max(256, _BLOCK_BYTES // (8 * max(1, n_features)))
         for start in range(0, self.n_samples, step):
             yield slice(start, min(start + step, self.n_samples))
+
+    def mapped(
+        self, function: Callable[[slice], Part], n_features: int
+    ) -> Iterator[tuple[slice, Part]]:
+        """Yield the blocks with what ``function`` makes of each, in order.
+
+        Blocks are shared by threads, few of them ahead of what has been asked for, and sums in
+        order are the same for any number of threads.
+        """
+        blocks = list(self.blocks(n_features))
+        if self.n_threads == 1 or len(blocks) == 1:
+            for block in blocks:
+                yield block, function(block)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            ahead: deque[tuple[slice, Future[Part]]] = deque()
+            for block in blocks:
+                ahead.append((block, pool.submit(function, block)))
+                if len(ahead) > 2 * self.n_threads:
+                    first, made = ahead.popleft()
+                    yield first, made.result()
+            for block, made in ahead:
+                yield block, made.result()
 
 
 def trigonometric_rows(
