@@ -272,11 +272,11 @@ def test_scaling_takes_some_of_the_rows():
 
 def test_speed_measures_what_was_asked():
     found = speed.speed_metrics(speed.SWEEP, "diabetes", 300, 16, 1, None)
-    assert list(found) == [
-        "work_seconds", "product_seconds", "single_seconds", "recomputed_seconds"
+    assert sorted(found) == [
+        "product_seconds", "recomputed_seconds", "single_seconds", "work_seconds"
     ]  # fmt: skip
     gradient = speed.speed_metrics(speed.GRADIENT, "diabetes", 300, 16, 1, None)
-    assert list(gradient) == ["work_seconds", "product_seconds"]
+    assert sorted(gradient) == ["product_seconds", "work_seconds"]
     assert min(*found.values(), *gradient.values()) > 0.0
 
 
@@ -296,6 +296,6 @@ def test_a_sweep_proposes_every_frequency_once(monkeypatch, block_size):
         seen.append(proposals.index)
 
     monkeypatch.setattr(speed, "replace_frequencies", noted)
-    speed._swept(place, block_size)
+    speed._swept(place, block_size)()
     assert sorted(np.concatenate(seen)) == list(range(16))
     assert max(map(len, seen)) == min(block_size, 16)

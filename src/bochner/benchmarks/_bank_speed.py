@@ -1,7 +1,7 @@
 """A sweep and a gradient beside their own matrix products, and beside plainer algorithms."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
@@ -44,7 +44,7 @@ def speed_metrics(
         Of a regression.
     n_rows, n_frequencies : int
     n_threads : int
-        Of matrix products.
+        Of the matrix products alone, and of ours, where they share blocks of rows.
     folder : Path or None
 
     Returns
@@ -55,8 +55,14 @@ def speed_metrics(
         each proposal: that of a few, extrapolated to all.
     """
     place = _warmed(name, n_rows, n_frequencies, folder)
+    place = replace(place, rows=replace(place.rows, n_threads=n_threads))
+    work, products = (_gradient if method == GRADIENT else _sweep)(place)
     with threadpool_limits(n_threads, user_api="blas"):
-        return _gradient(place) if method == GRADIENT else _sweep(place)
+        product_seconds = _seconds(products)
+    with threadpool_limits(1, user_api="blas"):
+        return {"product_seconds": product_seconds} | {
+            metric: share * _seconds(run) for metric, (run, share) in work.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,47 +86,57 @@ def _warmed(name: str, n_rows: int, n_frequencies: int, folder: Path | None) -> 
     X = Scaling.of(dataset.X).apply(dataset.X)[chosen]
     y = np.asarray(dataset.y, dtype=np.float64)[chosen]
     rows = Rows.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)))
-    omega, prior = sparse_start(rng, frequency_scales(X, rng), n_frequencies)
+    omega, prior = sparse_start(rng, frequency_scales(X, rng), n_frequencies, X, rows.target)
     evidence = evidence_of(rows, omega, _PRECISION, _NOISE)
     for _ in range(_WARM_ROUNDS):
         evidence, prior, _ = round_of_moves(rng, evidence, prior, rows, Moves(), StepSizes())
     return _Place(rows, evidence.omega.copy(), prior)
 
 
-def _sweep(place: _Place) -> dict[str, float]:
-    blocks = _swept(place, _BLOCK)
-    return {
-        "work_seconds": blocks,
-        "product_seconds": _seconds(_block_products(place)),
-        "single_seconds": _swept(place, 1),
-        "recomputed_seconds": _recomputed(place),
+Work = dict[str, tuple[Callable[[], None], float]]
+"""What is measured by its metric, and how many times as much it stands for."""
+
+
+def _sweep(place: _Place) -> tuple[Work, Callable[[], None]]:
+    few = len(place.omega) / _RECOMPUTED
+    work: Work = {
+        "work_seconds": (_swept(place, _BLOCK), 1.0),
+        "single_seconds": (_swept(place, 1), 1.0),
+        "recomputed_seconds": (_recomputed(place), few),
     }
+    return work, _block_products(place)
 
 
-def _swept(place: _Place, block_size: int) -> float:
-    """Return the seconds of a sweep over all frequencies, in blocks."""
+def _swept(place: _Place, block_size: int) -> Callable[[], None]:
+    """Return a sweep over all frequencies, in blocks."""
     rng, evidence = np.random.default_rng(1), place.evidence
-    start = perf_counter()
     order = rng.permutation(len(place.omega))
-    for first in range(0, len(order), block_size):
-        proposals = _proposals(rng, place, evidence.omega, order[first : first + block_size])
-        replace_frequencies(evidence, place.rows, proposals)
-    return perf_counter() - start
+
+    def sweep() -> None:
+        for first in range(0, len(order), block_size):
+            proposals = _proposals(rng, place, evidence.omega, order[first : first + block_size])
+            replace_frequencies(evidence, place.rows, proposals)
+
+    return sweep
 
 
-def _recomputed(place: _Place) -> float:
-    """Return the seconds of as many decisions, each with the sums of all features afresh."""
-    rng, evidence = np.random.default_rng(1), place.evidence
-    start = perf_counter()
-    for index in rng.permutation(len(place.omega))[:_RECOMPUTED]:
-        proposals = _proposals(rng, place, evidence.omega, np.array([index]))
-        omega = evidence.omega.copy()
-        omega[index] = proposals.omega[0]
-        proposed = evidence_of(place.rows, omega, _PRECISION, _NOISE)
-        gain = proposed.log_evidence() - evidence.log_evidence()
-        if proposals.log_uniform[0] < gain + proposals.log_ratio[0]:
-            evidence = proposed
-    return (perf_counter() - start) * len(place.omega) / _RECOMPUTED
+def _recomputed(place: _Place) -> Callable[[], None]:
+    """Return a few decisions, each with the sums of all features computed afresh."""
+    rng, start = np.random.default_rng(1), place.evidence
+    few = rng.permutation(len(place.omega))[:_RECOMPUTED]
+
+    def decide() -> None:
+        evidence = start
+        for index in few:
+            proposals = _proposals(rng, place, evidence.omega, np.array([index]))
+            omega = evidence.omega.copy()
+            omega[index] = proposals.omega[0]
+            proposed = evidence_of(place.rows, omega, _PRECISION, _NOISE)
+            gain = proposed.log_evidence() - evidence.log_evidence()
+            if proposals.log_uniform[0] < gain + proposals.log_ratio[0]:
+                evidence = proposed
+
+    return decide
 
 
 def _proposals(
@@ -145,7 +161,7 @@ def _block_products(place: _Place) -> Callable[[], None]:
     return products
 
 
-def _gradient(place: _Place) -> dict[str, float]:
+def _gradient(place: _Place) -> tuple[Work, Callable[[], None]]:
     Z, P = _features(place), place.evidence.covariance
 
     def work() -> None:
@@ -157,7 +173,7 @@ def _gradient(place: _Place) -> dict[str, float]:
         for part in place.rows.blocks(2 * len(Z)):
             P @ Z[:, part]
 
-    return {"work_seconds": _seconds(work), "product_seconds": _seconds(products)}
+    return {"work_seconds": (work, 1.0)}, products
 
 
 def _features(place: _Place) -> Array:

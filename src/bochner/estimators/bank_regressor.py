@@ -36,8 +36,8 @@ class BaNKRegressor(RegressorMixin, BaNK):
     structure : {"auto", "sparse", "dense"}, default="auto"
         ``"dense"``: every frequency acts on all inputs; their law is a Dirichlet-process
         mixture of Gaussians. ``"sparse"``: a frequency acts on few of them, whose number and
-        choice are learned. ``"auto"`` compares the evidence of short runs, in more than two
-        inputs; fewer are dense.
+        choice are learned. ``"auto"`` compares the evidence of short runs; a single input
+        is dense.
     sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
         Of frequencies: one after the other by local moves (``"pcn"``, and ``"auto"``), all at
         once along gradients, or by the independence proposals of the paper, which mix slowly.

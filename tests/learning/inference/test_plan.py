@@ -114,11 +114,21 @@ def test_any_number_of_frequencies_has_a_start(n_frequencies, structure):
     assert np.isfinite(omega).all()
 
 
-def test_one_or_two_inputs_are_dense_without_a_trial(monkeypatch):
+def test_one_input_is_dense_without_a_trial(monkeypatch):
     monkeypatch.setattr(plan, "starting_point", None)
-    for d in (1, 2):
-        rng = np.random.default_rng(0)
-        assert plan.choose_structure(rng, some_data(d=d), SETTINGS)[0] == "dense"
+    rng = np.random.default_rng(0)
+    assert plan.choose_structure(rng, some_data(d=1), SETTINGS) == ("dense", None)
+
+
+def test_a_wave_along_one_input_is_found_at_once():
+    """A period of a fiftieth of the range, which local moves would not find."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1.7, 1.7, size=(400, 3))
+    y = np.sin(90.0 * X[:, 1]) + X[:, 0] ** 2 + 0.1 * rng.normal(size=400)
+    data = plan.Data(X, y / y.std(), np.ones((400, 1)), None, False)
+    omega, _ = plan.starting_point(rng, data, replace(SETTINGS, structure="sparse"))
+    near = np.abs(np.abs(omega[:, 1]) - 90.0) < 2.0
+    assert (near & (omega[:, 0] == 0.0) & (omega[:, 2] == 0.0)).any()
 
 
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):

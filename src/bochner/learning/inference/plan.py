@@ -170,7 +170,7 @@ def starting_point(rng: np.random.Generator, data: Data, settings: Settings) -> 
     X = np.asarray(data.X, dtype=np.float64)
     scale = frequency_scales(X, rng)
     if settings.structure == "sparse":
-        return sparse_start(rng, scale, settings.n_frequencies)
+        return sparse_start(rng, scale, settings.n_frequencies, X, data.y)
     if settings.sampler == "mh":
         return paper_start(rng, scale, settings.n_frequencies)
     return dense_start(rng, scale, settings.n_frequencies, X, data.y)
@@ -237,10 +237,10 @@ def choose_structure(
 ) -> tuple[str, Start | None]:
     """Return the structure of greater evidence after short runs on some of the rows.
 
-    Sparse frequencies have nothing to choose in one or two inputs. Where there were runs, the
+    Sparse frequencies have nothing to choose in one input. Where there were runs, the
     winner's last state comes with its structure.
     """
-    if data.X.shape[1] <= 2:
+    if data.X.shape[1] == 1:
         return "dense", None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
     part = replace(data.subset(np.sort(rows)), is_binary=False)

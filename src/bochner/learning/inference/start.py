@@ -11,16 +11,31 @@ from bochner.learning.wishart import NormalInverseWishart
 
 _MEAN_STRENGTH = 0.05
 _CANDIDATES, _PURSUED, _PURSUIT_ROWS = 4000, 24, 2000
-_WIDEST = 300.0
-_INSIGNIFICANT = 3.0
+_WIDEST, _FEWEST_VALUES = 300.0, 8
+_INSIGNIFICANT, _JITTER, _MOST_COPIES = 3.0, 0.02, 8
 
 
 def sparse_start(
-    rng: np.random.Generator, scale: Array, n_frequencies: int
+    rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
 ) -> tuple[Array, FrequencyPrior]:
-    """Return frequencies (m, d) and prior to start a sparse chain from."""
+    """Return frequencies (m, d) and prior to start a sparse chain from.
+
+    Those of the prior, and, as in :func:`dense_start`, some that explain ``y`` (n,), each along
+    one input alone.
+    """
     prior = SparsePrior.start(SparseHyper(scale))
-    return prior.sample(rng, n_frequencies), prior
+    finest = finest_frequencies(X)
+    fine = np.flatnonzero(finest > scale)
+    omega = prior.sample(rng, n_frequencies)
+    if not len(fine):
+        return omega, prior
+    which = rng.choice(fine, size=_CANDIDATES)
+    single = np.zeros((_CANDIDATES, len(scale)))
+    size = rng.uniform(np.log(0.5 * scale[which]), np.log(finest[which]))
+    single[np.arange(_CANDIDATES), which] = np.exp(size)
+    pursued = _pursued(rng, X, y, single, n_frequencies)
+    omega[: len(pursued)] = pursued
+    return omega, prior
 
 
 def paper_start(
@@ -41,15 +56,46 @@ def dense_start(
     a broad law: a chain of local moves finds the place of a narrow line, not the line.
     """
     d = len(scale)
-    broad = _broad(rng, scale, _CANDIDATES)
-    rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
-    pursued = broad[pursuit(X[rows], y[rows], broad, min(_PURSUED, n_frequencies // 4))]
+    directions = rng.normal(size=(_CANDIDATES, d))
     # A frequency and its negative are one: lines of either sign would make one broad component.
-    pursued = np.where(pursued[:, :1] < 0, -pursued, pursued)
-    copies = np.repeat(pursued, max(1, n_frequencies // (4 * max(1, len(pursued)))), axis=0)
+    directions *= np.where(directions[:, :1] < 0, -1.0, 1.0)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    finest = np.maximum(finest_frequencies(X), scale)
+    most = np.min(finest / np.abs(directions), axis=1)
+    least = 0.5 / np.linalg.norm(directions / scale, axis=1)
+    size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
+    copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
+    copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
     rest = rng.normal(size=(n_frequencies - len(copies), d)) * scale / np.sqrt(d)
-    omega = np.concatenate([copies + 0.02 * rng.normal(size=copies.shape) * scale, rest])
+    omega = np.concatenate([copies, rest])
     return omega, DensePrior.start(rng, _dense_hyper(scale), omega)
+
+
+def finest_frequencies(X: Array) -> Array:
+    """Return the highest frequency that the values of each input can show, of shape (d,).
+
+    Half of that at which waves on a grid of as many values are alike, at most three hundred
+    times the standard deviation's reciprocal; zero for inputs of a few values.
+    """
+    finest = np.zeros(X.shape[1])
+    for column in range(X.shape[1]):
+        values = np.unique(X[:, column])
+        if len(values) >= _FEWEST_VALUES:
+            finest[column] = np.pi * (len(values) - 1) / (values[-1] - values[0])
+    return np.minimum(finest, _WIDEST)
+
+
+def _pursued(
+    rng: np.random.Generator, X: Array, y: Array, candidates: Array, n_frequencies: int
+) -> Array:
+    """Return the candidates that explain ``y``, repeated so as to be a quarter of all."""
+    rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
+    most = min(_PURSUED, n_frequencies // 4)
+    chosen = candidates[pursuit(X[rows], y[rows], candidates, most)]
+    if not len(chosen):
+        return chosen
+    times = min(_MOST_COPIES, max(1, n_frequencies // (4 * len(chosen))))
+    return np.repeat(chosen, times, axis=0)
 
 
 def _dense_hyper(scale: Array) -> MixturePrior:
@@ -84,13 +130,3 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
         pair, _ = np.linalg.qr(waves[:, :, best].T)
         residual = residual - pair @ (pair.T @ residual)
     return chosen
-
-
-def _broad(rng: np.random.Generator, scale: Array, count: int) -> Array:
-    """Return candidates whose sizes are log-uniform from half the scale to far beyond it."""
-    d = len(scale)
-    directions = rng.normal(size=(count, d))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    sizes = np.exp(rng.uniform(np.log(0.5), np.log(_WIDEST), size=(count, 1)))
-    broad: Array = sizes * directions * scale
-    return broad
