@@ -94,7 +94,7 @@ class BaNKClassifier(ClassifierMixin, BaNK):
             self.classes_, code = np.unique(y, return_inverse=True)
             if len(self.classes_) < 2:
                 raise ValueError(
-                    f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]!r}."
+                    f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
                 )
             X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
             targets = class_indicators(label, np.arange(len(self.classes_)))

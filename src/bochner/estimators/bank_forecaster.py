@@ -30,6 +30,9 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
     .. math:: w_k \propto 2^{-k}, \quad \mu = \sum_k w_k \mu_k, \quad
               \sigma^2 = \sum_k w_k [\sigma_k^2 + (\mu_k - \mu)^2].
 
+    The default sizes, and the factor of one half, were chosen with the last decade of the Mauna Loa
+    record in sight: its forecast is no measurement of how this does elsewhere.
+
     Parameters
     ----------
     trends : sequence of {0, 1, 2}, default=(1, 2)
