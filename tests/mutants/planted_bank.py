@@ -2,6 +2,7 @@
 
 import tempfile
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def check_mean_kernel():
 
 
 def check_relevance():
-    test_relevance.test_against_sums_one_after_another(4)
+    test_relevance.check(4, 2)
 
 
 def check_repetitions():
@@ -189,26 +190,32 @@ def lines_without_their_sign(patch):
     )
 
 
-def every_input_alone(patch):
-    right = relevance.relevance_of
+def slopes_of_cosines_alone(patch):
+    right = relevance._Waves.of
 
-    def careless(omega, coef):
-        found, together = right(omega, coef)
-        np.fill_diagonal(together, together.diagonal() + 0.01)
-        return found, together
+    def careless(draws, index, polynomial):
+        waves = right(draws, index, polynomial)
+        return replace(waves, sines=0.0 * waves.sines)
 
-    patch.setattr(test_relevance, "relevance_of", careless)
+    patch.setattr(relevance._Waves, "of", careless)
 
 
-def energy_of_cosines_alone(patch):
-    right = relevance.relevance_of
+def trend_without_slope(patch):
+    right = relevance._Waves.of
+    patch.setattr(
+        relevance._Waves,
+        "of",
+        lambda draws, index, polynomial: right(draws, index, 0.0 * polynomial),
+    )
 
-    def careless(omega, coef):
-        half = coef.copy()
-        half[:, 1 : 2 * omega.shape[1] : 2] = 0.0
-        return right(omega, half)
 
-    patch.setattr(test_relevance, "relevance_of", careless)
+def frequencies_one_by_one(patch):
+    def careless(wave, X, varies):
+        values, patterns = wave.parts(X)
+        variance = values.var(axis=0)
+        return variance @ patterns / variance.sum()
+
+    patch.setattr(relevance, "_inclusion", careless)
 
 
 def repetitions_dropped(patch):
@@ -243,8 +250,9 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         covariance_scaled_once: (check_mean_kernel,),
         lines_centred: (test_components.test_a_line_keeps_its_place,),
         lines_without_their_sign: (test_components.test_a_line_keeps_its_place,),
-        every_input_alone: (check_relevance,),
-        energy_of_cosines_alone: (check_relevance,),
+        slopes_of_cosines_alone: (check_relevance,),
+        trend_without_slope: (check_relevance,),
+        frequencies_one_by_one: (check_relevance,),
         repetitions_dropped: (check_repetitions,),
         scale_with_outliers: (check_outliers,),
     }.items()

@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.waves import waves
 from bochner.baselines._shell import as_count, as_one_of
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import count_frequencies, generators
@@ -139,10 +140,9 @@ class WaveBlocks:
         m = len(omega)
         for rows in row_blocks(len(self.X), 16 * m):
             angle = self.X[rows] @ omega.T
-            waves = np.empty((len(angle), 2 * m))
-            np.cos(angle, out=waves[:, :m])
-            np.sin(angle, out=waves[:, m:])
-            yield rows, waves
+            both = np.empty((len(angle), 2, m))
+            waves(angle, 1.0, both)
+            yield rows, both.reshape(-1, 2 * m)
 
     def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
         """Return what yields the blocks again and again.

@@ -4,10 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from glob import escape
-from hashlib import sha256
-from numbers import Integral
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,22 +15,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array
 from bochner._numerics.warn import warn_user
+from bochner.estimators._bank_checkpoints import fingerprint_of, forget, problem_paths
+from bochner.estimators._bank_settings import checked_dtype, settings_of
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
 from bochner.learning.inference.components import spectral_mixture
+from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
-from bochner.learning.inference.plan import SAMPLERS, STRUCTURES, Data, Settings, learn
+from bochner.learning.inference.plan import Data, Settings, learn
 from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.relevance import Relevance, relevance_of
+from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
+from bochner.learning.kernel_search import Progress, silent
 
 BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
     {
         "learned_": list[Learned],
         "convergence_": list[Convergence],
         "kernel_": SpectralMixture,
+        "relevance_": Relevance,
         "_scaling": Scaling,
         "_trend": Trend,
     }
@@ -50,6 +51,7 @@ class BaNK(BaseEstimator, ABC):
     learned_: list[Learned]
     convergence_: list[Convergence]
     kernel_: SpectralMixture
+    relevance_: Relevance
     _scaling: Scaling
     _trend: Trend
 
@@ -92,14 +94,10 @@ class BaNK(BaseEstimator, ABC):
         return traces[0] if len(traces) == 1 else traces
 
     @property
-    def relevance_(self) -> Relevance:
-        """Inclusion and importance of every input, averaged over the classes."""
-        return self._relevance()[0]
-
-    @property
     def interactions_(self) -> Array:
-        """Share of the function's variance that depends on both of two inputs, (d, d)."""
-        return self._relevance()[1]
+        """Shares (d, d) of the mean squares of second derivatives along two inputs."""
+        check_is_fitted(self, "learned_")
+        return self.relevance_.interactions
 
     def features(self, draw: str = "best") -> FourierFeatures:
         """Return the features of one posterior draw, as a fitted transformer.
@@ -128,31 +126,26 @@ class BaNK(BaseEstimator, ABC):
         frequencies = Frequencies(omega / self._scaling.scale, weight)
         return FourierFeatures.of(frequencies, self.kernel_)
 
-    def _relevance(self) -> tuple[Relevance, Array]:
-        check_is_fitted(self, "learned_")
-        omega = np.concatenate([learned.draws.omega for learned in self.learned_])
-        coef = np.concatenate([learned.draws.coef for learned in self.learned_])
-        return relevance_of(omega, coef)
-
     def _learn(
         self,
         X: Array,
         targets: Array,
         weight: Array | None,
         checkpoint: Any,
+        progress: Progress,
         *,
         is_binary: bool,
     ) -> None:
         """Learn one problem for every column of ``targets`` (n, t)."""
-        settings = _shared(self._settings(), targets.shape[1])
+        settings = _shared(settings_of(self), targets.shape[1])
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
         fixed = self._trend.columns(scaled)
-        inputs = scaled.astype(_checked_dtype(self.dtype), copy=False)
+        inputs = scaled.astype(checked_dtype(self.dtype), copy=False)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
-        paths = _paths(checkpoint, targets.shape[1])
+        paths = problem_paths(checkpoint, targets.shape[1])
         self.learned_ = []
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
         with threadpool_limits(1, user_api="blas"):
@@ -163,55 +156,24 @@ class BaNK(BaseEstimator, ABC):
                     data,
                     settings,
                     checkpoint=path,
-                    fingerprint=_fingerprint(data, settings, seed) if path else "",
-                    report=print if self.verbose else None,
+                    fingerprint=fingerprint_of(data, settings, seed) if path else "",
+                    report=print if self.verbose and progress is silent else progress,
                 )
                 self.learned_.append(Learned.of(chains, structure, self._scaling.scale))
         self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
         self.convergence_ = [
             Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_
         ]
+        self.relevance_ = averaged(
+            [self._relevance(learned.draws, scaled, weight) for learned in self.learned_]
+        )
         self._warn()
         for path in paths:
-            _forget(path, settings.n_chains)
+            forget(path, settings.n_chains)
 
-    def _settings(self) -> Settings:
-        for name in ("n_frequencies", "n_samples", "n_chains"):
-            _check_count(name, getattr(self, name), least=1)
-        _check_count("n_burn_in", self.n_burn_in, least=0)
-        if not (isinstance(self.thin, str) and self.thin == "auto"):
-            _check_count("thin", self.thin, least=1)
-        _check_name("structure", self.structure, STRUCTURES)
-        _check_name("sampler", self.sampler, SAMPLERS)
-        _check_count("trend", self.trend, least=0)
-        if self.trend > 2:
-            raise ValueError(f"trend must be 0, 1 or 2, got {self.trend!r}.")
-        limit = self.time_limit
-        if limit is not None:
-            limit = as_positive_scalar("time_limit", limit)
-        if self.n_jobs is not None and (
-            isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, Integral)
-        ):
-            raise TypeError(f"n_jobs must be None or an integer, got {self.n_jobs!r}.")
-        structure = self.structure
-        if self.sampler == "mh":
-            if structure == "sparse":
-                raise ValueError(
-                    "sampler='mh' is the paper's independence proposal for dense frequencies; "
-                    "use structure='dense' with it, or sampler='pcn'."
-                )
-            structure = "dense"
-        return Settings(
-            n_frequencies=int(self.n_frequencies),
-            structure=structure,
-            sampler=self.sampler,
-            n_burn_in=int(self.n_burn_in),
-            n_samples=int(self.n_samples),
-            thin=None if isinstance(self.thin, str) else int(self.thin),
-            n_chains=int(self.n_chains),
-            n_jobs=self.n_jobs,
-            time_limit=limit,
-        )
+    def _relevance(self, draws: Draws, scaled: Array, weight: Array | None) -> Relevance:
+        fixed = draws.coef[:, 2 * draws.omega.shape[1] :]
+        return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
 
     def _warn(self) -> None:
         rhat = max((c.rhat_predictions for c in self.convergence_), key=np.nan_to_num)
@@ -234,7 +196,15 @@ class BaNK(BaseEstimator, ABC):
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Progress = silent,
+    ) -> Any:
         """Learn the kernel."""
 
 
@@ -282,59 +252,3 @@ def _averaged(kernels: list[SpectralMixture]) -> SpectralMixture:
         np.concatenate([np.asarray(k.means) for k in kernels]),
         np.concatenate([np.asarray(k.covariances) for k in kernels]),
     )
-
-
-def _paths(checkpoint: Any, count: int) -> list[Path | None]:
-    if checkpoint is None:
-        return [None] * count
-    path = Path(checkpoint)
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"checkpoint {str(path)!r} lies in a folder that does not exist; make it first."
-        )
-    if path.is_dir():
-        raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file in it.")
-    return [path if count == 1 else path.with_name(f"{path.name}.class{i}") for i in range(count)]
-
-
-def _forget(path: Path | None, n_chains: int) -> None:
-    """Delete the checkpoints of a finished fit."""
-    if path is None:
-        return
-    for index in range(n_chains):
-        one = path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
-        one.unlink(missing_ok=True)
-        # Of runs that were killed while they wrote.
-        for partial in one.parent.glob(f"{escape(one.name)}.*.partial"):
-            partial.unlink(missing_ok=True)
-
-
-def _fingerprint(data: Data, settings: Settings, seed: int) -> str:
-    # How many processes and threads do the work changes nothing.
-    settings = replace(settings, n_jobs=None, n_threads=1)
-    digest = sha256(repr((settings, seed, data.is_binary)).encode())
-    for array in (data.X, data.y, data.fixed, data.weight):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if int(value) < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
-
-
-def _checked_dtype(dtype: Any) -> np.dtype[Any]:
-    chosen = np.dtype(np.float64 if dtype is None else dtype)
-    if chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
-    return chosen
-
-
-def _check_name(name: str, value: Any, names: tuple[str, ...]) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
-    if value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")

@@ -14,6 +14,7 @@ from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, posi
 from bochner.estimators._ridge_head import checked_weight
 from bochner.estimators.krein_ridge_classifier import class_indicators
 from bochner.learning.inference.preparation import distinct_rows
+from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
 
@@ -64,7 +65,15 @@ class BaNKClassifier(ClassifierMixin, BaNK):
 
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Progress = silent,
+    ) -> Self:
         """Sample the posterior.
 
         Parameters
@@ -76,6 +85,8 @@ class BaNKClassifier(ClassifierMixin, BaNK):
             Repetitions of the rows, which may be fractions.
         checkpoint : str or Path, default=None
             As in :meth:`bochner.BaNKRegressor.fit`.
+        progress : callable, default=silent
+            Called with a line of text after every iteration.
 
         Returns
         -------
@@ -98,7 +109,7 @@ class BaNKClassifier(ClassifierMixin, BaNK):
                 )
             X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
             targets = class_indicators(label, np.arange(len(self.classes_)))
-            self._learn(X, targets, weight, checkpoint, is_binary=True)
+            self._learn(X, targets, weight, checkpoint, progress, is_binary=True)
         return self
 
     def predict_proba(self, X: Any) -> Array:

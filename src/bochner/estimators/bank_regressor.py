@@ -11,6 +11,7 @@ from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, positive_rows
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
+from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -70,8 +71,8 @@ class BaNKRegressor(RegressorMixin, BaNK):
     relevance_ : Relevance
         ``inclusion`` and ``importance`` of every input.
     interactions_ : ndarray of shape (d, d)
-        Shares of the function's variance that depend on two inputs; on the diagonal, on one
-        alone.
+        Shares of the mean squares of the function's second derivatives: how much the slope along
+        an input depends on another one or, on the diagonal, on the input itself.
     convergence_ : list of Convergence
         R-hat and effective sample sizes.
     target_mean_, target_scale_ : float
@@ -98,7 +99,15 @@ class BaNKRegressor(RegressorMixin, BaNK):
     target_mean_: float
     target_scale_: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Progress = silent,
+    ) -> Self:
         r"""Sample the posterior.
 
         Parameters
@@ -112,6 +121,9 @@ class BaNKRegressor(RegressorMixin, BaNK):
             A file to write progress to. If it is there, and of a fit with the same data and
             parameters, that fit goes on, with the result that it would have had; it is deleted
             in the end.
+        progress : callable, default=silent
+            Called with a line of text after every iteration, or, where chains have processes of
+            their own, after every chain.
 
         Returns
         -------
@@ -137,7 +149,7 @@ class BaNKRegressor(RegressorMixin, BaNK):
             is_constant = scale <= _ROUNDING * abs(self.target_mean_)
             self.target_scale_ = 1.0 if is_constant else scale
             target = np.zeros_like(y) if is_constant else centred / scale
-            self._learn(X, target[:, None], weight, checkpoint, is_binary=False)
+            self._learn(X, target[:, None], weight, checkpoint, progress, is_binary=False)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:

@@ -54,7 +54,7 @@ class LearnedTable(TableModel):
             Numbers, text and dates; see :class:`bochner.TableEncoder`.
         y : array-like of shape (n,)
         progress : callable, default=silent
-            Called with a line of text before every step.
+            Called with a line of text before every step, and after every iteration.
 
         Returns
         -------
@@ -83,7 +83,8 @@ class LearnedTable(TableModel):
         )
         # Among the encoded columns is one for levels that no training row has.
         self.varying_ = np.flatnonzero(np.ptp(encoded, axis=0) > 0.0)
-        return self._remember(encoder, head.fit(encoded[:, self.varying_], y), len(y))
+        head.fit(encoded[:, self.varying_], y, progress=progress)
+        return self._remember(encoder, head, len(y))
 
     def encode(self, X: Any) -> Array:
         """Return the columns of a table that the kernel is on, those that varied at the fit.

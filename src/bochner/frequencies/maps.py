@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.waves import waves
 from bochner.frequencies.envelope import Envelope
 
 
@@ -47,11 +48,7 @@ def trigonometric_features(
         angle = X[rows].astype(dtype, copy=False) @ transposed
         angle += theta
         factors = radius if envelope is None else radius * envelope.factors(X[rows]).astype(dtype)
-        for function, columns in (
-            (np.cos, slice(None, n_frequencies)),
-            (np.sin, slice(n_frequencies, None)),
-        ):
-            out = Z[rows, columns]
-            function(angle, out=out)
-            out *= factors
+        out = Z[rows].reshape(-1, 2, n_frequencies)
+        waves(angle, 1.0, out)
+        out *= factors[..., None, :]
     return Z

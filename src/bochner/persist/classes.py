@@ -20,6 +20,7 @@ from bochner.kernels import Kernel
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
 from bochner.learning.inference.preparation import Scaling, Trend
+from bochner.learning.inference.relevance import Relevance
 from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
@@ -57,6 +58,7 @@ VALUES: Mapping[str, type] = MappingProxyType(
             Trace,
             Learned,
             Convergence,
+            Relevance,
         )
     }
 )
@@ -86,6 +88,7 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
             "whitener": "wpp",
             "whitened": "w",
         },
+        Relevance: {"inclusion": "d", "importance": "d", "interactions": "dd"},
     }
 )
 """Shapes in letters, for the classes whose constructors do not check them."""

@@ -1,82 +1,174 @@
-"""Relevance and interactions against sums over frequencies, one after another."""
+"""Relevance and interactions against differences of the function and sums one after another."""
+
+from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference.relevance import relevance_of
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.preparation import Trend
+from bochner.learning.inference.relevance import averaged, relevance_of
+
+N, STEP = 60, 1e-4
 
 
-def some_draws(seed=0, d=4, n_draws=3, m=5, n_fixed=2):
+def some_draws(seed=0, d=4, degree=2, n_draws=3, m=6):
+    """Return draws, rows, and the trend of their fixed columns."""
     rng = np.random.default_rng(seed)
     omega = 2.0 * rng.normal(size=(n_draws, m, d))
     omega[rng.random(omega.shape) < 0.5] = 0.0
-    return omega, rng.normal(size=(n_draws, 2 * m + n_fixed))
+    X = rng.normal(size=(N, d))
+    trend = Trend.of(X, degree)
+    coef = rng.normal(size=(n_draws, 2 * m + len(trend.kept)))
+    ones = np.ones(n_draws)
+    empty = np.empty((0, 1, 1), dtype=np.float32), np.empty(0, dtype=np.int64)
+    return Draws(omega, coef, ones, ones, ones, *empty), X, trend
 
 
-def brute_force(omega, coef):
-    n_draws, m, d = omega.shape
-    inclusion, slope, together = np.zeros(d), np.zeros(d), np.zeros((d, d))
+def found(draws, X, trend, weight=None):
+    fixed = draws.coef[:, 2 * draws.omega.shape[1] :]
+    return relevance_of(draws, trend.polynomial(fixed, X.shape[1]), X, weight)
+
+
+def functions(draws, X, trend):
+    """Return each draw's function at some places, by the code that predicts."""
+    parts = [values for _, values in draws.activations(X.T, trend.columns(X).T)]
+    return np.concatenate(parts, axis=1)
+
+
+def by_differences(draws, X, trend):
+    """Return root mean square slopes, and mean squares of second differences."""
+    d, unit = X.shape[1], STEP * np.eye(X.shape[1])
+
+    def mean(Z):
+        return functions(draws, Z, trend).mean(axis=0)
+
+    slope = [np.sqrt(np.mean(((mean(X + e) - mean(X - e)) / (2 * STEP)) ** 2)) for e in unit]
+    curvature = np.zeros((d, d))
+    for i, j in product(range(d), repeat=2):
+        a, b = 5.0 * unit[i], 5.0 * unit[j]
+        cross = mean(X + a + b) - mean(X + a - b) - mean(X - a + b) + mean(X - a - b)
+        curvature[i, j] = np.mean((cross / (100 * STEP**2)) ** 2)
+    return np.array(slope) / np.sum(slope), curvature / curvature.sum()
+
+
+def by_groups(draws, X, trend):
+    """Return inclusion: one variance for every set of inputs, from functions without the rest."""
+    n_draws, m, d = draws.omega.shape
+    fixed = draws.coef[:, 2 * m :]
+    shares = np.zeros(d)
     for draw in range(n_draws):
-        energy = [coef[draw, 2 * j] ** 2 + coef[draw, 2 * j + 1] ** 2 for j in range(m)]
-        for j in range(m):
-            share = energy[j] / sum(energy) / n_draws
-            for a in range(d):
-                here = omega[draw, j, a]
-                inclusion[a] += share * (here != 0)
-                slope[a] += share * here**2
-                for b in range(d):
-                    there = omega[draw, j, b]
-                    if a != b:
-                        pair = (1.0 - np.exp(-(here**2) / 2)) * (1.0 - np.exp(-(there**2) / 2))
-                        together[a, b] += share * pair
-                others = [omega[draw, j, b] for b in range(d) if b != a]
-                alone = np.prod([np.exp(-(value**2) / 2) for value in others])
-                together[a, a] += share * (1.0 - np.exp(-(here**2) / 2)) * alone
-    return inclusion, np.sqrt(slope) / np.sqrt(slope).sum(), together
+        variances = {}
+        for active in product([False, True], repeat=d):
+            value = np.zeros(len(X))
+            for j in range(m):
+                if tuple(draws.omega[draw, j] != 0) == active:
+                    angle = X @ draws.omega[draw, j]
+                    value += draws.coef[draw, 2 * j] / np.sqrt(m) * np.cos(angle)
+                    value += draws.coef[draw, 2 * j + 1] / np.sqrt(m) * np.sin(angle)
+            if sum(active) == 1:
+                # A trend is a sum of functions of one input: let the others stand still.
+                alone = np.where(active, X, 0.0)
+                value += trend.columns(alone) @ fixed[draw]
+            variances[active] = value.var()
+        for active, variance in variances.items():
+            shares += np.array(active) * variance / sum(variances.values()) / n_draws
+    return shares
 
 
+def check(d, degree):
+    some = some_draws(d=d, degree=degree)
+    relevance = found(*some)
+    importance, interactions = by_differences(*some)
+    assert_allclose(relevance.importance, importance, rtol=1e-6)
+    assert_allclose(relevance.interactions, interactions, rtol=1e-4, atol=1e-6)
+    assert_allclose(relevance.inclusion, by_groups(*some), rtol=1e-10)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
 @pytest.mark.parametrize("d", [1, 4])
-def test_against_sums_one_after_another(d):
-    omega, coef = some_draws(d=d)
-    relevance, together = relevance_of(omega, coef)
-    inclusion, importance, pairs = brute_force(omega, coef)
-    assert_allclose(relevance.inclusion, inclusion, rtol=1e-12)
-    assert_allclose(relevance.importance, importance, rtol=1e-12)
-    assert_allclose(together, pairs, rtol=1e-12)
+def test_against_differences_and_groups(d, degree):
+    check(d, degree)
 
 
-def test_importance_is_the_root_mean_square_slope_of_the_function():
-    """Of random phases: by Monte Carlo over places that cover many periods."""
-    rng = np.random.default_rng(1)
-    omega, coef = rng.normal(size=(1, 6, 3)), rng.normal(size=(1, 12))
-    X = rng.uniform(-1e4, 1e4, size=(200_000, 3))
-    angle = X @ omega[0].T
-    tangent = coef[0, 1::2] * np.cos(angle) - coef[0, 0::2] * np.sin(angle)
-    slope = np.sqrt(np.mean((tangent @ omega[0]) ** 2, axis=0))
-    assert_allclose(relevance_of(omega, coef)[0].importance, slope / slope.sum(), rtol=0.02)
+def test_low_frequencies_that_cancel_count_as_what_is_left():
+    """A wave along one input beside a bend along another, made of large opposite weights."""
+    omega = np.array([[[3.0, 0.0], [0.0, 0.02], [0.0, 0.04]]])
+    coef = np.sqrt(3.0) * np.array([[1.0, 0.0, 1e4, 0.0, -2.5e3, 0.0, 0.0]])
+    X = np.random.default_rng(3).normal(size=(4_000, 2))
+    ones = np.ones(1)
+    empty = np.empty((0, 7, 7), dtype=np.float32), np.empty(0, dtype=np.int64)
+    relevance = found(Draws(omega, coef, ones, ones, ones, *empty), X, Trend.of(X, 0))
+    # 1e4 cos(0.02 x) - 2.5e3 cos(0.04 x) is 7500 - 0.0002 x^4 to leading order.
+    assert relevance.inclusion[0] > 0.999
+    assert relevance.importance[0] > 0.99
+
+
+def test_a_sum_of_functions_of_single_inputs_has_no_interactions():
+    draws, X, trend = some_draws(degree=2)
+    single = np.eye(4)[np.arange(6) % 4]
+    draws = Draws(draws.omega * single, *(getattr(draws, name) for name in Draws.__slots__[1:]))
+    interactions = found(draws, X, trend).interactions
+    assert_array_equal(interactions - np.diag(np.diag(interactions)), 0.0)
+    assert_allclose(np.trace(interactions), 1.0)
 
 
 def test_signs_of_frequencies_and_sizes_of_weights_do_not_matter():
-    omega, coef = some_draws()
-    first, pairs = relevance_of(omega, coef)
-    sign = np.random.default_rng(2).choice([-1.0, 1.0], size=(*omega.shape[:2], 1))
-    second, others = relevance_of(sign * omega, -1e6 * coef)
-    assert_allclose(first.importance, second.importance, rtol=1e-12)
-    assert_allclose(first.inclusion, second.inclusion, rtol=1e-12)
-    assert_allclose(pairs, others, rtol=1e-12)
+    draws, X, trend = some_draws()
+    first = found(draws, X, trend)
+    m = draws.omega.shape[1]
+    sign = np.random.default_rng(2).choice([-1.0, 1.0], size=draws.omega.shape[:2])
+    coef = -1e6 * draws.coef
+    coef[:, 1 : 2 * m : 2] *= sign
+    rest = (getattr(draws, name) for name in Draws.__slots__[2:])
+    second = found(Draws(sign[:, :, None] * draws.omega, coef, *rest), X, trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
 
 
-def test_a_function_of_nothing_is_finite():
-    omega, coef = some_draws()
-    for parts in (relevance_of(omega, 0.0 * coef), relevance_of(0.0 * omega, coef)):
-        relevance, together = parts
-        assert_allclose(relevance.importance, 0.0)
-        assert np.isfinite(together).all()
-
-
-def test_frequencies_beyond_all_bounds_are_finite():
-    omega, coef = some_draws()
-    relevance, together = relevance_of(1e8 * omega, coef)
-    assert np.isfinite(together).all()
+def test_an_input_that_never_varies_is_absent():
+    draws, X, trend = some_draws(degree=0)
+    X = X.copy()
+    X[:, 1] = 0.3
+    relevance = found(draws, X, trend)
+    assert relevance.inclusion[1] == relevance.importance[1] == 0.0
+    assert_array_equal(relevance.interactions[1], 0.0)
     assert_allclose(relevance.importance.sum(), 1.0)
+    assert_allclose(relevance.interactions.sum(), 1.0)
+
+
+def test_a_row_of_weight_two_is_two_rows():
+    draws, X, trend = some_draws(degree=0)
+    weight = np.random.default_rng(4).integers(1, 4, size=N).astype(float)
+    times = np.repeat(np.arange(N), weight.astype(int))
+    # All rows, each as often as it counts: 500 steps hit every repetition as often, but for one.
+    weighted = found(draws, X, trend, weight)
+    repeated = found(draws, X[times], trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=0.03, atol=0.003)
+
+
+@pytest.mark.parametrize(("omega", "coef"), [(1.0, 0.0), (0.0, 1.0), (1e8, 1.0)])
+def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
+    draws, X, trend = some_draws(degree=0)
+    rest = (getattr(draws, name) for name in Draws.__slots__[2:])
+    relevance = found(Draws(omega * draws.omega, coef * draws.coef, *rest), X, trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert np.isfinite(getattr(relevance, name)).all()
+    nothing = omega * coef == 0.0
+    assert_allclose(relevance.importance.sum(), 0.0 if nothing else 1.0)
+
+
+def test_the_average_of_several_functions():
+    parts = [found(*some_draws(seed)) for seed in (0, 1)]
+    both = averaged(parts)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(both, name), sum(getattr(part, name) for part in parts) / 2)
+
+
+def test_many_rows_in_blocks_and_few_of_many_inputs(monkeypatch):
+    some = some_draws()
+    whole = found(*some)
+    monkeypatch.setattr("bochner.learning.inference.relevance._MOST_NUMBERS", 100)
+    assert_allclose(found(*some).interactions, whole.interactions, rtol=1e-12)

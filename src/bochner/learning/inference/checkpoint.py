@@ -19,6 +19,11 @@ _DRAW_NUMBERS = ("precision", "noise_variance", "log_density")
 _HEADER = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records")
 
 
+def chain_path(path: Path, index: int, n_chains: int) -> Path:
+    """Return the file of one of the chains of a problem."""
+    return path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
+
+
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write a checkpoint beside ``path`` and move it there, so that a kill leaves the old one."""
     arrays: dict[str, Any] = {}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.hamiltonian import HamiltonianSettings
 from bochner.learning.inference.joint_pairs import JointPairChain
@@ -34,6 +36,7 @@ _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
 """Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time."""
 
 _TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 80
+_TRIAL_SHARE = 0.15
 _SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
 _FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
 
@@ -61,6 +64,12 @@ class Settings:
             return None
         n_jobs = 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
         return self.time_limit / -(-self.n_chains // n_jobs)
+
+    def less(self, seconds: float) -> "Settings":
+        """Return the settings when some seconds are gone."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,14 +115,13 @@ def learn(
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
     if settings.structure == "auto":
+        before = perf_counter()
         rng = np.random.default_rng(structure_seed)
         structure, start = choose_structure(rng, data, settings)
-        settings = replace(settings, structure=structure)
+        settings = replace(settings, structure=structure).less(perf_counter() - before)
 
-    def one(index: int) -> Progress:
-        path = checkpoint
-        if checkpoint is not None and settings.n_chains > 1:
-            path = checkpoint.with_name(f"{checkpoint.name}.{index}")
+    def one(index: int, report: Callable[[str], None] | None) -> Progress:
+        path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         # Processes do not inherit the limit of the one that started them.
         with threadpool_limits(1, user_api="blas"):
             return run_chain(
@@ -126,12 +134,19 @@ def learn(
                 report,
             )
 
-    if settings.n_chains == 1 or settings.n_jobs in (None, 1):
-        return settings.structure, [one(index) for index in range(settings.n_chains)]
+    n_chains = settings.n_chains
+    if n_chains == 1 or settings.n_jobs in (None, 1):
+        return settings.structure, [one(index, report) for index in range(n_chains)]
     shared = max(1, settings.n_threads // effective_n_jobs(settings.n_jobs))
     settings = replace(settings, n_threads=shared)
-    parallel = Parallel(n_jobs=settings.n_jobs)
-    return settings.structure, list(parallel(delayed(one)(i) for i in range(settings.n_chains)))
+    # Other processes cannot report: this one does, whenever a chain is finished.
+    parallel = Parallel(n_jobs=settings.n_jobs, return_as="generator")
+    chains: list[Progress] = []
+    for chain in parallel(delayed(one)(index, None) for index in range(n_chains)):
+        chains.append(chain)
+        if report is not None:
+            report(f"chain {len(chains)} of {n_chains} is finished")
+    return settings.structure, chains
 
 
 def run_chain(
@@ -258,11 +273,14 @@ def _trial(
     omega, prior = starting_point(rng, part, settings)
     chain = chain_of(part, settings)
     state = chain.init(rng, omega, prior, START_PRECISION)
-    values = []
+    values: list[float] = []
+    limit, before = settings.time_limit, perf_counter()
     for _ in range(_TRIAL_ROUNDS):
+        if values and limit is not None and perf_counter() - before > _TRIAL_SHARE * limit:
+            break
         state, info = chain.step(rng, state, adapting=True)
         values.append(info["log_evidence"])
-    reached = float(np.mean(values[-_TRIAL_ROUNDS // 4 :]))
+    reached = float(np.mean(values[-len(values) // 4 :]))
     return reached, (chain.saved(state)["omega"], state.prior)
 
 

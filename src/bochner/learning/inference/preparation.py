@@ -96,6 +96,12 @@ class Trend:
         values: Array = _powers(X, self.degree)[:, self.kept.astype(np.intp)] @ self.transform
         return values
 
+    def polynomial(self, coef: Array, dim: int) -> Array:
+        """Return coefficients of ``x_i, x_i^2, ...`` (s, degree, d) from the columns' (s, q)."""
+        powers = np.zeros((len(coef), 1 + self.degree * dim))
+        powers[:, self.kept.astype(np.intp)] = coef @ self.transform.T
+        return powers[:, 1:].reshape(len(coef), self.degree, dim)
+
 
 def frequency_scales(X: Array, rng: np.random.Generator) -> Array:
     """Return a typical angular frequency of each input, of shape (d,).

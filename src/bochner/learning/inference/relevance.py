@@ -1,60 +1,157 @@
 """Which inputs the learned function depends on, and which act together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.draws import Draws
+
+_MOST_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 16, 500
+_MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """What the learned spectrum says of the inputs.
+    """What the learned function says of the inputs, at rows that it was learned from.
 
-    Frequencies count by their share of the learned function's variance, averaged over draws.
+    Derivatives are those of the posterior mean of the function, along inputs in standard
+    deviations. An input that never varies counts as absent.
 
     Parameters
     ----------
     inclusion : ndarray of shape (d,)
-        Share of the frequencies that act on the input at all: the posterior probability of
-        inclusion, for sparse frequencies.
+        Share of the function's variance in parts that act on the input at all, averaged over
+        draws. Frequencies that act on the same inputs are one part. Near the posterior
+        probability of inclusion for sparse frequencies; one for dense frequencies.
     importance : ndarray of shape (d,)
-        Root mean square slope of the function along the input, per standard deviation of the
-        input; the entries sum to one.
+        Root mean square slope along the input; the entries sum to one.
+    interactions : ndarray of shape (d, d)
+        Mean squares of the second derivatives; the entries sum to one. Off the diagonal, zero if
+        and only if the function is a sum of one of either input; on it, if and only if the
+        function is straight along the input.
+
+    References
+    ----------
+    Friedman and Popescu, "Predictive learning via rule ensembles", 2008, section 8.1, for
+    second derivatives as a measure of interaction.
     """
 
     inclusion: Array
     importance: Array
+    interactions: Array
 
 
-def relevance_of(omega: Array, coef: Array) -> tuple[Relevance, Array]:
-    r"""Return relevance, and interactions of shape (d, d), of draws.
+def relevance_of(
+    draws: Draws, polynomial: Array, X: Array, weight: Array | None = None
+) -> Relevance:
+    r"""Return the relevance of inputs to the function of some draws, at some of the rows.
 
     Parameters
     ----------
-    omega : ndarray of shape (S, m, d)
-        On scaled inputs.
-    coef : ndarray of shape (S, p)
+    draws : Draws
+    polynomial : ndarray of shape (S, k, d)
+        Each draw's coefficients of :math:`x_i, x_i^2, \ldots` in the trend.
+    X : ndarray of shape (n, d)
+        Scaled inputs.
+    weight : ndarray of shape (n,), default=None
 
     Returns
     -------
     relevance : Relevance
-    interactions : ndarray of shape (d, d)
-        Off the diagonal, the share of the function's variance carried by frequencies that act
-        on both inputs; on it, by those that act on the input alone. A frequency acts on an
-        input to the degree :math:`1 - e^{-\omega_i^2/2}` that it decorrelates values one
-        standard deviation apart.
     """
-    m, d = omega.shape[1:]
-    energy = coef[:, 0 : 2 * m : 2] ** 2 + coef[:, 1 : 2 * m : 2] ** 2
-    energy = energy / np.maximum(energy.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    energy /= len(omega)
-    inclusion = np.einsum("sm,smd->d", energy, omega != 0.0)
-    slope = np.sqrt(np.einsum("sm,smd->d", energy, omega**2))
-    square = omega**2
-    degree = -np.expm1(-0.5 * square)
-    flat = degree.reshape(-1, d)
-    together: Array = (energy.reshape(-1, 1) * flat).T @ flat
-    alone = np.exp(-0.5 * (square.sum(axis=2, keepdims=True) - square))
-    np.fill_diagonal(together, np.einsum("sm,smd,smd->d", energy, degree, alone))
-    return Relevance(inclusion, slope / max(slope.sum(), np.finfo(np.float64).tiny)), together
+    m, d = draws.omega.shape[1:]
+    chosen = _spread(draws.n_draws, _MOST_DRAWS)
+    n_rows = int(np.clip(_MOST_PRODUCTS / (len(chosen) * m * d * d), _LEAST_ROWS, _MOST_ROWS))
+    varies = (X[:1] != X).any(axis=0)
+    X = X[_representative(len(X), n_rows, weight)]
+    waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
+    inclusion: Array = np.mean([_inclusion(wave, X, varies) for wave in waves], axis=0)
+    slope, curvature = np.zeros(d), np.zeros((d, d))
+    step = max(1, int(_MOST_NUMBERS / (d * max(m, d))))
+    for start in range(0, len(X), step):
+        # Sums over draws, for the mean function; scales cancel below.
+        derivatives = [wave.derivatives(X[start : start + step]) for wave in waves]
+        slope += np.sum(sum(first for first, _ in derivatives) ** 2, axis=0)
+        curvature += np.sum(sum(second for _, second in derivatives) ** 2, axis=0)
+    slope = np.sqrt(np.where(varies, slope, 0.0))
+    curvature *= np.outer(varies, varies)
+    return Relevance(
+        inclusion, slope / max(slope.sum(), _TINY), curvature / max(curvature.sum(), _TINY)
+    )
+
+
+def averaged(parts: Sequence[Relevance]) -> Relevance:
+    """Return the average relevance of several functions."""
+    return Relevance(
+        np.mean([part.inclusion for part in parts], axis=0),
+        np.mean([part.importance for part in parts], axis=0),
+        np.mean([part.interactions for part in parts], axis=0),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waves:
+    """A function: cosines and sines of frequencies (m, d), and powers of each input (k, d)."""
+
+    omega: Array
+    cosines: Array
+    sines: Array
+    polynomial: Array
+
+    @classmethod
+    def of(cls, draws: Draws, index: int, polynomial: Array) -> "_Waves":
+        omega = draws.omega[index]
+        coef = draws.coef[index, : 2 * len(omega)] / np.sqrt(len(omega))
+        return cls(omega, coef[0::2], coef[1::2], polynomial)
+
+    def parts(self, X: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return waves, and polynomials of inputs, (n, m + d), and the inputs that they act on."""
+        angle = X @ self.omega.T
+        waves = self.cosines * np.cos(angle) + self.sines * np.sin(angle)
+        powers = range(1, len(self.polynomial) + 1)
+        trends = sum((self.polynomial[k - 1] * X**k for k in powers), np.zeros_like(X))
+        patterns = np.concatenate([self.omega != 0.0, np.eye(X.shape[1], dtype=np.bool_)])
+        return np.concatenate([waves, trends], axis=1), patterns
+
+    def derivatives(self, X: Array) -> tuple[Array, Array]:
+        """Return gradients (n, d) and second derivatives (n, d, d)."""
+        angle = X @ self.omega.T
+        cosine, sine = np.cos(angle), np.sin(angle)
+        first = (self.sines * cosine - self.cosines * sine) @ self.omega
+        value = self.cosines * cosine + self.sines * sine
+        second = -np.matmul(self.omega.T, value[:, :, None] * self.omega)
+        diagonal = np.arange(X.shape[1])
+        for power, coef in enumerate(self.polynomial, start=1):
+            first += power * coef * X ** (power - 1)
+            if power > 1:
+                second[:, diagonal, diagonal] += power * (power - 1) * coef * X ** (power - 2)
+        return first, second
+
+
+def _inclusion(wave: _Waves, X: Array, varies: NDArray[np.bool_]) -> Array:
+    """Return the share of variance in parts that act on each input."""
+    values, patterns = wave.parts(X)
+    # Low frequencies of the same inputs cancel: only their sum is a part of the function.
+    groups, group = np.unique(patterns & varies, axis=0, return_inverse=True)
+    member = np.equal.outer(group.reshape(-1), np.arange(len(groups))).astype(np.float64)
+    variance = (values @ member).var(axis=0)
+    shares: Array = variance @ groups / max(variance.sum(), _TINY)
+    return shares
+
+
+def _representative(n: int, count: int, weight: Array | None) -> NDArray[np.intp]:
+    """Return at most ``count`` rows at equal steps of the sum of the weights."""
+    if weight is None:
+        return _spread(n, count)
+    total = np.cumsum(weight)
+    places = (np.arange(count) + 0.5) / count * total[-1]
+    rows: NDArray[np.intp] = np.searchsorted(total, places).astype(np.intp)
+    return rows
+
+
+def _spread(n: int, count: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.intp))

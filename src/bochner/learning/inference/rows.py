@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.waves import waves
 
 _BLOCK_BYTES = 2**23
 
@@ -151,12 +152,10 @@ def trigonometric_rows(
     scale : float
         By which all features are multiplied.
     out : ndarray of shape (2B, n), default=None
-        Where to write them.
+        Where to write them, in C order.
     """
     if out is None:
         out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
     angle = omega.astype(inputs.dtype, copy=False) @ inputs
-    np.cos(angle, out=out[0::2])
-    np.sin(angle, out=out[1::2])
-    out *= inputs.dtype.type(scale)
+    waves(angle, scale, out.reshape(len(omega), 2, inputs.shape[1]))
     return out

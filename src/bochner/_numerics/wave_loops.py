@@ -1,0 +1,88 @@
+r"""The compiled loop of :mod:`bochner._numerics.waves`.
+
+An angle is :math:`k \pi/2 + r` with :math:`|r| \le \pi/4`; sine and cosine of ``r`` are
+polynomials, and the quarter ``k`` exchanges them and gives their signs. Without branches or
+table look-ups, the loop runs on whole vector registers.
+
+References
+----------
+Cody and Waite, "Software manual for the elementary functions", 1980, for the reduction with
+:math:`\pi/2` in parts. The coefficients for float64 are those of fdlibm (Sun Microsystems,
+1993), those for float32 of Cephes (Moshier, 1992).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from bochner._numerics.waves import FARTHEST
+
+_QUARTERS = 2.0 / math.pi
+# Of 33 bits each, so that products with quarters up to 2^20 are exact.
+_HIGH, _MIDDLE, _LOW = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595e-21
+_LOOSE = {"contract", "nsz"}
+"""Fused products and sums, and no care for the sign of zero; order and rounding stay."""
+
+
+def _polynomials(r: Any) -> Any:
+    """Return sine and cosine of numbers within a quarter of pi, in their own type."""
+    raise NotImplementedError
+
+
+@overload(_polynomials, inline="always", jit_options={"fastmath": _LOOSE})
+def _polynomials_by_type(r: Any) -> Any:
+    if r == types.float32:
+
+        def single(r: Any) -> Any:
+            z = r * r
+            p = np.float32(8.3321608736e-3) + z * np.float32(-1.9515295891e-4)
+            sine = r + r * z * (np.float32(-1.6666654611e-1) + z * p)
+            p = np.float32(-1.388731625493765e-3) + z * np.float32(2.443315711809948e-5)
+            p = np.float32(4.166664568298827e-2) + z * p
+            return sine, np.float32(1.0) - np.float32(0.5) * z + z * z * p
+
+        return single
+
+    def double(r: Any) -> Any:
+        z = r * r
+        p = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
+        p = -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * p)
+        sine = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * p))
+        p = 2.08757232129817482790e-09 - z * 1.13596475577881948265e-11
+        p = 2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * p)
+        p = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * p)
+        return sine, 1.0 - 0.5 * z + z * z * p
+
+    return double
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _fill_row(angle: NDArray[Any], scale: Any, cosines: NDArray[Any], sines: NDArray[Any]) -> int:
+    n_far = 0
+    for j in range(angle.size):
+        theta = np.float64(angle[j])
+        n_far += not abs(theta) <= FARTHEST
+        quarter = np.floor(theta * _QUARTERS + 0.5)
+        rest = ((theta - quarter * _HIGH) - quarter * _MIDDLE) - quarter * _LOW
+        sine, cosine = _polynomials(angle.dtype.type(rest))
+        k = np.int32(quarter)
+        swapped = (k & 1) != 0
+        first = sine if swapped else cosine
+        second = cosine if swapped else sine
+        cosines[j] = scale * (-first if ((k + 1) & 2) != 0 else first)
+        sines[j] = scale * (-second if (k & 2) != 0 else second)
+    return n_far
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def fill(angle: NDArray[Any], scale: Any, out: NDArray[Any]) -> bool:
+    """Write scaled cosines and sines; return whether no angle was too far, or not a number."""
+    n_far = 0
+    # Rows are a function's arguments: only of those is it known that entries lie side by side.
+    for i in range(angle.shape[0]):
+        n_far += _fill_row(angle[i], scale, out[i, 0], out[i, 1])
+    return n_far == 0
