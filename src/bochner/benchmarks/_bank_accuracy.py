@@ -52,7 +52,7 @@ def _sampled(
     name: str, method: str, size: Size, fold: int, folder: Path | None
 ) -> Mapping[str, float]:
     data = fold_of(name, fold, folder)
-    limit, times, sampler = TIME_LIMITS.get(name), 1, "auto"
+    limit, times, sampler = TIME_LIMITS.get(name), LONGER.get(name, 1), "auto"
     if method == MH:
         limit = _sampled(name, OURS, size, fold, folder)["fit_seconds"]
         times, sampler = _MH_ITERATIONS, "mh"
