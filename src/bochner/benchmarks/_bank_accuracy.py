@@ -12,7 +12,15 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import QuantileTransformer
 
 from bochner._numerics.arrays import Array
-from bochner.benchmarks._bank_design import INTERVAL, MH, OURS, RANKS, TIME_LIMITS, Size
+from bochner.benchmarks._bank_design import (
+    INTERVAL,
+    LONGER,
+    MH,
+    OURS,
+    RANKS,
+    TIME_LIMITS,
+    Size,
+)
 from bochner.benchmarks._bank_methods import Prediction, compete, log_loss
 from bochner.benchmarks._bank_rows import Fold, fold_of
 from bochner.estimators.bank_classifier import BaNKClassifier
