@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics.waves import FARTHEST, reference_waves, waves
+from bochner._numerics.waves import (
+    FARTHEST,
+    feature_waves,
+    reference_feature_waves,
+    reference_waves,
+    waves,
+)
 
 TYPES = (np.float32, np.float64)
 BOUND = {np.float32: 1.2e-7, np.float64: 2.3e-16}
@@ -70,3 +76,36 @@ def test_read_only_angles():
     angle = np.linspace(0.0, 9.0, 40).reshape(2, 20)
     angle.flags.writeable = False
     assert_allclose(written(angle), written(angle, by=reference_waves), atol=3e-16)
+
+
+def features(angle, phase, amplitude, dtype, by=feature_waves):
+    out = np.empty((len(angle), 2, angle.shape[1]), dtype=dtype)
+    by(angle, phase, amplitude.astype(dtype), out)
+    return out
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (2, 1001), (0, 4)])
+def test_features_have_phases_and_amplitudes(dtype, shape):
+    rng = np.random.default_rng(2)
+    angle, phase = rng.uniform(-90.0, 90.0, size=shape), rng.uniform(-4.0, 4.0, size=shape[1])
+    amplitude = rng.uniform(0.0, 2.0, size=shape[1])
+    found = features(angle, phase, amplitude, dtype)
+    right = [amplitude * np.cos(angle + phase), amplitude * np.sin(angle + phase)]
+    assert_allclose(found, np.stack(right, axis=1), atol=4.0 * BOUND[dtype])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_features_of_single_precision_lose_nothing_of_large_angles(dtype):
+    angle = hard_angles(1e4)
+    ones = np.ones(len(angle))
+    found = features(angle[None], 0.0 * ones, ones, dtype)[0]
+    assert np.abs(found.astype(np.float64) - exact(angle)).max() <= BOUND[dtype]
+
+
+@pytest.mark.parametrize("strange", [1e7, -1e300])
+def test_features_far_away_are_those_of_numpy(strange):
+    angle, ones = np.array([[0.5, strange], [1.0, 2.0]]), np.ones(2)
+    found = features(angle, ones, 3.0 * ones, np.float64)
+    right = features(angle, ones, 3.0 * ones, np.float64, reference_feature_waves)
+    assert_array_equal(found, right)

@@ -30,7 +30,7 @@ def test_it_is_the_mixture_of_its_models(fitted):
     rng = np.random.default_rng(1)
     draws = [
         rng.normal(*model.predict(NEW, return_std=True), size=(size, 2))
-        for model, size in zip(fitted.models_, (200_000, 100_000), strict=True)
+        for model, size in zip(fitted.models_, (200_000, 50_000), strict=True)
     ]
     mixture = np.concatenate(draws)
     mean, std = fitted.predict(NEW, return_std=True)
@@ -72,7 +72,8 @@ def test_it_is_cloned_and_saved(fitted, tmp_path):
 def test_it_says_what_it_does():
     said = []
     BaNKForecaster((0,), **QUICK).fit(*record(40), progress=said.append)
-    assert said == ["learning the kernel: 2 chains beside a trend of degree 0"]
+    assert said[0] == "learning the kernel: 2 chains beside a trend of degree 0"
+    assert said[-1].startswith("sampling 6/6: log evidence")
 
 
 def test_trends_that_are_none():

@@ -19,6 +19,7 @@ from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from bochner._numerics.arrays import Array
 from bochner._numerics.waves import FARTHEST
 
 _QUARTERS = 2.0 / math.pi
@@ -60,21 +61,29 @@ def _polynomials_by_type(r: Any) -> Any:
     return double
 
 
+@njit(cache=True, nogil=True, fastmath=_LOOSE, inline="always")
+def _wave(theta: float, like: NDArray[Any]) -> Any:
+    """Return cosine and sine, of the type of the entries of ``like``."""
+    quarter = np.floor(theta * _QUARTERS + 0.5)
+    rest = ((theta - quarter * _HIGH) - quarter * _MIDDLE) - quarter * _LOW
+    sine, cosine = _polynomials(like.dtype.type(rest))
+    k = np.int32(quarter)
+    swapped = (k & 1) != 0
+    first = sine if swapped else cosine
+    second = cosine if swapped else sine
+    return -first if ((k + 1) & 2) != 0 else first, -second if (k & 2) != 0 else second
+
+
+# Rows are arguments of functions: only of those is it known that entries lie side by side.
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _fill_row(angle: NDArray[Any], scale: Any, cosines: NDArray[Any], sines: NDArray[Any]) -> int:
+def _fill_row(angle: Array, scale: float, cosines: NDArray[Any], sines: NDArray[Any]) -> int:
     n_far = 0
     for j in range(angle.size):
         theta = np.float64(angle[j])
         n_far += not abs(theta) <= FARTHEST
-        quarter = np.floor(theta * _QUARTERS + 0.5)
-        rest = ((theta - quarter * _HIGH) - quarter * _MIDDLE) - quarter * _LOW
-        sine, cosine = _polynomials(angle.dtype.type(rest))
-        k = np.int32(quarter)
-        swapped = (k & 1) != 0
-        first = sine if swapped else cosine
-        second = cosine if swapped else sine
-        cosines[j] = scale * (-first if ((k + 1) & 2) != 0 else first)
-        sines[j] = scale * (-second if (k & 2) != 0 else second)
+        cosine, sine = _wave(theta, cosines)
+        cosines[j] = scale * cosine
+        sines[j] = scale * sine
     return n_far
 
 
@@ -82,7 +91,29 @@ def _fill_row(angle: NDArray[Any], scale: Any, cosines: NDArray[Any], sines: NDA
 def fill(angle: NDArray[Any], scale: Any, out: NDArray[Any]) -> bool:
     """Write scaled cosines and sines; return whether no angle was too far, or not a number."""
     n_far = 0
-    # Rows are a function's arguments: only of those is it known that entries lie side by side.
     for i in range(angle.shape[0]):
         n_far += _fill_row(angle[i], scale, out[i, 0], out[i, 1])
+    return n_far == 0
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _fill_features(
+    angle: Array, phase: Array, amplitude: NDArray[Any], cosines: NDArray[Any], sines: NDArray[Any]
+) -> int:
+    n_far = 0
+    for j in range(angle.size):
+        theta = angle[j] + phase[j]
+        n_far += not abs(theta) <= FARTHEST
+        cosine, sine = _wave(theta, cosines)
+        cosines[j] = amplitude[j] * cosine
+        sines[j] = amplitude[j] * sine
+    return n_far
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def fill_features(angle: Array, phase: Array, amplitude: NDArray[Any], out: NDArray[Any]) -> bool:
+    """Do what :func:`fill` does, with a phase and an amplitude for every column of angles."""
+    n_far = 0
+    for i in range(angle.shape[0]):
+        n_far += _fill_features(angle[i], phase, amplitude, out[i, 0], out[i, 1])
     return n_far == 0

@@ -1,11 +1,12 @@
 """Cosines and sines of many angles, the inner loop of every trigonometric feature."""
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
 
 FARTHEST = 1e5
 """Radians up to which the compiled loop reduces angles; NumPy takes those beyond."""
@@ -30,7 +31,7 @@ def waves(angle: NDArray[Any], scale: float, out: NDArray[Any]) -> None:
     and 1.2e-7 for float32, up to :data:`FARTHEST`. The loop is compiled at the first call and
     kept on disk.
     """
-    if not _compiled()(angle, angle.dtype.type(scale), out):
+    if not _compiled().fill(angle, angle.dtype.type(scale), out):
         reference_waves(angle, scale, out)
 
 
@@ -41,9 +42,41 @@ def reference_waves(angle: NDArray[Any], scale: float, out: NDArray[Any]) -> Non
     out *= out.dtype.type(scale)
 
 
-@cache
-def _compiled() -> Callable[..., bool]:
-    # Numba takes half a second to import: not before it is needed.
-    from bochner._numerics.wave_loops import fill
+def feature_waves(angle: Array, phase: Array, amplitude: NDArray[Any], out: NDArray[Any]) -> None:
+    r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the sines, row by row.
 
-    return fill
+    Parameters
+    ----------
+    angle : ndarray of shape (n, m)
+        :math:`\alpha` in radians, float64 and in C order.
+    phase : ndarray of shape (m,)
+        :math:`\theta`, float64.
+    amplitude : ndarray of shape (m,)
+        :math:`r`, of the type of ``out``.
+    out : ndarray of shape (n, 2, m)
+        float32 or float64, in C order: cosines in ``out[:, 0]``, sines in ``out[:, 1]``.
+
+    Notes
+    -----
+    Errors are those of :func:`waves`: angles stay float64 until they are reduced.
+    """
+    if not _compiled().fill_features(angle, phase, amplitude, out):
+        reference_feature_waves(angle, phase, amplitude, out)
+
+
+def reference_feature_waves(
+    angle: Array, phase: Array, amplitude: NDArray[Any], out: NDArray[Any]
+) -> None:
+    """Do what :func:`feature_waves` does, with NumPy's functions."""
+    theta = angle + phase
+    out[:, 0] = np.cos(theta)
+    out[:, 1] = np.sin(theta)
+    out *= amplitude
+
+
+@cache
+def _compiled() -> Any:
+    # Numba takes half a second to import: not before it is needed.
+    from bochner._numerics import wave_loops
+
+    return wave_loops

@@ -10,6 +10,7 @@ from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
 from bochner.benchmarks.indefinite import INDEFINITE
 from bochner.benchmarks.results import markdown_table, median_table, medians, read_rows
+from bochner.benchmarks.speed import SPEED
 from bochner.benchmarks.tables import TABLES
 
 __all__ = [
@@ -27,7 +28,10 @@ __all__ = [
 ]
 
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
-    {benchmark.name: benchmark for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK)}
+    {
+        benchmark.name: benchmark
+        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, SPEED)
+    }
 )
 
 

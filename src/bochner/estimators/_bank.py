@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators._bank_checkpoints import fingerprint_of, forget, problem_paths
 from bochner.estimators._bank_settings import checked_dtype, settings_of
@@ -137,7 +137,7 @@ class BaNK(BaseEstimator, ABC):
         is_binary: bool,
     ) -> None:
         """Learn one problem for every column of ``targets`` (n, t)."""
-        settings = _shared(settings_of(self), targets.shape[1])
+        settings = settings_of(self)
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
@@ -148,7 +148,8 @@ class BaNK(BaseEstimator, ABC):
         paths = problem_paths(checkpoint, targets.shape[1])
         self.learned_ = []
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
-        with threadpool_limits(1, user_api="blas"):
+        with single_threaded_blas() as n_threads:
+            settings = _shared(settings, targets.shape[1], n_threads)
             for column, path in enumerate(paths):
                 data = Data(inputs, targets[:, column], fixed, weight, is_binary)
                 structure, chains = learn(
@@ -233,15 +234,11 @@ def quantile_of(level: float) -> float:
     return float(ndtri(0.5 + 0.5 * level))
 
 
-def _shared(settings: Settings, n_problems: int) -> Settings:
+def _shared(settings: Settings, n_problems: int, n_threads: int) -> Settings:
     """Return settings for one of several problems: its threads, and its share of the time."""
     limit = settings.time_limit
-    pools = (pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
-    return replace(
-        settings,
-        time_limit=None if limit is None else limit / n_problems,
-        n_threads=max(pools, default=1),
-    )
+    limit = None if limit is None else limit / n_problems
+    return replace(settings, time_limit=limit, n_threads=n_threads)
 
 
 def _averaged(kernels: list[SpectralMixture]) -> SpectralMixture:

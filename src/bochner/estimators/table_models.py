@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators._asymmetry import refuse_asymmetric
 from bochner.estimators._ridge_head import RidgeHead
 from bochner.estimators._tables import TableModel, as_numbers
@@ -98,7 +98,7 @@ class KernelTable(TableModel):
         targets = self._targets(y)
         seed = int(head_rng.integers(2**31))
         # On matrices this small, threads of BLAS cost more than they gain.
-        with threadpool_limits(1, user_api="blas"):
+        with single_threaded_blas():
             choices = self._choices(X, targets, search_rng, progress)
             progress("choosing among the fitted kernels")
             rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]

@@ -4,9 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.frequencies import Frequencies
+
+_BLOCK_BYTES = 2**25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,14 +95,80 @@ def feature_sums(
 ) -> FeatureSums:
     """Return the sums over all rows of ``X`` (n, d) and ``Y`` (n, t), in blocks of rows.
 
-    No more than one block of features exists at a time, and ``p`` by ``p`` sums.
+    Beside the ``p`` by ``p`` sums, no more than a block of features exists at a time. Products
+    are of the features' type, float32 if ``X`` is, and what they are added to is float64.
     """
-    total: FeatureSums | None = None
-    for rows in row_blocks(X.shape[0], 16 * frequencies.n_frequencies):
-        part = FeatureSums.from_rows(
-            frequencies.features(X[rows]), Y[rows], None if weight is None else weight[rows]
+    p = 2 * frequencies.n_frequencies
+    total = RunningSums(p, Y.shape[1])
+    # A block must be worth an addition of p by p sums.
+    row_bytes = 8 * p
+    for rows in row_blocks(X.shape[0], row_bytes, max(_BLOCK_BYTES, p * row_bytes // 2)):
+        Z = frequencies.features(X[rows])
+        total.add(Z, Y[rows], None if weight is None else weight[rows])
+    return total.sums()
+
+
+class RunningSums:
+    """Sums to which blocks of rows are added in place.
+
+    Parameters
+    ----------
+    p, t : int
+        Numbers of features and targets.
+    """
+
+    def __init__(self, p: int, t: int) -> None:
+        # Of the Gram matrix the lower triangle only, in the order of LAPACK.
+        self._gram = np.zeros((p, p), order="F")
+        self._cross = np.zeros((p, t))
+        self._square = np.zeros(t)
+        self._features = np.zeros(p)
+        self._targets = np.zeros(t)
+        self._weight = 0.0
+        self._n_samples = 0
+
+    def add(self, Z: NDArray[Any], Y: Array, weight: Array | None = None) -> None:
+        """Add rows of features (n, p), which are overwritten, and of targets (n, t)."""
+        Y = Y.astype(np.float64, copy=False)
+        self._weight += float(len(Z) if weight is None else weight.sum())
+        self._n_samples += len(Z) if weight is None else int(np.count_nonzero(weight))
+        if weight is None:
+            self._features += Z.sum(axis=0, dtype=np.float64)
+            self._targets += Y.sum(axis=0)
+        else:
+            root = np.sqrt(weight)[:, None]
+            Z *= root.astype(Z.dtype)
+            self._features += root[:, 0].astype(Z.dtype) @ Z
+            self._targets += weight @ Y
+            Y = root * Y
+        self._square += np.sum(Y**2, axis=0)
+        self._cross += Z.T @ Y.astype(Z.dtype, copy=False)
+        if Z.dtype == np.float64:
+            blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
+        else:
+            self._gram += blas.ssyrk(1.0, Z.T, lower=1)
+
+    def sums(self) -> FeatureSums:
+        """Return the sums so far; no rows can be added any more.
+
+        Raises
+        ------
+        ValueError
+            If there were no rows.
+        """
+        if not self._n_samples:
+            raise ValueError("There are no rows to sum over.")
+        gram = self._gram
+        for part in row_blocks(len(gram), 8 * len(gram)):
+            corner = gram[part, part]
+            gram[part, part] = np.tril(corner) + np.tril(corner, -1).T
+            gram[part, part.stop :] = gram[part.stop :, part].T
+        return FeatureSums(
+            gram.T,
+            self._cross,
+            self._square,
+            self._features,
+            self._targets,
+            self._weight,
+            self._n_samples,
         )
-        total = part if total is None else total + part
-    if total is None:
-        raise ValueError("There are no rows to sum over.")
-    return total

@@ -7,8 +7,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.waves import waves
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
+
+_BLOCK_BYTES = 2**20
+"""Of angles, which stay in a core's own cache until they are features."""
 
 
 def trigonometric_features(
@@ -30,25 +34,29 @@ def trigonometric_features(
     amplitude : ndarray of shape (m,)
         :math:`r`.
     dtype : float32 or float64
-        Of the computation and of the result.
+        Of the result.
     envelope : Envelope, default=None
         Of ``m`` factors, by which both features of a frequency are multiplied.
 
     Returns
     -------
     Z : ndarray of shape (n, 2m)
-        Nothing else of size n is allocated: the angles exist for one block of rows at a time.
+        Nothing else of size n is allocated: angles exist for a block of rows in each thread.
     """
-    n_frequencies = len(omega)
-    transposed = np.ascontiguousarray(omega.T, dtype=dtype)
-    theta = phase.astype(dtype)
+    transposed = np.ascontiguousarray(omega.T)
     radius = amplitude.astype(dtype)
-    Z = np.empty((X.shape[0], 2 * n_frequencies), dtype=dtype)
-    for rows in row_blocks(X.shape[0], Z.itemsize * n_frequencies):
-        angle = X[rows].astype(dtype, copy=False) @ transposed
-        angle += theta
-        factors = radius if envelope is None else radius * envelope.factors(X[rows]).astype(dtype)
-        out = Z[rows].reshape(-1, 2, n_frequencies)
-        waves(angle, 1.0, out)
-        out *= factors[..., None, :]
+    Z = np.empty((X.shape[0], 2 * len(omega)), dtype=dtype)
+
+    def fill(rows: slice) -> None:
+        # In float64 whatever the type of the features: what a large angle loses is not regained.
+        angle = X[rows].astype(np.float64, copy=False) @ transposed
+        out = Z[rows].reshape(len(angle), 2, len(omega))
+        feature_waves(angle, phase, radius, out)
+        if envelope is not None:
+            out *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
+
+    blocks = list(row_blocks(X.shape[0], 8 * len(omega), _BLOCK_BYTES))
+    with single_threaded_blas() as n_threads:
+        for _ in in_order(fill, blocks, n_threads):
+            pass
     return Z

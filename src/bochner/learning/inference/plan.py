@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.hamiltonian import HamiltonianSettings
@@ -123,7 +123,7 @@ def learn(
     def one(index: int, report: Callable[[str], None] | None) -> Progress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         # Processes do not inherit the limit of the one that started them.
-        with threadpool_limits(1, user_api="blas"):
+        with single_threaded_blas():
             return run_chain(
                 np.random.default_rng(chain_seeds[index]),
                 data,

@@ -1,8 +1,6 @@
 """The data of a regression on trigonometric features, met only in sums over rows."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -10,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import in_order
 from bochner._numerics.waves import waves
 
 _BLOCK_BYTES = 2**23
@@ -121,23 +120,9 @@ class Rows:
     ) -> Iterator[tuple[slice, Part]]:
         """Yield the blocks with what ``function`` makes of each, in order.
 
-        Blocks are shared by threads, few of them ahead of what has been asked for, and sums in
-        order are the same for any number of threads.
+        See :func:`~bochner._numerics.threads.in_order`.
         """
-        blocks = list(self.blocks(n_features))
-        if self.n_threads == 1 or len(blocks) == 1:
-            for block in blocks:
-                yield block, function(block)
-            return
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            ahead: deque[tuple[slice, Future[Part]]] = deque()
-            for block in blocks:
-                ahead.append((block, pool.submit(function, block)))
-                if len(ahead) > 2 * self.n_threads:
-                    first, made = ahead.popleft()
-                    yield first, made.result()
-            for block, made in ahead:
-                yield block, made.result()
+        return in_order(function, list(self.blocks(n_features)), self.n_threads)
 
 
 def trigonometric_rows(

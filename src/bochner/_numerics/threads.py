@@ -1,0 +1,91 @@
+"""Blocks of rows shared by threads, one thread each for the linear algebra inside."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Block = TypeVar("Block")
+Part = TypeVar("Part")
+
+
+class _OneThread:
+    """Keeps linear algebra to one thread as long as anyone asks for it.
+
+    The limit belongs to the process. With a count of who holds it, two threads of the user that
+    come and go in any order leave things as they were.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._n_threads = 1
+        self._limiter: Any = None
+
+    def acquire(self) -> int:
+        """Return how many threads linear algebra had, and leave it one."""
+        with self._lock:
+            if not self._holders:
+                blas = _blas()
+                self._n_threads = max((pool["num_threads"] for pool in blas.info()), default=1)
+                self._limiter = blas.limit(limits=1)
+            self._holders += 1
+            return self._n_threads
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                self._limiter.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[int]:
+    """Give linear algebra one thread inside, and yield how many threads it had outside.
+
+    So many may share blocks of rows instead. It is what environment variables such as
+    ``OPENBLAS_NUM_THREADS`` and :func:`threadpoolctl.threadpool_limits` say, or the number of
+    cores.
+    """
+    n_threads = _ONE_THREAD.acquire()
+    try:
+        yield n_threads
+    finally:
+        _ONE_THREAD.release()
+
+
+def in_order(
+    function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
+) -> Iterator[tuple[Block, Part]]:
+    """Yield the blocks with what ``function`` makes of each, in order.
+
+    Blocks are shared by threads, few of them ahead of what has been asked for, and sums in order
+    are the same for any number of threads. Linear algebra inside should have one thread.
+    """
+    if n_threads == 1 or len(blocks) == 1:
+        for block in blocks:
+            yield block, function(block)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        ahead: deque[tuple[Block, Future[Part]]] = deque()
+        for block in blocks:
+            ahead.append((block, pool.submit(function, block)))
+            if len(ahead) > 2 * n_threads:
+                first, made = ahead.popleft()
+                yield first, made.result()
+        for block, made in ahead:
+            yield block, made.result()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    # Finding the libraries takes milliseconds, and NumPy's and SciPy's are there by now.
+    return ThreadpoolController().select(user_api="blas")

@@ -1,0 +1,88 @@
+"""Blocks of rows on threads, and the limit on those of linear algebra."""
+
+from threading import Barrier, Thread
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from bochner._numerics.threads import in_order, single_threaded_blas
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_blocks_come_in_order(n_threads):
+    found = list(in_order(lambda block: block**2, range(40), n_threads))
+    assert found == [(block, block**2) for block in range(40)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_few_blocks_are_ahead_of_what_is_asked_for(n_threads):
+    started = []
+    blocks = in_order(started.append, range(100), n_threads)
+    next(blocks)
+    assert len(started) <= 2 * n_threads + 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_what_goes_wrong_in_a_thread_is_raised(n_threads):
+    def broken(block):
+        raise ZeroDivisionError(block)
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(broken, range(3), n_threads))
+
+
+def test_sums_do_not_depend_on_threads():
+    values = np.random.default_rng(0).normal(size=10_000)
+    sums = [
+        sum(part for _, part in in_order(lambda k: values[k::50].sum(), range(50), n))
+        for n in (1, 2, 3)
+    ]
+    assert sums[0] == sums[1] == sums[2]
+
+
+def test_linear_algebra_has_one_thread_inside_and_its_own_again():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with single_threaded_blas() as outside:
+            assert outside == max(before)
+            assert blas_threads() == {1}
+            with single_threaded_blas() as again:
+                assert again == outside
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+def test_the_users_own_limit_counts():
+    with threadpool_limits(1, user_api="blas"), single_threaded_blas() as n_threads:
+        assert n_threads == 1
+
+
+def test_threads_that_overlap_leave_things_as_they_were():
+    """One comes while the other is there and goes after it: no limit of either stays."""
+    first_in, second_in, first_out = Barrier(2), Barrier(2), Barrier(2)
+
+    def first():
+        with single_threaded_blas():
+            first_in.wait(10.0)
+            second_in.wait(10.0)
+        first_out.wait(10.0)
+
+    def second():
+        first_in.wait(10.0)
+        with single_threaded_blas():
+            second_in.wait(10.0)
+            first_out.wait(10.0)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        threads = [Thread(target=target) for target in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20.0)
+        assert blas_threads() == before

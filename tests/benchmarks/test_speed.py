@@ -1,0 +1,66 @@
+"""The benchmark of speed, run small."""
+
+import numpy as np
+import pytest
+
+from bochner.benchmarks import Options, find, read_rows, render, run
+from bochner.benchmarks import _speed_map as maps
+from bochner.benchmarks import _speed_ridge as ridges
+from bochner.benchmarks.speed import FULL, SPEED
+
+QUICK = Options(quick=True)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    return run(SPEED, out=tmp_path_factory.mktemp("speed"), quick=True)
+
+
+def test_the_quick_design_is_measured_whole(quick):
+    assert find("speed") is SPEED
+    rows = read_rows(quick)
+    measured = [row for row in rows if row["metric"] == "seconds"]
+    assert len(measured) == len(list(SPEED.cells(QUICK)))
+    seconds = [row for row in rows if row["metric"] in ("map_seconds", "fit_seconds")]
+    assert len(seconds) == len(measured)
+    assert all(row["value"] > 0.0 for row in seconds)
+
+
+def test_methods_take_turns():
+    """Within a repetition every method comes once; a slow minute is a slow one for all."""
+    seeds = [cell.seed for cell in SPEED.cells(Options())]
+    assert seeds == sorted(seeds)
+    assert len(set(seeds)) == FULL.repetitions
+    first = [(cell.method, *cell.settings.values()) for cell in SPEED.cells(Options())]
+    assert len(set(first[: seeds.count(0)])) == seeds.count(0)
+
+
+def test_the_page_has_ratios_and_errors(quick):
+    page = render(SPEED, quick)[0].read_text(encoding="utf-8")
+    assert "RBFSampler" in page
+    assert "extended precision" in page
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_all_maps_make_features_of_one_kernel(dtype):
+    X, features = maps._place(400, 3, 4096, dtype)
+    gram = features.kernel_(X[:20])
+    for method in maps.map_methods():
+        Z = np.asarray(maps._maps(features, 4096)[method](X[:20]))
+        assert Z.dtype == dtype
+        if method != maps.PRODUCT:
+            assert Z.shape == (20, 4096)
+        if method not in (maps.PRODUCT, maps.WRITING):
+            assert np.abs(Z @ Z.T - gram).max() < 0.15
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [("float32", 2e-7), ("float64", 1e-13)])
+def test_errors_of_ours(dtype, bound):
+    found = maps.map_metrics(maps.OURS, 600, 22, 64, dtype, 0)
+    assert 0.0 < found["max_error"] < bound
+
+
+def test_both_regressions_find_the_function():
+    """Of variance one, beside noise of 0.09."""
+    for method in (ridges.OURS, ridges.SKLEARN):
+        assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, 0)["mse"] < 0.12
