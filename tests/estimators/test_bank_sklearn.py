@@ -103,7 +103,6 @@ def test_classes_are_refused_where_they_are_no_classes():
     [
         lambda model: model.predict(X),
         lambda model: model.trace_,
-        lambda model: model.relevance_,
         lambda model: model.interactions_,
         lambda model: model.features(),
     ],

@@ -95,8 +95,7 @@ def feature_sums(
 ) -> FeatureSums:
     """Return the sums over all rows of ``X`` (n, d) and ``Y`` (n, t), in blocks of rows.
 
-    Beside the ``p`` by ``p`` sums, no more than a block of features exists at a time. Products
-    are of the features' type, float32 if ``X`` is, and what they are added to is float64.
+    Beside the ``p`` by ``p`` sums, no more than a block of features exists at a time.
     """
     p = 2 * frequencies.n_frequencies
     total = RunningSums(p, Y.shape[1])
@@ -129,24 +128,22 @@ class RunningSums:
 
     def add(self, Z: NDArray[Any], Y: Array, weight: Array | None = None) -> None:
         """Add rows of features (n, p), which are overwritten, and of targets (n, t)."""
-        Y = Y.astype(np.float64, copy=False)
+        # Products of float32 would leave the Gram matrix indefinite where its spectrum decays.
+        Z, Y = Z.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
         self._weight += float(len(Z) if weight is None else weight.sum())
         self._n_samples += len(Z) if weight is None else int(np.count_nonzero(weight))
         if weight is None:
-            self._features += Z.sum(axis=0, dtype=np.float64)
+            self._features += Z.sum(axis=0)
             self._targets += Y.sum(axis=0)
         else:
             root = np.sqrt(weight)[:, None]
-            Z *= root.astype(Z.dtype)
-            self._features += root[:, 0].astype(Z.dtype) @ Z
+            Z *= root
+            self._features += root[:, 0] @ Z
             self._targets += weight @ Y
             Y = root * Y
         self._square += np.sum(Y**2, axis=0)
-        self._cross += Z.T @ Y.astype(Z.dtype, copy=False)
-        if Z.dtype == np.float64:
-            blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
-        else:
-            self._gram += blas.ssyrk(1.0, Z.T, lower=1)
+        self._cross += Z.T @ Y
+        blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
 
     def sums(self) -> FeatureSums:
         """Return the sums so far; no rows can be added any more.
