@@ -36,7 +36,7 @@ def first_years(split: Split) -> Split:
 
 
 def learner(
-    n_frequencies: int = 40, n_chains: int = 8, seed: int = 0, n_jobs: int | None = 2
+    n_frequencies: int = 40, n_chains: int = 12, seed: int = 0, n_jobs: int | None = 2
 ) -> BaNKForecaster:
     """Return the model that learns the kernel, told nothing of years or seasons."""
     return BaNKForecaster(

@@ -167,7 +167,7 @@ def diagnose(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
     n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
-    n_chains: Annotated[int, typer.Option(min=1, help="Chains for each trend.")] = 8,
+    n_chains: Annotated[int, typer.Option(min=1, help="Chains for each trend.")] = 12,
     seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Of all draws.")] = 0,
 ) -> None:
     """Learn the kernel of carbon dioxide at Mauna Loa, and forecast ten years with bands."""

@@ -41,7 +41,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
     trends : sequence of {0, 1, 2}, default=(1, 2)
     n_frequencies, n_burn_in, n_samples, thin, n_jobs, random_state
         As in :class:`bochner.BaNKRegressor`.
-    n_chains : int, default=8
+    n_chains : int, default=12
         For each trend.
 
     Attributes
@@ -73,7 +73,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         n_burn_in: int = 40,
         n_samples: int = 20,
         thin: int | str = 4,
-        n_chains: int = 8,
+        n_chains: int = 12,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
