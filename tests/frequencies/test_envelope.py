@@ -10,8 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner import Frequencies
-from bochner._numerics import arrays
-from bochner.frequencies import Envelope
+from bochner.frequencies import Envelope, maps
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(11, 3))
@@ -75,7 +74,7 @@ def test_sparse_is_dense(container):
 
 def test_chunked_is_whole(monkeypatch):
     whole = F.features(X)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 2 * 8 * 4)
+    monkeypatch.setattr(maps, "_BLOCK_BYTES", 2 * 8 * 4)
     assert_allclose(F.features(X), whole, atol=1e-14)
 
 

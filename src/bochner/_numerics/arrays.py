@@ -16,9 +16,14 @@ FLOATS = (np.float64, np.float32)
 _BLOCK_BYTES = 2**23
 
 
-def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[slice]:
-    """Yield slices that cover ``range(n_rows)`` in blocks of so many bytes, at least a row each."""
-    step = max(1, block_bytes // max(1, row_bytes))
+def row_blocks(
+    n_rows: int, row_bytes: int, *, block_bytes: int | None = None, least: int = 1
+) -> Iterator[slice]:
+    """Yield slices that cover ``range(n_rows)``.
+
+    Blocks have eight mebibytes, or ``block_bytes``, and ``least`` rows or more.
+    """
+    step = max(1, least, (block_bytes or _BLOCK_BYTES) // max(1, row_bytes))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

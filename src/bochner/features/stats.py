@@ -10,8 +10,6 @@ from scipy.linalg import blas
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.frequencies import Frequencies
 
-_BLOCK_BYTES = 2**25
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSums:
@@ -99,9 +97,8 @@ def feature_sums(
     """
     p = 2 * frequencies.n_frequencies
     total = RunningSums(p, Y.shape[1])
-    # A block must be worth an addition of p by p sums.
-    row_bytes = 8 * p
-    for rows in row_blocks(X.shape[0], row_bytes, max(_BLOCK_BYTES, p * row_bytes // 2)):
+    # A block must be worth a pass over p by p sums.
+    for rows in row_blocks(X.shape[0], 8 * p, least=p // 8):
         Z = frequencies.features(X[rows])
         total.add(Z, Y[rows], None if weight is None else weight[rows])
     return total.sums()

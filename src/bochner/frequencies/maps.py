@@ -55,7 +55,7 @@ def trigonometric_features(
         if envelope is not None:
             out *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
 
-    blocks = list(row_blocks(X.shape[0], 8 * len(omega), _BLOCK_BYTES))
+    blocks = list(row_blocks(X.shape[0], 8 * len(omega), block_bytes=_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
         for _ in in_order(fill, blocks, n_threads):
             pass
