@@ -209,13 +209,15 @@ def trend_without_slope(patch):
     )
 
 
-def frequencies_one_by_one(patch):
-    def careless(wave, X, varies):
-        values, patterns = wave.parts(X)
-        variance = values.var(axis=0)
-        return variance @ patterns / variance.sum()
+def wave_averaged_to_nothing(patch):
+    """As if every characteristic function were zero: the average keeps the low frequencies."""
 
-    patch.setattr(relevance, "_inclusion", careless)
+    def careless(wave, X, i):
+        active = wave.omega[:, i] != 0.0
+        angle = X @ wave.omega[active].T
+        return np.cos(angle) @ wave.cosines[active] + np.sin(angle) @ wave.sines[active]
+
+    patch.setattr(relevance._Waves, "averaged_out", careless)
 
 
 def repetitions_dropped(patch):
@@ -252,7 +254,7 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         lines_without_their_sign: (test_components.test_a_line_keeps_its_place,),
         slopes_of_cosines_alone: (check_relevance,),
         trend_without_slope: (check_relevance,),
-        frequencies_one_by_one: (check_relevance,),
+        wave_averaged_to_nothing: (check_relevance,),
         repetitions_dropped: (check_repetitions,),
         scale_with_outliers: (check_outliers,),
     }.items()

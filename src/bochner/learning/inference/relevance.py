@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draws
 
-_MOST_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 16, 500
+_MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500
 _MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -24,9 +24,10 @@ class Relevance:
     Parameters
     ----------
     inclusion : ndarray of shape (d,)
-        Share of the function's variance in parts that act on the input at all, averaged over
-        draws. Frequencies that act on the same inputs are one part. Near the posterior
-        probability of inclusion for sparse frequencies; one for dense frequencies.
+        Share of the function's variance that averaging over the input takes away, with the values
+        that rows have of it and the other inputs as they are, averaged over draws and at most one:
+        the total index of Sobol', as if inputs were independent. Zero where no frequency acts on
+        the input.
     importance : ndarray of shape (d,)
         Root mean square slope along the input; the entries sum to one.
     interactions : ndarray of shape (d, d)
@@ -36,8 +37,9 @@ class Relevance:
 
     References
     ----------
-    Friedman and Popescu, "Predictive learning via rule ensembles", 2008, section 8.1, for
-    second derivatives as a measure of interaction.
+    Sobol', "Global sensitivity indices for nonlinear mathematical models and their Monte Carlo
+    estimates", 2001. Friedman and Popescu, "Predictive learning via rule ensembles", 2008, section
+    8.1, for second derivatives as a measure of interaction.
     """
 
     inclusion: Array
@@ -69,7 +71,8 @@ def relevance_of(
     varies = (X[:1] != X).any(axis=0)
     X = X[_representative(len(X), n_rows, weight)]
     waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
-    inclusion: Array = np.mean([_inclusion(wave, X, varies) for wave in waves], axis=0)
+    few = waves[:: -(-len(waves) // _FEW_DRAWS)]
+    inclusion: Array = np.mean([_inclusion(wave, X) for wave in few], axis=0) * varies
     slope, curvature = np.zeros(d), np.zeros((d, d))
     step = max(1, int(_MOST_NUMBERS / (d * max(m, d))))
     for start in range(0, len(X), step):
@@ -108,14 +111,24 @@ class _Waves:
         coef = draws.coef[index, : 2 * len(omega)] / np.sqrt(len(omega))
         return cls(omega, coef[0::2], coef[1::2], polynomial)
 
-    def parts(self, X: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return waves, and polynomials of inputs, (n, m + d), and the inputs that they act on."""
+    def values(self, X: Array) -> Array:
+        """Return the function at rows, of shape (n,)."""
         angle = X @ self.omega.T
-        waves = self.cosines * np.cos(angle) + self.sines * np.sin(angle)
-        powers = range(1, len(self.polynomial) + 1)
-        trends = sum((self.polynomial[k - 1] * X**k for k in powers), np.zeros_like(X))
-        patterns = np.concatenate([self.omega != 0.0, np.eye(X.shape[1], dtype=np.bool_)])
-        return np.concatenate([waves, trends], axis=1), patterns
+        waves: Array = np.cos(angle) @ self.cosines + np.sin(angle) @ self.sines
+        for power, coef in enumerate(self.polynomial, start=1):
+            waves += X**power @ coef
+        return waves
+
+    def averaged_out(self, X: Array, i: int) -> Array:
+        """Return what averaging over the values of input ``i`` takes away, of shape (n,)."""
+        active = np.flatnonzero(self.omega[:, i])
+        along = np.exp(1j * np.multiply.outer(X[:, i], self.omega[active, i]))
+        # A wave's average over one input is the wave of the others times a characteristic function.
+        rest = np.exp(1j * (X @ self.omega[active].T)) * (1.0 - along.mean(axis=0) / along)
+        taken: Array = rest.real @ self.cosines[active] + rest.imag @ self.sines[active]
+        for power, coef in enumerate(self.polynomial, start=1):
+            taken += coef[i] * (X[:, i] ** power - np.mean(X[:, i] ** power))
+        return taken
 
     def derivatives(self, X: Array) -> tuple[Array, Array]:
         """Return gradients (n, d) and second derivatives (n, d, d)."""
@@ -132,15 +145,11 @@ class _Waves:
         return first, second
 
 
-def _inclusion(wave: _Waves, X: Array, varies: NDArray[np.bool_]) -> Array:
-    """Return the share of variance in parts that act on each input."""
-    values, patterns = wave.parts(X)
-    # Low frequencies of the same inputs cancel: only their sum is a part of the function.
-    groups, group = np.unique(patterns & varies, axis=0, return_inverse=True)
-    member = np.equal.outer(group.reshape(-1), np.arange(len(groups))).astype(np.float64)
-    variance = (values @ member).var(axis=0)
-    shares: Array = variance @ groups / max(variance.sum(), _TINY)
-    return shares
+def _inclusion(wave: _Waves, X: Array) -> Array:
+    """Return the share of the function's variance that averaging over each input takes away."""
+    whole = max(float(np.var(wave.values(X))), _TINY)
+    taken = [np.mean(wave.averaged_out(X, i) ** 2) for i in range(X.shape[1])]
+    return np.minimum(np.array(taken) / whole, 1.0)
 
 
 def _representative(n: int, count: int, weight: Array | None) -> NDArray[np.intp]:
