@@ -34,7 +34,8 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
 
     A quarter had nearly the greatest predictive density, of ratios from none to one, for two
     decades of carbon dioxide at Mauna Loa, from 1974 and from 1982, each forecast from the years
-    before it; the number of chains is what fits a minute.
+    before it. The numbers of frequencies and of chains were kept with the decade after those in
+    sight, so that its forecast is no measurement of how this does elsewhere.
 
     Parameters
     ----------
