@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -48,6 +47,7 @@ _BAD_RHAT, _FEW = 1.3, 10.0
 class BaNK(BaseEstimator, ABC):
     """A kernel learned from data: posterior draws of frequencies and weights."""
 
+    _is_binary: ClassVar[bool]
     learned_: list[Learned]
     convergence_: list[Convergence]
     kernel_: SpectralMixture
@@ -126,6 +126,49 @@ class BaNK(BaseEstimator, ABC):
         frequencies = Frequencies(omega / self._scaling.scale, weight)
         return FourierFeatures.of(frequencies, self.kernel_)
 
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Progress = silent,
+    ) -> Self:
+        r"""Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,)
+            Numbers for a regression, and at least two labels for a classification.
+        sample_weight : array-like of shape (n,), default=None
+            A row of weight ``w`` counts as ``w`` rows, which may be a fraction: in a regression its
+            noise has the variance :math:`\sigma^2 / w`, and weights whose mean is less than one
+            are scaled up to one.
+        checkpoint : str or Path, default=None
+            A file to write progress to. If it is there, and of a fit with the same data and
+            parameters, that fit goes on, with the result that it would have had; it is deleted
+            in the end.
+        progress : callable, default=silent
+            Called with a line of text after every iteration, or, where chains have processes of
+            their own, after every chain.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the data are unusable, there is one class only, or
+            the checkpoint belongs to another fit.
+        """
+        with all_or_nothing(self):
+            X, targets, weight = self._problems(X, y, sample_weight)
+            self._learn(X, targets, weight, checkpoint, progress)
+        return self
+
     def _learn(
         self,
         X: Array,
@@ -133,8 +176,6 @@ class BaNK(BaseEstimator, ABC):
         weight: Array | None,
         checkpoint: Any,
         progress: Progress,
-        *,
-        is_binary: bool,
     ) -> None:
         """Learn one problem for every column of ``targets`` (n, t)."""
         settings = settings_of(self)
@@ -151,7 +192,7 @@ class BaNK(BaseEstimator, ABC):
         with single_threaded_blas() as n_threads:
             settings = _shared(settings, targets.shape[1], n_threads)
             for column, path in enumerate(paths):
-                data = Data(inputs, targets[:, column], fixed, weight, is_binary)
+                data = Data(inputs, targets[:, column], fixed, weight, self._is_binary)
                 structure, chains = learn(
                     seeds[column],
                     data,
@@ -197,16 +238,8 @@ class BaNK(BaseEstimator, ABC):
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        checkpoint: Any = None,
-        progress: Progress = silent,
-    ) -> Any:
-        """Learn the kernel."""
+    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        """Return checked, distinct rows (n, d), targets (n, t) of every problem, and weights."""
 
 
 @contextmanager
@@ -227,11 +260,6 @@ def positive_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, A
         return X, y, None
     kept = weight > 0
     return X[kept], y[kept], weight[kept]
-
-
-def quantile_of(level: float) -> float:
-    """Return the normal quantile of a central interval."""
-    return float(ndtri(0.5 + 0.5 * level))
 
 
 def _shared(settings: Settings, n_problems: int, n_threads: int) -> Settings:

@@ -1,6 +1,6 @@
 """Classification with a kernel learned from the data."""
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, positive_rows
+from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._ridge_head import checked_weight
 from bochner.estimators.krein_ridge_classifier import class_indicators
 from bochner.learning.inference.preparation import distinct_rows
-from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
 
@@ -63,54 +62,20 @@ class BaNKClassifier(ClassifierMixin, BaNK):
     (200, 2)
     """
 
+    _is_binary: ClassVar[bool] = True
     classes_: NDArray[Any]
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        checkpoint: Any = None,
-        progress: Progress = silent,
-    ) -> Self:
-        """Sample the posterior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Class labels, at least two of them.
-        sample_weight : array-like of shape (n,), default=None
-            Repetitions of the rows, which may be fractions.
-        checkpoint : str or Path, default=None
-            As in :meth:`bochner.BaNKRegressor.fit`.
-        progress : callable, default=silent
-            Called with a line of text after every iteration.
-
-        Returns
-        -------
-        self : BaNKClassifier
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, a parameter is out of range, the data are unusable, or
-            the checkpoint belongs to another fit.
-        """
-        with all_or_nothing(self):
-            X, y = validate_data(self, X, y, dtype=np.float64)
-            check_classification_targets(y)
-            X, y, weight = positive_rows(X, y, checked_weight(sample_weight, X))
-            self.classes_, code = np.unique(y, return_inverse=True)
-            if len(self.classes_) < 2:
-                raise ValueError(
-                    f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
-                )
-            X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
-            targets = class_indicators(label, np.arange(len(self.classes_)))
-            self._learn(X, targets, weight, checkpoint, progress, is_binary=True)
-        return self
+    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        X, y, weight = positive_rows(X, y, checked_weight(sample_weight, X))
+        self.classes_, code = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
+            )
+        X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
+        return X, class_indicators(label, np.arange(len(self.classes_))), weight
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""

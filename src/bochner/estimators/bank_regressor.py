@@ -1,6 +1,6 @@
 """Regression with a kernel learned from the data."""
 
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -8,10 +8,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, all_or_nothing, positive_rows
+from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
-from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -96,61 +95,25 @@ class BaNKRegressor(RegressorMixin, BaNK):
     (True, True)
     """
 
+    _is_binary: ClassVar[bool] = False
     target_mean_: float
     target_scale_: float
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        checkpoint: Any = None,
-        progress: Progress = silent,
-    ) -> Self:
-        r"""Sample the posterior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows: its noise has the variance
-            :math:`\sigma^2 / w`. Weights whose mean is less than one are scaled up to one.
-        checkpoint : str or Path, default=None
-            A file to write progress to. If it is there, and of a fit with the same data and
-            parameters, that fit goes on, with the result that it would have had; it is deleted
-            in the end.
-        progress : callable, default=silent
-            Called with a line of text after every iteration, or, where chains have processes of
-            their own, after every chain.
-
-        Returns
-        -------
-        self : BaNKRegressor
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, the data are unusable, or the checkpoint belongs to
-            another fit.
-        """
-        with all_or_nothing(self):
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-            X, y, weight = distinct_rows(
-                *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
-            )
-            if weight is not None:
-                weight = weight / min(1.0, weight.mean())
-            self.target_mean_ = float(np.average(y, weights=weight))
-            centred = y - self.target_mean_
-            scale = float(np.sqrt(np.average(centred**2, weights=weight)))
-            # What rounding leaves of a constant is no signal.
-            is_constant = scale <= _ROUNDING * abs(self.target_mean_)
-            self.target_scale_ = 1.0 if is_constant else scale
-            target = np.zeros_like(y) if is_constant else centred / scale
-            self._learn(X, target[:, None], weight, checkpoint, progress, is_binary=False)
-        return self
+    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y, weight = distinct_rows(
+            *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
+        )
+        if weight is not None:
+            weight = weight / min(1.0, weight.mean())
+        self.target_mean_ = float(np.average(y, weights=weight))
+        centred = y - self.target_mean_
+        scale = float(np.sqrt(np.average(centred**2, weights=weight)))
+        # What rounding leaves of a constant is no signal.
+        is_constant = scale <= _ROUNDING * abs(self.target_mean_)
+        self.target_scale_ = 1.0 if is_constant else scale
+        target = np.zeros_like(y) if is_constant else centred / scale
+        return X, target[:, None], weight
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return posterior means and, if asked for, standard deviations.

@@ -183,3 +183,57 @@ def test_chains_are_independent_of_how_many_follow():
     for one, other in zip(two, three[:2], strict=True):
         assert_array_equal(one.draws[-1].omega, other.draws[-1].omega)
     assert (two[0].draws[-1].omega != two[1].draws[-1].omega).any()
+
+
+def rounds_of_trials(monkeypatch, time_limit):
+    """Return how many rounds both trials have when every look at the clock is a second later."""
+    seconds, rounds = iter(range(10_000)), []
+    step = RegressionChain.step
+
+    def counted(self, *arguments, **options):
+        rounds.append(self)
+        return step(self, *arguments, **options)
+
+    monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
+    monkeypatch.setattr(RegressionChain, "step", counted)
+    settings = replace(SETTINGS, structure="auto", time_limit=time_limit)
+    plan.choose_structure(np.random.default_rng(0), some_data(), settings)
+    return len(rounds)
+
+
+def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
+    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 12)
+    assert rounds_of_trials(monkeypatch, None) == 24
+    # Of twenty seconds a trial has three, and its fourth round ends after them.
+    assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4
+    assert rounds_of_trials(monkeypatch, 1e-9) == 2
+
+
+def test_what_the_trial_took_is_gone_from_the_time():
+    settings = replace(SETTINGS, time_limit=60.0)
+    assert settings.less(20.0).seconds_a_chain == 40.0
+    assert settings.less(70.0).seconds_a_chain == 0.0
+    assert replace(settings, time_limit=None).less(20.0).seconds_a_chain is None
+
+
+@pytest.mark.parametrize(("name", "limit"), [(None, 60.0), ("fit.partial", None)])
+def test_no_clock_decides_where_a_killed_fit_goes_on_from(name, limit, tmp_path, monkeypatch):
+    seen = []
+
+    def choose(rng, data, settings):
+        seen.append(settings.time_limit)
+        return "dense", None
+
+    monkeypatch.setattr(plan, "choose_structure", choose)
+    settings = replace(SETTINGS, structure="auto", time_limit=60.0, n_burn_in=1, n_samples=1)
+    plan.learn(
+        np.random.SeedSequence(0), some_data(), settings, checkpoint=name and tmp_path / name
+    )
+    assert seen == [limit]
+
+
+def test_chains_in_processes_are_reported_when_they_are_finished():
+    said = []
+    settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)
+    plan.learn(np.random.SeedSequence(0), some_data(), settings, report=said.append)
+    assert said == ["chain 1 of 2 is finished", "chain 2 of 2 is finished"]

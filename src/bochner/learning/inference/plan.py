@@ -117,7 +117,9 @@ def learn(
     if settings.structure == "auto":
         before = perf_counter()
         rng = np.random.default_rng(structure_seed)
-        structure, start = choose_structure(rng, data, settings)
+        # A clock must not decide where a killed fit is to go on from.
+        timed = settings if checkpoint is None else replace(settings, time_limit=None)
+        structure, start = choose_structure(rng, data, timed)
         settings = replace(settings, structure=structure).less(perf_counter() - before)
 
     def one(index: int, report: Callable[[str], None] | None) -> Progress:
