@@ -190,7 +190,7 @@ def lines_without_their_sign(patch):
     )
 
 
-def slopes_of_cosines_alone(patch):
+def relevance_of_cosines_alone(patch):
     right = relevance._Waves.of
 
     def careless(draws, index, polynomial):
@@ -200,7 +200,7 @@ def slopes_of_cosines_alone(patch):
     patch.setattr(relevance._Waves, "of", careless)
 
 
-def trend_without_slope(patch):
+def trend_left_out(patch):
     right = relevance._Waves.of
     patch.setattr(
         relevance._Waves,
@@ -252,8 +252,8 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         covariance_scaled_once: (check_mean_kernel,),
         lines_centred: (test_components.test_a_line_keeps_its_place,),
         lines_without_their_sign: (test_components.test_a_line_keeps_its_place,),
-        slopes_of_cosines_alone: (check_relevance,),
-        trend_without_slope: (check_relevance,),
+        relevance_of_cosines_alone: (check_relevance,),
+        trend_left_out: (check_relevance,),
         wave_averaged_to_nothing: (check_relevance,),
         repetitions_dropped: (check_repetitions,),
         scale_with_outliers: (check_outliers,),

@@ -23,8 +23,8 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.waves import FARTHEST
 
 _QUARTERS = 2.0 / math.pi
-# Of 33 bits each, so that products with quarters up to 2^20 are exact.
-_HIGH, _MIDDLE, _LOW = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595e-21
+# The first part has 33 bits, so that its products with quarters up to 2^20 are exact.
+_HIGH, _LOW = 1.57079632673412561417e00, 6.07710050650619224932e-11
 _LOOSE = {"contract", "nsz"}
 """Fused products and sums, and no care for the sign of zero; order and rounding stay."""
 
@@ -65,7 +65,7 @@ def _polynomials_by_type(r: Any) -> Any:
 def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
-    rest = ((theta - quarter * _HIGH) - quarter * _MIDDLE) - quarter * _LOW
+    rest = (theta - quarter * _HIGH) - quarter * _LOW
     sine, cosine = _polynomials(like.dtype.type(rest))
     k = np.int32(quarter)
     swapped = (k & 1) != 0

@@ -216,6 +216,16 @@ def test_what_the_trial_took_is_gone_from_the_time():
     assert replace(settings, time_limit=None).less(20.0).seconds_a_chain is None
 
 
+def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
+    seconds, seen = iter(range(100)), []
+    monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
+    monkeypatch.setattr(plan, "choose_structure", lambda *_: ("dense", None))
+    monkeypatch.setattr(plan, "run_chain", lambda *given: seen.append(given[2].time_limit))
+    settings = replace(SETTINGS, structure="auto", time_limit=60.0)
+    plan.learn(np.random.SeedSequence(0), some_data(), settings)
+    assert seen == [59.0]
+
+
 @pytest.mark.parametrize(("name", "limit"), [(None, 60.0), ("fit.partial", None)])
 def test_no_clock_decides_where_a_killed_fit_goes_on_from(name, limit, tmp_path, monkeypatch):
     seen = []

@@ -38,43 +38,43 @@ def functions(draws, X, trend):
 
 
 def by_differences(draws, X, trend):
-    """Return root mean square slopes, and mean squares of second differences."""
+    """Return mean squares of second differences, as shares."""
     d, unit = X.shape[1], STEP * np.eye(X.shape[1])
 
     def mean(Z):
         return functions(draws, Z, trend).mean(axis=0)
 
-    slope = [np.sqrt(np.mean(((mean(X + e) - mean(X - e)) / (2 * STEP)) ** 2)) for e in unit]
     curvature = np.zeros((d, d))
     for i, j in product(range(d), repeat=2):
         a, b = 5.0 * unit[i], 5.0 * unit[j]
         cross = mean(X + a + b) - mean(X + a - b) - mean(X - a + b) + mean(X - a - b)
         curvature[i, j] = np.mean((cross / (100 * STEP**2)) ** 2)
-    return np.array(slope) / np.sum(slope), curvature / curvature.sum()
+    return curvature / curvature.sum()
 
 
 def by_averages(draws, X, trend):
-    """Return inclusion: functions at all rows, with each row's value of one input after another."""
+    """Return inclusion and importance: functions with each row's value of one input in turn."""
     whole = functions(draws, X, trend)
-    shares = []
+    shares, sizes = [], []
     for i in range(X.shape[1]):
         averages = np.zeros_like(whole)
         for row in X:
             moved = X.copy()
             moved[:, i] = row[i]
             averages += functions(draws, moved, trend) / len(X)
-        taken = np.mean((whole - averages) ** 2, axis=1) / whole.var(axis=1)
-        shares.append(np.minimum(taken, 1.0).mean())
-    return shares
+        taken = np.mean((whole - averages) ** 2, axis=1)
+        shares.append(np.minimum(taken / whole.var(axis=1), 1.0).mean())
+        sizes.append(np.sqrt(taken.mean()))
+    return shares, np.array(sizes) / np.sum(sizes)
 
 
 def check(d, degree):
     some = some_draws(d=d, degree=degree)
     relevance = found(*some)
-    importance, interactions = by_differences(*some)
-    assert_allclose(relevance.importance, importance, rtol=1e-6)
-    assert_allclose(relevance.interactions, interactions, rtol=1e-4, atol=1e-6)
-    assert_allclose(relevance.inclusion, by_averages(*some), rtol=1e-9)
+    inclusion, importance = by_averages(*some)
+    assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
+    assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
+    assert_allclose(relevance.importance, importance, rtol=1e-9)
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2])
@@ -94,6 +94,19 @@ def test_low_frequencies_that_cancel_count_as_what_is_left():
     # 1e4 cos(0.02 x) - 2.5e3 cos(0.04 x) is 7500 - 0.0002 x^4 to leading order.
     assert relevance.inclusion[0] > 0.999
     assert relevance.importance[0] > 0.99
+
+
+def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
+    """And not by how steep the function is between its values, of which no row tells."""
+    omega = np.array([[[20.5 * np.pi, 0.0], [0.0, 1.0]]])
+    coef = np.array([[0.0, 1.0, 0.0, 10.0, 0.0]])
+    X = np.random.default_rng(5).normal(size=(500, 2))
+    X[:, 0] = X[:, 0] > 0
+    ones = np.ones(1)
+    empty = np.empty((0, 5, 5), dtype=np.float32), np.empty(0, dtype=np.int64)
+    relevance = found(Draws(omega, coef, ones, ones, ones, *empty), X, Trend.of(X, 0))
+    ratio = np.std(X[:, 0]) / (10.0 * np.std(np.sin(X[:, 1])))
+    assert_allclose(relevance.importance[0] / relevance.importance[1], ratio, rtol=1e-9)
 
 
 def test_a_sum_of_functions_of_single_inputs_has_no_interactions():

@@ -18,8 +18,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 class Relevance:
     """What the learned function says of the inputs, at rows that it was learned from.
 
-    Derivatives are those of the posterior mean of the function, along inputs in standard
-    deviations. An input that never varies counts as absent.
+    An input that never varies counts as absent.
 
     Parameters
     ----------
@@ -29,11 +28,13 @@ class Relevance:
         the total index of Sobol', as if inputs were independent. Zero where no frequency acts on
         the input.
     importance : ndarray of shape (d,)
-        Root mean square slope along the input; the entries sum to one.
+        Root mean square of what is taken away, averaged over draws; the entries sum to one.
     interactions : ndarray of shape (d, d)
-        Mean squares of the second derivatives; the entries sum to one. Off the diagonal, zero if
-        and only if the function is a sum of one of either input; on it, if and only if the
-        function is straight along the input.
+        Mean squares of the second derivatives of the posterior mean of the function, along inputs
+        in standard deviations; the entries sum to one. Off the diagonal, zero if and only if the
+        function is a sum of one of either input; on it, if and only if the function is straight
+        along the input. Between the two values of a column of zeros and ones no row says how
+        the function bends, and its entries say little.
 
     References
     ----------
@@ -72,18 +73,20 @@ def relevance_of(
     X = X[_representative(len(X), n_rows, weight)]
     waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
     few = waves[:: -(-len(waves) // _FEW_DRAWS)]
-    inclusion: Array = np.mean([_inclusion(wave, X) for wave in few], axis=0) * varies
-    slope, curvature = np.zeros(d), np.zeros((d, d))
+    taken = np.array([wave.averages_out(X) for wave in few]) * varies
+    whole = np.array([[max(float(np.var(wave.values(X))), _TINY)] for wave in few])
+    size = np.sqrt(taken.mean(axis=0))
+    curvature = np.zeros((d, d))
     step = max(1, int(_MOST_NUMBERS / (d * max(m, d))))
     for start in range(0, len(X), step):
-        # Sums over draws, for the mean function; scales cancel below.
-        derivatives = [wave.derivatives(X[start : start + step]) for wave in waves]
-        slope += np.sum(sum(first for first, _ in derivatives) ** 2, axis=0)
-        curvature += np.sum(sum(second for _, second in derivatives) ** 2, axis=0)
-    slope = np.sqrt(np.where(varies, slope, 0.0))
+        # The sum over draws is the mean function, up to a scale that cancels below.
+        second = sum(wave.second_derivatives(X[start : start + step]) for wave in waves)
+        curvature += np.sum(second**2, axis=0)
     curvature *= np.outer(varies, varies)
     return Relevance(
-        inclusion, slope / max(slope.sum(), _TINY), curvature / max(curvature.sum(), _TINY)
+        np.minimum(taken / whole, 1.0).mean(axis=0),
+        size / max(size.sum(), _TINY),
+        curvature / max(curvature.sum(), _TINY),
     )
 
 
@@ -119,6 +122,10 @@ class _Waves:
             waves += X**power @ coef
         return waves
 
+    def averages_out(self, X: Array) -> Array:
+        """Return mean squares of what averaging over each input takes away, of shape (d,)."""
+        return np.array([np.mean(self.averaged_out(X, i) ** 2) for i in range(X.shape[1])])
+
     def averaged_out(self, X: Array, i: int) -> Array:
         """Return what averaging over the values of input ``i`` takes away, of shape (n,)."""
         active = np.flatnonzero(self.omega[:, i])
@@ -130,26 +137,15 @@ class _Waves:
             taken += coef[i] * (X[:, i] ** power - np.mean(X[:, i] ** power))
         return taken
 
-    def derivatives(self, X: Array) -> tuple[Array, Array]:
-        """Return gradients (n, d) and second derivatives (n, d, d)."""
+    def second_derivatives(self, X: Array) -> Array:
+        """Return second derivatives at rows, of shape (n, d, d)."""
         angle = X @ self.omega.T
-        cosine, sine = np.cos(angle), np.sin(angle)
-        first = (self.sines * cosine - self.cosines * sine) @ self.omega
-        value = self.cosines * cosine + self.sines * sine
-        second = -np.matmul(self.omega.T, value[:, :, None] * self.omega)
+        value = self.cosines * np.cos(angle) + self.sines * np.sin(angle)
+        second: Array = -np.matmul(self.omega.T, value[:, :, None] * self.omega)
         diagonal = np.arange(X.shape[1])
-        for power, coef in enumerate(self.polynomial, start=1):
-            first += power * coef * X ** (power - 1)
-            if power > 1:
-                second[:, diagonal, diagonal] += power * (power - 1) * coef * X ** (power - 2)
-        return first, second
-
-
-def _inclusion(wave: _Waves, X: Array) -> Array:
-    """Return the share of the function's variance that averaging over each input takes away."""
-    whole = max(float(np.var(wave.values(X))), _TINY)
-    taken = [np.mean(wave.averaged_out(X, i) ** 2) for i in range(X.shape[1])]
-    return np.minimum(np.array(taken) / whole, 1.0)
+        for power, coef in enumerate(self.polynomial[1:], start=2):
+            second[:, diagonal, diagonal] += power * (power - 1) * coef * X ** (power - 2)
+        return second
 
 
 def _representative(n: int, count: int, weight: Array | None) -> NDArray[np.intp]:
