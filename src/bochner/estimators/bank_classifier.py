@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._ridge_head import checked_weight
-from bochner.estimators.krein_ridge_classifier import class_indicators
+from bochner.features.targets import Indicators
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 
@@ -75,7 +75,7 @@ class BaNKClassifier(ClassifierMixin, BaNK):
                 f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
             )
         X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
-        return X, class_indicators(label, np.arange(len(self.classes_))), weight
+        return X, Indicators(np.arange(len(self.classes_)))(label), weight
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
