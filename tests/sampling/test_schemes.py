@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import hadamard
 
+from bochner._numerics.hadamard import hadamard_transform
 from bochner.sampling import (
     SCHEMES,
     Coordinates,
@@ -16,7 +17,6 @@ from bochner.sampling import (
     resolve_scheme,
     schemes,
 )
-from bochner.sampling.hadamard import hadamard_transform
 
 LAYOUT = (Directions(5), Uniforms(2))
 
