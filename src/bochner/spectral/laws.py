@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,11 +97,11 @@ class Law(ABC):
 
     def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
         """Return ``m`` frequencies of shape (m, dim), each following this law."""
-        return self.assemble(scheme.fill(self.layout, m, rng))
+        return np.asarray(self.hold(m, rng, scheme))
 
     def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
         """Do what :meth:`sample` does, frequencies perhaps being held by blocks."""
-        return self.sample(m, rng, scheme)
+        return self.assemble(scheme.fill(self.layout, m, rng))
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies with their importance weights and phases."""
@@ -137,17 +138,19 @@ class Isotropic(Law):
     def layout(self) -> Layout:
         return (Directions(self.dim), Uniforms(self.radial.n_uniforms))
 
-    def assemble(self, blocks: list[Array]) -> Array:
+    @overload
+    def assemble(self, blocks: list[Array]) -> Array: ...
+
+    @overload
+    def assemble(self, blocks: list[Matrix]) -> Matrix: ...
+
+    def assemble(self, blocks: list[Array] | list[Matrix]) -> Matrix:
         directions, uniforms = blocks
-        return np.asarray(self._scaled(directions, uniforms))
+        radius = self.radial.radius(np.asarray(uniforms), self.dim)
+        return directions * radius[:, None] / as_array(self.length_scale)
 
     def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
-        directions, uniforms = scheme.hold(self.layout, m, rng)
-        return self._scaled(directions, np.asarray(uniforms))
-
-    def _scaled(self, directions: Matrix, uniforms: Array) -> Matrix:
-        radius = self.radial.radius(uniforms, self.dim)
-        return directions * radius[:, None] / as_array(self.length_scale)
+        return self.assemble(scheme.hold(self.layout, m, rng))
 
 
 @dataclass(frozen=True, slots=True)
