@@ -19,7 +19,7 @@ _LEAST_GAIN = 25.0
 """Multiplications for each addition of a transform: from about ten on, blocks are faster."""
 _MOST_ERROR = 1.1
 _ROWS = 100
-_RADII = 64
+_RADII = 256
 
 
 def sampled_parts(
@@ -53,7 +53,7 @@ def sampled_parts(
         isinstance(scheme, Automatic)
         and len(measure.parts) == 1
         and isinstance(law, Isotropic)
-        and _saves_time(X, n_frequencies)
+        and _may_pay(X, n_frequencies)
     ):
         parts = measure.sample_parts(n_frequencies, draw_rng, Structured())
         if _is_accurate(kernel, law, parts[0], X, right, data_rng.spawn(1)[0]):
@@ -61,13 +61,14 @@ def sampled_parts(
     return measure.sample_parts(n_frequencies, draw_rng, scheme)
 
 
-def _saves_time(X: Any, m: int) -> bool:
+def _may_pay(X: Any, m: int) -> bool:
+    """Whether blocks are faster, and there are rows to try them on."""
     n, dim = X.shape
     order = 1 << (dim - 1).bit_length()
     is_sparse: bool = sparse.issparse(X)
     multiplications = m * (X.nnz / n if is_sparse else dim)
     additions = -(-m // order) * order * math.log2(order)
-    return dim >= _LEAST_DIM and bool(multiplications >= _LEAST_GAIN * additions)
+    return n > 1 and dim >= _LEAST_DIM and bool(multiplications >= _LEAST_GAIN * additions)
 
 
 def _is_accurate(
@@ -87,22 +88,24 @@ def _is_accurate(
     radius = law.radial.radius(uniforms, law.dim)
     variance = orthogonal_variance(radius, lag, law.dim, frequencies.n_frequencies)
     mass = frequencies.weight.sum()
-    return bool(lag.size and (error**2).sum() <= (_MOST_ERROR * mass) ** 2 * variance.sum())
+    return bool((error**2).sum() <= (_MOST_ERROR * mass) ** 2 * variance.sum())
 
 
 def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
     r"""Return the variance of a kernel value from ``m`` frequencies in Haar orthogonal blocks.
 
-    With :math:`\varphi(t)` the mean of :math:`\cos(t u_1)` over unit vectors, radii ``r`` that
-    are stratified, and :math:`n` ordered pairs of frequencies in one block,
+    With :math:`\varphi_s` the mean of :math:`\cos(s u_1)` over unit vectors, radii ``r`` that are
+    stratified, :math:`a = r^2 \delta^2 / d`, and :math:`n` ordered pairs of frequencies in one
+    block,
 
     .. math::
-        m V = \left\langle \tfrac12 (1 + \varphi(2 r \delta)) - \varphi(r \delta)^2 \right\rangle
-              - \frac{n}{2 m (d + 2)}
-                \left\langle \tfrac{r^2 \delta^2}{d} \varphi(r \delta) \right\rangle^2,
+        m V = \left\langle \tfrac12 (1 + \varphi_{2 r \delta}) - \varphi_{r \delta}^2 \right\rangle
+              - \frac{n}{m} \left[ \frac{A_1^2}{2 (d + 2)} + \frac{2 A_1 A_2}{(d + 2) (d + 4)}
+              - \frac{A_2^2}{8 (d + 2)^2} \right], \qquad
+        A_i = \langle a^i \varphi_{r \delta} \rangle.
 
-    as :math:`\varphi(\sqrt{s^2 + t^2}) \approx \varphi(s) \varphi(t) (1 - s^2 t^2 / 2 d^2 (d+2))`
-    with relative errors of order :math:`1/d^2`.
+    The second part is the covariance :math:`\varphi_{\sqrt{s^2 + t^2}} - \varphi_s \varphi_t` of
+    two orthogonal directions, up to terms of order :math:`1/d^3`.
 
     Parameters
     ----------
@@ -120,16 +123,21 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
     """
     n_blocks, rest = divmod(m, dim)
     n_pairs = n_blocks * dim * (dim - 1) + rest * (rest - 1)
-    square = np.multiply.outer(lag**2, radius**2) / dim
-    phi = _sphere_mean(square, dim)
-    single = (0.5 * (1.0 + _sphere_mean(4.0 * square, dim)) - phi**2).mean(axis=1)
-    variance: Array = single - n_pairs / (2.0 * m * (dim + 2)) * (square * phi).mean(axis=1) ** 2
-    return variance / m
+    a = np.multiply.outer(lag**2, radius**2) / dim
+    phi = _sphere_mean(a, dim)
+    single = (0.5 * (1.0 + _sphere_mean(4.0 * a, dim)) - phi**2).mean(axis=1)
+    first, second = (a * phi).mean(axis=1), (a**2 * phi).mean(axis=1)
+    pair = first**2 / 2.0 + 2.0 * first * second / (dim + 4) - second**2 / (8.0 * (dim + 2))
+    variance: Array = (single - n_pairs / (m * (dim + 2)) * pair) / m
+    return variance
 
 
-def _sphere_mean(square: Array, dim: int) -> Array:
-    r"""Return :math:`\varphi(t)` from :math:`t^2 / d`: two terms of its logarithm's series."""
-    phi: Array = np.exp(-0.5 * square - square**2 / (4.0 * (dim + 2)))
+def _sphere_mean(a: Array, dim: int) -> Array:
+    r"""Return :math:`\varphi_s` from :math:`a = s^2 / d`: the series of its logarithm.
+
+    Its coefficients are the sums of powers of the zeros of a Bessel function (Rayleigh).
+    """
+    phi: Array = np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
     return phi
 
 
