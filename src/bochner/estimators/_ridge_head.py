@@ -61,7 +61,7 @@ class RidgeHead(BaseEstimator, ABC):
         alpha: float | str = 1.0,
         *,
         length_scale: Any = "median",
-        scheme: str | Scheme = "orthogonal",
+        scheme: str | Scheme = "auto",
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         fit_intercept: bool = False,
