@@ -7,7 +7,7 @@ from bochner.benchmarks import Options, find, read_rows, render, run
 from bochner.benchmarks import _speed_map as maps
 from bochner.benchmarks import _speed_ridge as ridges
 from bochner.benchmarks import _speed_structured as structured
-from bochner.benchmarks.speed import FULL, SPEED
+from bochner.benchmarks.speed import REPETITIONS, SPEED
 
 QUICK = Options(quick=True)
 
@@ -22,7 +22,7 @@ def test_the_quick_design_is_measured_whole(quick):
     rows = read_rows(quick)
     measured = [row for row in rows if row["metric"] == "seconds"]
     assert len(measured) == len(list(SPEED.cells(QUICK)))
-    names = ("map_seconds", "fit_seconds", "held_seconds")
+    names = ("map_seconds", "fit_seconds", "held_seconds", "large_seconds")
     seconds = [row for row in rows if row["metric"] in names]
     orthogonal = [row for row in measured if row["method"] == structured.ORTHOGONAL]
     assert len(seconds) == len(measured) - len(orthogonal)
@@ -33,7 +33,7 @@ def test_methods_take_turns():
     """Within a repetition every method comes once; a slow minute is a slow one for all."""
     seeds = [cell.seed for cell in SPEED.cells(Options())]
     assert seeds == sorted(seeds)
-    assert len(set(seeds)) == FULL.repetitions
+    assert len(set(seeds)) == REPETITIONS
     first = [(cell.method, *cell.settings.values()) for cell in SPEED.cells(Options())]
     assert len(set(first[: seeds.count(0)])) == seeds.count(0)
 
@@ -67,7 +67,7 @@ def test_errors_of_ours(dtype, bound):
 def test_both_regressions_find_the_function():
     """Of variance one, beside noise of 0.09."""
     for method in (ridges.OURS, ridges.SKLEARN):
-        assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, 0)["mse"] < 0.12
+        assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, "float64", 0)["mse"] < 0.12
 
 
 def test_structured_frequencies_are_as_good_as_orthogonal_ones():

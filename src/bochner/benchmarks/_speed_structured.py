@@ -1,6 +1,6 @@
 """The time and the error of the feature map with frequencies held by Hadamard blocks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.benchmarks._speed_part import DOUBLE, SINGLE, Part, Place, by_method
+from bochner.benchmarks.results import Row
 from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian
 from bochner.spectral import spectral_measure
@@ -62,3 +64,26 @@ def _error(frequencies: Frequencies, kernel: Gaussian, X: NDArray[np.floating]) 
     return float(
         np.linalg.norm((frequencies.gram(X) - exact)[pairs]) / np.linalg.norm(exact[pairs])
     )
+
+
+def _places(quick: bool) -> Sequence[Place]:
+    n, d, p = (200, 64, 256) if quick else (4_000, 1_024, 16_384)
+    many = (50, 64, 512) if quick else (1_000, 1_024, 65_536)
+    places = []
+    for dtype in (DOUBLE, SINGLE):
+        places += [Place(method, n, d, p, dtype) for method in (STRUCTURED, DENSE, ORTHOGONAL)]
+        places.append(Place(STRUCTURED, *many, dtype))
+    return places
+
+
+def _page(rows: Sequence[Row]) -> Sequence[str]:
+    return (
+        "**The feature map of structured frequencies**, held by Hadamard blocks and as an array.",
+        by_method(rows, "held_seconds", STRUCTURED),
+        "Root mean square errors of the Gram matrix, relative to it, with structured and with "
+        "orthogonal frequencies:",
+        by_method(rows, "gram_error", STRUCTURED),
+    )
+
+
+STRUCTURED_MAP = Part("structured", _places, structured_metrics, _page)
