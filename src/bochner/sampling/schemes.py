@@ -125,10 +125,9 @@ class Structured(Blockwise):
     :math:`O(D \log D)` instead of :math:`O(D d)`: isotropic laws hold their frequencies by
     blocks (:class:`~bochner.sampling.HadamardRows`). Laws with independent coordinates are not
     served. Rows of a block are orthogonal before they are cut to ``d`` entries and normalised. A
-    row is uniform on the
-    sphere only up to terms of order :math:`1/D`, so estimates carry a bias of that order
-    (Choromanski et al., 2017); below 64 inputs, where the bias would show and nothing is
-    saved, the Haar blocks of :class:`Orthogonal` are used.
+    row is uniform on the sphere only up to terms of order :math:`1/D`, so estimates carry a bias
+    of that order (Choromanski et al., 2017); below 64 inputs, where the bias would show and
+    nothing is saved, the Haar blocks of :class:`Orthogonal` are used.
 
     References
     ----------
