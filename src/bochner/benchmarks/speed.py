@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
+from bochner.benchmarks._speed_first import FIRST
 from bochner.benchmarks._speed_large import LARGE
 from bochner.benchmarks._speed_map import MAP
 from bochner.benchmarks._speed_part import Part
@@ -15,7 +16,7 @@ from bochner.benchmarks.harness import Benchmark, Cell, Options
 from bochner.benchmarks.results import Row
 
 PARTS: Mapping[str, Part] = MappingProxyType(
-    {part.name: part for part in (MAP, STRUCTURED_MAP, RIDGE, LARGE)}
+    {part.name: part for part in (FIRST, MAP, STRUCTURED_MAP, RIDGE, LARGE)}
 )
 
 REPETITIONS, _QUICK_REPETITIONS = 5, 2
