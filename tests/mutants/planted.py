@@ -145,8 +145,8 @@ def lost_root_two(patch):
     patch.setattr(
         frequencies,
         "trigonometric_features",
-        lambda X, omega, phase, amplitude, dtype, envelope=None: original(
-            X, omega, phase, amplitude / np.sqrt(2.0), dtype, envelope
+        lambda X, omega, phase, amplitude, *others: original(
+            X, omega, phase, amplitude / np.sqrt(2.0), *others
         ),
     )
 
@@ -274,13 +274,13 @@ def product_with_the_first_factor_only(patch):
     )
 
 
-def noise_with_n_minus_p(patch):
-    original = ridge._noise_variance
+def noise_with_half_the_degrees(patch):
+    original = ridge.noise_variance
 
-    def variance(sums, explained, degrees):
-        return original(sums, explained, max(degrees - len(sums.gram), 1.0))
+    def variance(square, explained, degrees):
+        return original(square, explained, 0.5 * degrees)
 
-    patch.setattr(ridge, "_noise_variance", variance)
+    patch.setattr(ridge, "noise_variance", variance)
 
 
 def deviation_without_noise(patch):
@@ -305,7 +305,7 @@ def halved_alpha(patch):
     patch.setattr(
         ridge,
         "jittered_cholesky",
-        lambda matrix: cholesky(matrix - 0.5 * 0.3 * np.eye(len(matrix))),
+        lambda matrix, ridge: cholesky(matrix, 0.5 * ridge),
     )
 
 
@@ -409,7 +409,7 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         ),
         equal_weights_for_all_parts: (check_iid(SUM), check_scheme(SUM, "orthogonal")),
         product_with_the_first_factor_only: (check_iid(PRODUCT), check_scheme(PRODUCT, "qmc")),
-        noise_with_n_minus_p: (
+        noise_with_half_the_degrees: (
             head_laws.check_posterior,
             head_laws.check_best_alpha,
             head_laws.check_coverage,
