@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
 from bochner.features.targets import Targets
 
 _BLOCK_BYTES = 2**20
 """Of features, which stay in a core's own cache while products are made of them."""
+
+_DEVICE_BLOCK_BYTES = 2**25
+"""Of features on a device."""
 
 
 class FeatureMap(Protocol):
@@ -25,6 +29,9 @@ class FeatureMap(Protocol):
 
     def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
         """Return features of shape (n, p)."""
+
+    def beside(self, X: Any) -> "FeatureMap":
+        """Return the map for blocks of rows ``X``, wherever they lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,10 @@ class Known:
         kept: NDArray[Any] = X
         return kept
 
+    def beside(self, X: Any) -> "Known":
+        """Return the map itself."""
+        return self
+
 
 def kept_features(rows: RowChunks, features: FeatureMap, dtype: Any) -> tuple[RowChunks, Known]:
     """Return the features of all rows in place of the rows, and their map."""
@@ -59,7 +70,7 @@ def target_products(
     def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
         columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
         weighted = columns if rows.weight is None else columns * rows.weight[:, None]
-        return np.vstack((Z.T @ weighted.astype(Z.dtype), columns.T @ weighted))
+        return np.vstack((to_numpy(Z.T @ like(weighted, Z)), columns.T @ weighted))
 
     return _summed(chunks, features, dtype, products)
 
@@ -78,11 +89,11 @@ def normal_products(
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
     def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
-        fit = Z @ narrow
-        fit -= origin
+        fit = Z @ like(narrow, Z)
+        fit -= like(origin, fit)
         if rows.weight is not None:
-            fit *= rows.weight[:, None].astype(dtype)
-        made: NDArray[Any] = Z.T @ fit
+            fit *= like(rows.weight[:, None], fit)
+        made: NDArray[Any] = to_numpy(Z.T @ fit)
         return made
 
     return _summed(chunks, features, dtype, products)
@@ -99,13 +110,16 @@ def _summed(
     total: Array | None = None
     with single_threaded_blas() as n_threads:
         for chunk in chunks:
+            made, is_away = features.beside(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk) -> NDArray[Any]:
+            def block(rows: slice, chunk: Chunk = chunk, made: FeatureMap = made) -> NDArray[Any]:
                 part = chunk[rows]
-                return function(features.features(part.X, dtype), part)
+                return function(made.features(part.X, dtype), part)
 
-            blocks = list(row_blocks(len(chunk), row_bytes, block_bytes=_BLOCK_BYTES, least=16))
-            for _, part in in_order(block, blocks, n_threads):
+            block_bytes = _DEVICE_BLOCK_BYTES if is_away else _BLOCK_BYTES
+            blocks = list(row_blocks(len(chunk), row_bytes, block_bytes=block_bytes, least=16))
+            # A device shares its work among its own threads.
+            for _, part in in_order(block, blocks, 1 if is_away else n_threads):
                 total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
     if total is None:
         raise ValueError("There are no rows to sum over.")
