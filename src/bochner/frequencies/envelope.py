@@ -112,8 +112,11 @@ class Envelope:
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d) of the left argument."""
-        X = widened(X) if on_device(X) else X
-        X = X if self.left is None else X @ (like(self.left, X) if on_device(X) else self.left)
+        left = self.left
+        if on_device(X):
+            X = widened(X)
+            left = None if left is None else like(left, X)
+        X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
         decay = _SILENCE / np.where(square > 0.0, square, np.inf)
