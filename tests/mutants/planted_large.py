@@ -7,6 +7,7 @@ from learning import test_iterative as tests
 from mutants.planted import Mutant
 
 from bochner.features.chunks import RowSample
+from bochner.features.products import HostProducts
 from bochner.features.stats import RunningSums
 from bochner.learning import iterative, row_products
 
@@ -85,18 +86,18 @@ def check_single():
 
 
 def recent_products_never_settled(patch):
-    patch.setattr(RunningSums, "_settle", lambda self: None)
+    patch.setattr(HostProducts, "_settle", lambda self: None)
 
 
 def recent_products_kept(patch):
-    settle = RunningSums._settle
+    settle = HostProducts._settle
 
     def forgetful(self):
         n_recent = self._n_recent
         settle(self)
         self._n_recent = n_recent
 
-    patch.setattr(RunningSums, "_settle", forgetful)
+    patch.setattr(HostProducts, "_settle", forgetful)
 
 
 MUTANTS = tuple(

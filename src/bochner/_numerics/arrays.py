@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
+from bochner._numerics.namespaces import HostView, namespace, on_device, to_numpy, widened
+
 Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
@@ -32,8 +34,13 @@ def steps(n_rows: int, step: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def squared_norms(X: Any) -> Array:
-    """Return the squared Euclidean norms of rows, of shape (n,), in float64."""
+def squared_norms(X: Any) -> Any:
+    """Return the squared Euclidean norms of rows, of shape (n,), in float64, where the rows are."""
+    if isinstance(X, HostView):
+        return to_numpy(squared_norms(X.rows))
+    if on_device(X):
+        rows = widened(X)
+        return namespace(X).sum(rows * rows, axis=1)
     squares: Array = row_norms(X if sparse.issparse(X) else as_array(X), squared=True)
     return squares.astype(np.float64, copy=False)
 
@@ -46,9 +53,13 @@ def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
 
 
 def stacked_rows(first: Any, second: Any) -> Any:
-    """Return the rows of two dense or CSR matrices, one after the other; CSR if one of them is."""
+    """Return the rows of two matrices of one namespace, one after the other; CSR if one is."""
+    if isinstance(first, HostView) and isinstance(second, HostView):
+        return HostView(stacked_rows(first.rows, second.rows))
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack((first, second), "csr")
+    if on_device(first):
+        return namespace(first).concat((first, second), axis=0)
     return np.concatenate((first, second))
 
 

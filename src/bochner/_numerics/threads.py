@@ -8,10 +8,7 @@ from functools import cache
 from threading import Lock, local
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
-
-from bochner._numerics.arrays import Array
 
 Block = TypeVar("Block")
 Part = TypeVar("Part")
@@ -51,10 +48,9 @@ _ONE_THREAD = _OneThread()
 
 
 class _Worker(local):
-    """What belongs to one thread: whether it shares blocks, and memory that blocks reuse."""
+    """Whether this thread is one of those that share blocks."""
 
     is_one = False
-    memory = np.empty(0)
 
     def start(self) -> None:
         self.is_one = True
@@ -76,18 +72,6 @@ def single_threaded_blas() -> Iterator[int]:
         yield 1 if _WORKER.is_one else n_threads
     finally:
         _ONE_THREAD.release()
-
-
-def scratch(n_rows: int, n_columns: int) -> Array:
-    """Return memory for a block, of shape (n_rows, n_columns), that this thread uses again.
-
-    What is in it is lost at the next call in the same thread. Memory that is new for every block
-    is met page by page, which may take longer than to compute what is written there.
-    """
-    if _WORKER.memory.size < n_rows * n_columns:
-        _WORKER.memory = np.empty(n_rows * n_columns)
-    block: Array = _WORKER.memory[: n_rows * n_columns].reshape(n_rows, n_columns)
-    return block
 
 
 def in_order(

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar, row_blocks
 from bochner._numerics.memory import as_bytes
+from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
 from bochner.estimators._asymmetry import refuse_asymmetric, refuse_two_sided
+from bochner.estimators._device_predictions import device_predictions
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, Guarded, RowChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -100,6 +103,7 @@ class RidgeHead(BaseEstimator, ABC):
         frequencies = found.frequencies
         is_repeatable = rows.is_repeatable and not keep_sums
         problem = self._problem(frequencies, targets, alpha, rows.n_samples, is_repeatable)
+        problem = replace(problem, on_device=on_device(rows.head.X))
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
             # Those in memory have been met by now, those of a stream that are to come have not.
@@ -164,8 +168,8 @@ class RidgeHead(BaseEstimator, ABC):
         if not self.associated:
             refuse_asymmetric(kernel)
         recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition)
-        X = rows.X if rows.weight is None else rows.X[rows.weight > 0]
-        found = approximate(kernel, X, recipe, draw_rng, data_rng)
+        kept = rows if rows.weight is None else rows[np.flatnonzero(rows.weight > 0)]
+        found = approximate(kernel, host_view(kept.X), recipe, draw_rng, data_rng)
         if not self.associated:
             refuse_two_sided(kernel, found.frequencies)
         return kernel, found
@@ -173,12 +177,12 @@ class RidgeHead(BaseEstimator, ABC):
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
     ) -> AnyKernel:
-        kernel = self.kernel
+        kernel, X = self.kernel, host_view(rows.X)
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
         if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
-            return resolve_kernel(kernel, self.length_scale, rows.X, rng, rows.weight)
+            return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight)
         problem = evidence_problem(
-            rows.X,
+            X,
             targets(rows.y),
             rows.weight,
             rng,
@@ -246,11 +250,14 @@ class RidgeHead(BaseEstimator, ABC):
         """Log marginal likelihood of the training targets; a Krein space has none."""
         return self.posterior_.log_evidence
 
-    def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Array, Array | None]:
+    def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Any, Any]:
         """Return means and, if asked for, standard deviations, both of shape (n, t)."""
         check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        dtypes = float_types(X, FLOATS)
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtypes, reset=False)
         check_rows(self.kernel_, self._region, X)
+        if on_device(X):
+            return device_predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
         mean = np.empty((X.shape[0], self.posterior_.coef.shape[1]))
         std = np.empty_like(mean) if with_std else None
         for rows in row_blocks(len(mean), 16 * self.frequencies_.n_frequencies):
@@ -270,8 +277,10 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     """Return weights of shape (n,), or ``None``; refuse negative ones and all zeros."""
     if sample_weight is None:
         return None
+    # Weights are kept on the host: of rows on a device nothing but their number matters here.
+    rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     weight: Array = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
     )
     return weight
 

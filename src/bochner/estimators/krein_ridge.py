@@ -7,6 +7,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.namespaces import float_types, like, to_numpy
 from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.estimators._sources import row_chunks
 from bochner.features.chunks import Chunk
@@ -104,6 +105,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     to matter, and the kernel is positive definite; the sums are in float64. Predictions then differ
     by some millionths of the targets' spread from those of float64 throughout.
 
+    With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on a
+    GPU, stay where they are: features and their products are made there, block by block, and the
+    sums alone come to the host, which solves for what is learned; predictions are made there, too.
+    Targets and weights are kept on the host. It also sees the rows on which the length scale is
+    chosen or a measure is designed, and, with ``"cg"``, the features of the preconditioner's. On a
+    device ``"auto"`` takes ``"cg"`` only where the other does not fit into ``memory_limit``.
+
     Examples
     --------
     >>> import numpy as np
@@ -177,14 +185,14 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             X,
             y,
             accept_sparse="csr",
-            dtype=FLOATS,
+            dtype=float_types(X, FLOATS),
             multi_output=True,
             y_numeric=True,
             reset=is_first,
         )
-        return Chunk(X, y, checked_weight(sample_weight, X))
+        return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictive means and, if asked for, standard deviations.
 
         Parameters
@@ -196,8 +204,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         Returns
         -------
-        mean : ndarray of shape (n,) or (n, n_targets)
-        std : ndarray of the same shape
+        mean : array of shape (n,) or (n, n_targets)
+            NumPy's, or on the device of ``X`` and of its namespace.
+        std : array of the same shape
             Only if ``return_std``.
 
         Raises
@@ -206,7 +215,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             If standard deviations are asked for in a Krein space.
         """
         mean, std = self._predict(X, with_std=return_std)
-        mean += self._target_origin
+        mean += like(self._target_origin, mean)
         return self._squeeze(mean) if std is None else (self._squeeze(mean), self._squeeze(std))
 
     @property
@@ -226,5 +235,5 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         """Maximum-likelihood variance of the noise; a Krein space has none."""
         return self._squeeze(self.posterior_.noise_variance[None])[0]
 
-    def _squeeze(self, values: Array) -> Array:
+    def _squeeze(self, values: Any) -> Any:
         return values[:, 0] if self._single_target else values

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.namespaces import float_types, to_numpy
 from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.estimators._sources import labels_of, row_chunks
 from bochner.features.chunks import Chunk
@@ -22,7 +23,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
     factorisation. The class of greatest value wins. With an indefinite kernel it learns in a Krein
-    space, or in the associated Hilbert space, as :class:`KreinRidge` does.
+    space, or in the associated Hilbert space, as :class:`KreinRidge` does. Of rows on a device it
+    learns there as well; labels and all that is predicted are NumPy's.
 
     Parameters
     ----------
@@ -111,13 +113,15 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=is_first)
+        dtypes = float_types(X, FLOATS)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtypes, reset=is_first)
+        y = to_numpy(y)
         check_classification_targets(y)
         return Chunk(X, y, checked_weight(sample_weight, X))
 
     def decision_function(self, X: Any) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
-        values = self._predict(X)[0]
+        values: Array = to_numpy(self._predict(X)[0])
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, stacked_rows
+from bochner._numerics.namespaces import taken
 from bochner.features.region import Region, check_rows
 
 Sum = TypeVar("Sum")
@@ -24,8 +25,8 @@ class Chunk:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Float32 or float64.
+    X : ndarray, CSR matrix or array on a device, of shape (n, d)
+        Float32 or float64; targets and weights, a number or so for each row, are NumPy's always.
     y : ndarray of shape (n,) or (n, t)
         Targets as they were given; :class:`~bochner.features.targets.Targets` make numbers of
         them, block by block.
@@ -42,7 +43,8 @@ class Chunk:
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Chunk":
         """Return some of the rows."""
-        return Chunk(self.X[rows], self.y[rows], None if self.weight is None else self.weight[rows])
+        weight = None if self.weight is None else self.weight[rows]
+        return Chunk(taken(self.X, rows), self.y[rows], weight)
 
     def __add__(self, other: "Chunk") -> "Chunk":
         """Return these rows and, after them, those of the other chunk."""

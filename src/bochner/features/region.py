@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.namespaces import host_view
 from bochner._numerics.warn import warn_user
 from bochner.kernels import Kernel
 
@@ -52,8 +53,9 @@ class Region:
 def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
     """Refuse rows outside a kernel's domain, and warn of rows outside a region.
 
-    With ``right``, rows of the kernel's right argument.
+    With ``right``, rows of the kernel's right argument. Rows on a device are checked there.
     """
+    X = host_view(X)
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)
     if region is not None:

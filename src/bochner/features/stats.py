@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import blas
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.namespaces import on_device
+from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
+from bochner.features.products import DeviceProducts, HostProducts, Products
 from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
 
 _BLOCK_BYTES = 2**25
 """Of features that are multiplied with themselves at once."""
-
-_RECENT_ROWS = 16_384
-"""How many rows' products are added up in float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,24 +118,21 @@ def chunk_sums(
     targets : Targets
     products : callable, default=float64 for all
         Tells the type in which products of the features of so many rows are made; see
-        :meth:`RunningSums.add`.
+        :meth:`Products.add <bochner.features.products.Products.add>`.
     block_bytes : int, default=32 MiB
         Of the features that exist at a time, beside the ``p`` by ``p`` sums.
     """
     p = 2 * frequencies.n_frequencies
     total = RunningSums(p, targets.n_targets)
-    # Fresh memory for every block would be met page by page.
-    memory = np.empty(0, dtype=np.byte)
+    scratch = Scratch()
     for chunk in chunks:
         dtype = np.dtype(products(len(chunk)))
+        features = frequencies.beside(chunk.X)
         row_bytes = p * dtype.itemsize
         for rows in row_blocks(len(chunk), row_bytes, block_bytes=block_bytes or _BLOCK_BYTES):
             part = chunk[rows]
-            if len(memory) < row_bytes * len(part):
-                memory = np.empty(row_bytes * len(part), dtype=np.byte)
-            out = memory[: row_bytes * len(part)].view(dtype).reshape(-1, p)
-            Z = frequencies.features(part.X, dtype, out)
-            total.add(Z, targets(part.y), part.weight)
+            out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
+            total.add(features.features(part.X, dtype, out), targets(part.y), part.weight)
     return total.sums()
 
 
@@ -162,59 +157,35 @@ class RunningSums:
     """
 
     def __init__(self, p: int, t: int) -> None:
-        # Of the Gram matrix the lower triangle only, in the order of LAPACK.
-        self._gram = np.zeros((p, p), order="F")
-        self._cross = np.zeros((p, t))
+        self._shape = p, t + 1
+        self._products: Products | None = None
         self._square = np.zeros(t)
-        self._features = np.zeros(p)
         self._targets = np.zeros(t)
         self._weight = 0.0
         self._n_samples = 0
-        self._recent: NDArray[Any] | None = None
-        self._n_recent = 0
 
-    def add(self, Z: NDArray[Any], Y: Array, weight: Array | None = None) -> None:
-        r"""Add rows of features (n, p), which are overwritten, and of targets (n, t).
+    def add(self, Z: Any, Y: Array, weight: Array | None = None) -> None:
+        """Add rows of features (n, p), which are overwritten, and of targets (n, t).
 
-        Products are made in the type of the features and, after some thousand rows, added in
-        float64. In float32 they take half the time, and the Gram matrix of ``n`` rows is off by
-        some :math:`6 \cdot 10^{-8} \sqrt n\, k(0)` in the spectral norm: it may have negative
-        eigenvalues of that size, which a ridge must outweigh.
+        Features on a device are multiplied there; see :class:`~bochner.features.products.Products`.
         """
-        root = np.ones((len(Z), 1)) if weight is None else np.sqrt(weight)[:, None]
-        if weight is not None:
-            Z *= root.astype(Z.dtype)
+        n = Z.shape[0]
+        root = np.ones((n, 1)) if weight is None else np.sqrt(weight)[:, None]
         Y = root * Y
-        columns = np.hstack((Y, root)).astype(Z.dtype)
-        # All products by SciPy's library: its threads and those of NumPy's get in each other's way.
-        product = blas.dgemm if Z.dtype == np.float64 else blas.sgemm
-        outer = product(1.0, Z.T, columns)
-        self._cross += outer[:, :-1]
-        self._features += outer[:, -1]
+        self._made(Z).add(Z, np.hstack((Y, root)), None if weight is None else root)
         self._square += np.sum(Y**2, axis=0)
         self._targets += root[:, 0] @ Y
-        self._weight += float(len(Z) if weight is None else weight.sum())
-        self._n_samples += len(Z) if weight is None else int(np.count_nonzero(weight))
-        if Z.dtype == np.float64:
-            blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
-        else:
-            self._add_single(Z)
+        self._weight += float(n if weight is None else weight.sum())
+        self._n_samples += n if weight is None else int(np.count_nonzero(weight))
 
-    def _add_single(self, Z: NDArray[np.float32]) -> None:
-        if self._recent is None:
-            self._recent = np.zeros(self._gram.shape, np.float32, order="F")
-        beta = 1.0 if self._n_recent else 0.0
-        blas.ssyrk(1.0, Z.T, beta=beta, c=self._recent, lower=1, overwrite_c=1)
-        self._n_recent += len(Z)
-        if self._n_recent >= _RECENT_ROWS:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Add the products in float32 to the sums in float64."""
-        if self._recent is not None and self._n_recent:
-            for part in row_blocks(len(self._gram), 8 * len(self._gram)):
-                self._gram[part.start :, part] += self._recent[part.start :, part]
-        self._n_recent = 0
+    def _made(self, Z: Any) -> Products:
+        if self._products is None:
+            self._products = (
+                DeviceProducts(*self._shape, Z) if on_device(Z) else HostProducts(*self._shape)
+            )
+        elif on_device(Z) is not isinstance(self._products, DeviceProducts):
+            raise ValueError("Chunks of rows must be all NumPy's or sparse, or all on a device.")
+        return self._products
 
     def sums(self) -> FeatureSums:
         """Return the sums so far; no rows can be added any more.
@@ -224,20 +195,14 @@ class RunningSums:
         ValueError
             If there were no rows.
         """
-        if not self._n_samples:
+        if self._products is None or not self._n_samples:
             raise ValueError("There are no rows to sum over.")
-        self._settle()
-        self._recent = None
-        gram = self._gram
-        for part in row_blocks(len(gram), 8 * len(gram)):
-            corner = gram[part, part]
-            gram[part, part] = np.tril(corner) + np.tril(corner, -1).T
-            gram[part, part.stop :] = gram[part.stop :, part].T
+        gram, outer = self._products.sums()
         return FeatureSums(
-            gram.T,
-            self._cross,
+            gram,
+            outer[:, :-1],
             self._square,
-            self._features,
+            outer[:, -1],
             self._targets,
             self._weight,
             self._n_samples,

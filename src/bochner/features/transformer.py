@@ -10,6 +10,15 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, stacked_rows
+from bochner._numerics.namespaces import (
+    float_types,
+    host_view,
+    like,
+    namespace,
+    on_device,
+    same_namespace,
+    taken,
+)
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import check_rows
@@ -88,6 +97,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     -----
     A linear model on these features learns with :math:`Z Z^\top`, which ignores the signature;
     for kernels with negative parts use :class:`bochner.KreinRidge`.
+
+    With scikit-learn's ``array_api_dispatch``, arrays of other namespaces, such as torch tensors on
+    a GPU, are mapped where they are, to features of the same namespace. :meth:`fit` brings to the
+    host the rows that the length scale, a designed measure or fitted weights look at, some thousand
+    at the most, and a few numbers of all rows: norms, means, extremes. What is learned is NumPy's.
 
     References
     ----------
@@ -179,7 +193,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         TypeError
             If no measure is known for the kernel, and weights are not fitted.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        X = validate_data(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
         n_frequencies = count_frequencies(self.n_components)
         _check_dtype(self.dtype)
         if self.output not in OUTPUTS:
@@ -187,7 +201,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}."
             )
         if right is not None:
-            right = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name="right")
+            same_namespace(X, right)
+            dtypes = float_types(right, FLOATS)
+            right = check_array(right, accept_sparse="csr", dtype=dtypes, input_name="right")
+        X, right = host_view(X), host_view(right)
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         alike = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if alike else X
@@ -223,7 +240,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if not len(others):
             return self._left(X)
         right = self._right(self._checked_right(X))
-        return np.concatenate((self._left(X), right[:, others]), axis=1)
+        parts = (self._left(X), taken(right, others, axis=1))
+        features: NDArray[Any] = (
+            namespace(right).concat(parts, axis=1)
+            if on_device(right)
+            else np.concatenate(parts, axis=1)
+        )
+        return features
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the kernel's right argument, of shape (n, n_components).
@@ -239,9 +262,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
+        same_namespace(X, Y)
         left = self._left(self._checked(X))
         right = self._right(self._checked_right(X if Y is None else Y))
-        gram: NDArray[Any] = (left * self.signature_.astype(left.dtype)) @ right.T
+        gram: NDArray[Any] = (left * like(self.signature_, left)) @ right.T
         return gram
 
     def _others(self) -> NDArray[np.intp]:
@@ -256,16 +280,17 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _right(self, Y: Any) -> NDArray[Any]:
         return self.frequencies_.features_right(Y)[:, : self.n_components]
 
+    def _dtypes(self, X: Any) -> tuple[Any, ...]:
+        return float_types(X, FLOATS if self.dtype is None else (_check_dtype(self.dtype),))
+
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        dtype = FLOATS if self.dtype is None else _check_dtype(self.dtype)
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
     def _checked_right(self, Y: Any) -> Any:
-        dtype = FLOATS if self.dtype is None else _check_dtype(self.dtype)
-        Y = check_array(Y, accept_sparse="csr", dtype=dtype, input_name="Y")
+        Y = check_array(Y, accept_sparse="csr", dtype=self._dtypes(Y), input_name="Y")
         if Y.shape[1] != self.frequencies_.dim_right:
             raise ValueError(
                 f"Y has {Y.shape[1]} features, but the kernel's right argument has "

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
 
 _SILENCE = 8.0
 
@@ -109,16 +110,21 @@ class Envelope:
         )
         return Envelope(rate, radius, given.left, given.right)
 
-    def factors(self, X: Any) -> Array:
+    def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d) of the left argument."""
-        X = X if self.left is None else X @ self.left
+        left = self.left
+        if on_device(X):
+            X = widened(X)
+            left = None if left is None else like(left, X)
+        X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
-        depth = square - squared_norms(X)[:, None]
         decay = _SILENCE / np.where(square > 0.0, square, np.inf)
-        exponent = np.where(depth >= 0.0, -rate * depth, decay * depth)
-        factors: NDArray[np.float64] = np.exp(exponent)[:, index.ravel()]
-        return factors
+        norms, xp = squared_norms(X)[:, None], namespace(X)
+        rate, square, decay = (like(values, norms) for values in (rate, square, decay))
+        depth = square - norms
+        exponent = xp.where(depth >= 0.0, -rate * depth, decay * depth)
+        return taken(xp.exp(exponent), index.ravel(), axis=1)
 
 
 def _same(first: Array | None, second: Array | None) -> bool:

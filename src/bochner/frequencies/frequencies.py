@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from bochner._numerics.arrays import FLOATS, Array, frozen_array
+from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.envelope import Envelope
-from bochner.frequencies.maps import trigonometric_features
+from bochner.frequencies.maps import DeviceMap, trigonometric_features
 from bochner.sampling import HadamardRows, Matrix
 
 
@@ -121,6 +122,11 @@ class Frequencies:
         return self.rows if self.rows_right is None else self.rows_right
 
     @property
+    def _amplitude(self) -> Array:
+        amplitude: Array = np.sqrt(np.abs(self.weight))
+        return amplitude
+
+    @property
     def n_frequencies(self) -> int:
         """Number of frequencies, ``m``."""
         return len(self.weight)
@@ -161,12 +167,23 @@ class Frequencies:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
+            With scikit-learn's ``array_api_dispatch``, features of arrays of other namespaces
+            are such arrays, on the same device.
         dtype : float32 or float64, default=None
             Of the features; ``None`` means float32 if ``X`` is and else float64.
         out : ndarray of shape (n, 2m), default=None
             Of that type, in C order: where to write the features.
         """
         return self._map(X, self.rows, self.phase, self.envelope, dtype, out)
+
+    def beside(self, X: Any) -> "Frequencies | DeviceMap":
+        """Return what makes left features of blocks of checked rows ``X``, wherever they lie.
+
+        Of rows on a device, that is a map whose numbers have been brought there once for all.
+        """
+        if not on_device(X):
+            return self
+        return DeviceMap.of(self.rows, self.phase, self._amplitude, self.envelope, X)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -187,11 +204,12 @@ class Frequencies:
         Y : array-like or sparse matrix of shape (n2, d2), default=None
             ``None`` means ``X``.
         """
+        same_namespace(X, Y)
         left = self.features(X)
         right = (
             left if Y is None and self.is_symmetric else self.features_right(X if Y is None else Y)
         )
-        gram: NDArray[Any] = (left * self.signature.astype(left.dtype)) @ right.T
+        gram: NDArray[Any] = (left * like(self.signature, left)) @ right.T
         return gram
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
@@ -220,13 +238,18 @@ class Frequencies:
         dtype: Any = None,
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
+        dtypes = float_types(X, FLOATS)
+        X = check_array(X, accept_sparse="csr", dtype=dtypes, input_name="X")
         if X.shape[1] != omega.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
             )
+        if on_device(X):
+            moved = DeviceMap.of(omega, phase, self._amplitude, envelope, X)
+            features: NDArray[Any] = moved.features(X, dtype)
+            return features
         return trigonometric_features(
-            X, omega, phase, np.sqrt(np.abs(self.weight)), dtype or X.dtype, envelope, out
+            X, omega, phase, self._amplitude, dtype or X.dtype, envelope, out
         )
 
 

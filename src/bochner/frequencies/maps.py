@@ -1,6 +1,7 @@
 """The trigonometric feature map, in blocks of rows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.threads import in_order, scratch, single_threaded_blas
+from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
+from bochner._numerics.scratch import Scratch
+from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
 from bochner.sampling import HadamardRows, Matrix
 
 _BLOCK_BYTES = 2**20
 """Of angles, which stay in a core's own cache until they are features."""
+
+_ANGLES = Scratch()
+
+_DEVICE_BLOCK_BYTES = 2**26
+"""Of angles on a device, which is busy with so many."""
 
 
 def trigonometric_features(
@@ -77,6 +85,63 @@ def _angles(omega: Matrix) -> Callable[[Any], Array]:
         if not isinstance(X, np.ndarray):
             product: Array = X @ transposed
             return product
-        return np.matmul(X, transposed, out=scratch(len(X), transposed.shape[1]))
+        return np.matmul(X, transposed, out=_ANGLES.block(len(X), transposed.shape[1]))
 
     return products
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceMap:
+    """The same map for rows of another namespace, its numbers on their device.
+
+    Parameters
+    ----------
+    omega : array of shape (d, m)
+        Transposed.
+    phase, radius : array of shape (m,)
+    envelope : Envelope or None
+    """
+
+    omega: Any
+    phase: Any
+    radius: Any
+    envelope: Envelope | None
+
+    @classmethod
+    def of(
+        cls, omega: Matrix, phase: Array, amplitude: Array, envelope: Envelope | None, X: Any
+    ) -> "DeviceMap":
+        """Return the map for rows of the namespace and on the device of ``X``.
+
+        Frequencies that are held by blocks are made into a matrix for it.
+        """
+        wide = widened(taken(X, slice(0, 0)))
+        rows = np.ascontiguousarray(np.asarray(omega).T)
+        return cls(like(rows, wide), like(phase, wide), like(amplitude, wide), envelope)
+
+    @property
+    def n_frequencies(self) -> int:
+        """Number of frequencies, ``m``."""
+        return int(self.phase.shape[0])
+
+    def beside(self, X: Any) -> "DeviceMap":
+        """Return the map itself."""
+        return self
+
+    def features(self, X: Any, dtype: Any = None, out: Any = None) -> Any:
+        """Return features of shape (n, 2m) in ``dtype``, by default that of ``X``.
+
+        ``out`` is for the host alone: a device has its own ways with memory.
+        """
+        xp, m = namespace(X), self.n_frequencies
+        dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
+        Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)
+        for rows in row_blocks(X.shape[0], 8 * m, block_bytes=_DEVICE_BLOCK_BYTES):
+            block = widened(taken(X, rows))
+            angle = block @ self.omega + self.phase
+            radius = self.radius
+            if self.envelope is not None:
+                radius = radius * self.envelope.factors(block)
+            Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
+            Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
+        return Z

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, squared_norms
 
 NORM_TOLERANCE = 1e-5
 """How far from one the norm of a row may be; rounding to float32 stays far below."""
@@ -62,7 +61,7 @@ class UnitSphere(Domain):
     """
 
     def check(self, X: Any) -> None:
-        norms: Array = row_norms(X)
+        norms: Array = np.sqrt(squared_norms(X))
         outside = np.flatnonzero(np.abs(norms - 1.0) > NORM_TOLERANCE)
         if outside.size:
             row = int(outside[0])

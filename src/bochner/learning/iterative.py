@@ -33,6 +33,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.warn import warn_user
 from bochner.features.chunks import RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
@@ -163,7 +164,7 @@ def fit_iteratively(
     True
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
-    Z = features.features(sample.rows.X, dtype)
+    Z = to_numpy(features.features(sample.rows.X, dtype))
     if keep:
         rows, features = kept_features(rows, features, dtype)
     moments = _Moments.of(rows.total(target_products, features, dtype, targets), Z.shape[1])

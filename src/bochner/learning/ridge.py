@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
+from bochner._numerics.namespaces import namespace
 from bochner.features.stats import FeatureSums
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
@@ -54,9 +55,11 @@ class RidgePosterior:
 
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
-        spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
-        variance: Array = 1.0 + self.intercept_variance + spread
-        return np.sqrt(variance)[:, None] * np.sqrt(self.noise_variance)
+        xp = namespace(Z)
+        spread = xp.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
+        variance = 1.0 + self.intercept_variance + spread
+        std: Array = xp.sqrt(variance)[:, None] * xp.sqrt(self.noise_variance)
+        return std
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:

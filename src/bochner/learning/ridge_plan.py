@@ -63,6 +63,8 @@ class RidgeProblem:
         Whether the rows can be met more than once.
     tol : float
         Of conjugate gradients.
+    on_device : bool
+        Whether the rows are, where the Gram matrix takes less time than is predicted.
     """
 
     p: int
@@ -73,6 +75,7 @@ class RidgeProblem:
     is_indefinite: bool = False
     is_repeatable: bool = True
     tol: float = 1e-4
+    on_device: bool = False
 
     @property
     def single_will_do(self) -> bool:
@@ -185,8 +188,10 @@ def _obstacle(problem: RidgeProblem) -> str | None:
 
 
 def _pays(problem: RidgeProblem, fits: bool) -> bool:
+    if not fits or problem.on_device:
+        return not fits
     direct, passes = problem.cholesky_seconds(), problem.iterative_seconds()
-    return not fits or (direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes)
+    return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
 
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from queue import SimpleQueue
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, steps
+from bochner._numerics.namespaces import like, on_device, to_numpy
+from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
 from bochner.features.targets import Targets
 
 _BLOCK_BYTES = 2**22
 """Of features, which are still in a cache when products are made of them."""
+
+_DEVICE_BLOCK_BYTES = 2**25
+"""Of features on a device."""
 
 
 class FeatureMap(Protocol):
@@ -26,6 +30,9 @@ class FeatureMap(Protocol):
 
     def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return features of shape (n, p)."""
+
+    def beside(self, X: Any) -> "FeatureMap":
+        """Return the map for blocks of rows ``X``, wherever they lie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,10 @@ class Known:
         kept: NDArray[Any] = X
         return kept
 
+    def beside(self, X: Any) -> "Known":
+        """Return the map itself."""
+        return self
+
 
 def kept_features(rows: RowChunks, features: FeatureMap, dtype: Any) -> tuple[RowChunks, Known]:
     """Return the features of all rows in place of the rows, and their map."""
@@ -60,7 +71,7 @@ def target_products(
     def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
         columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
         weighted = columns if rows.weight is None else columns * rows.weight[:, None]
-        return np.vstack((Z.T @ weighted.astype(Z.dtype), columns.T @ weighted))
+        return np.vstack((to_numpy(Z.T @ like(weighted, Z)), columns.T @ weighted))
 
     return _summed(chunks, features, dtype, products)
 
@@ -79,11 +90,11 @@ def normal_products(
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 
     def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
-        fit = Z @ narrow
-        fit -= origin
+        fit = Z @ like(narrow, Z)
+        fit -= like(origin, fit)
         if rows.weight is not None:
-            fit *= rows.weight[:, None].astype(dtype)
-        made: NDArray[Any] = Z.T @ fit
+            fit *= like(rows.weight[:, None], fit)
+        made: NDArray[Any] = to_numpy(Z.T @ fit)
         return made
 
     return _summed(chunks, features, dtype, products)
@@ -97,23 +108,22 @@ def _summed(
 ) -> Array:
     """Return the sum over blocks of rows, in float64, of a function of their features."""
     p = 2 * features.n_frequencies
-    step = max(16, _BLOCK_BYTES // (p * np.dtype(dtype).itemsize))
+    scratch = Scratch()
     total: Array | None = None
     with single_threaded_blas() as n_threads:
-        # Fresh memory for every block would be met page by page.
-        free = SimpleQueue[NDArray[Any]]()
-        for _ in range(n_threads):
-            free.put(np.empty((step, p), dtype=dtype))
-
         for chunk in chunks:
+            made, is_away = features.beside(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk) -> NDArray[Any]:
-                part, out = chunk[rows], free.get()
-                made = function(features.features(part.X, dtype, out[: len(part)]), part)
-                free.put(out)
-                return made
+            def block(rows: slice, chunk: Chunk = chunk, made: FeatureMap = made) -> NDArray[Any]:
+                part = chunk[rows]
+                out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
+                return function(made.features(part.X, dtype, out), part)
 
-            for _, part in in_order(block, list(steps(len(chunk), step)), n_threads):
+            block_bytes = _DEVICE_BLOCK_BYTES if is_away else _BLOCK_BYTES
+            step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))
+            # A device shares its work among its own threads.
+            shared = in_order(block, list(steps(len(chunk), step)), 1 if is_away else n_threads)
+            for _, part in shared:
                 total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
     if total is None:
         raise ValueError("There are no rows to sum over.")
