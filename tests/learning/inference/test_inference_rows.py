@@ -77,7 +77,8 @@ def test_rows_without_weight_add_nothing_to_a_part():
 
 def test_new_weights_make_the_rows_of_new_targets():
     case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
-    found = case.rows().reweighted(weight, weight * case.y)
+    along = (weight, weight * case.y)
+    found = case.rows().reweighted(lambda part, *given: given, along=along)
     expected = Rows.of(case.X, case.y, weight=weight)
     assert_allclose(found.square, expected.square)
     assert_allclose(found.target, expected.target)

@@ -231,9 +231,7 @@ def chain_of(data: Data, settings: Settings) -> Chain:
     if settings.sampler == "mh":
         data = _repeated(data)
         return JointPairChain(Rows.of(data.X, 0.5 * data.y, data.fixed), moves)
-    kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
-    rows = Rows.of(data.X, kappa, data.fixed, n_threads=threads)
-    return LogisticChain(rows, moves, data.weight)
+    return LogisticChain(Rows.of(data.X, 0.5 * data.y, data.fixed, data.weight, threads), moves)
 
 
 def _repeated(data: Data) -> Data:

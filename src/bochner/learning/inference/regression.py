@@ -11,7 +11,7 @@ from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import Noise
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class RegressionChain:
     moves : Moves
     """
 
-    rows: Rows
+    rows: SummedRows
     noise: Noise
     moves: Moves
 
