@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank_problems import OneAgainstRest, Problems
 from bochner.estimators._ridge_head import checked_weight
-from bochner.estimators.krein_ridge_classifier import class_indicators
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 
@@ -65,17 +65,17 @@ class BaNKClassifier(ClassifierMixin, BaNK):
     _is_binary: ClassVar[bool] = True
     classes_: NDArray[Any]
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         X, y, weight = positive_rows(X, y, checked_weight(sample_weight, X))
-        self.classes_, code = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y) if labels is None else labels
         if len(self.classes_) < 2:
             raise ValueError(
                 f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
             )
-        X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
-        return X, class_indicators(label, np.arange(len(self.classes_))), weight
+        targets = OneAgainstRest(self.classes_)
+        return Problems(*distinct_rows(X, targets.codes(y), weight), targets)
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank_problems import Problems, Standardised
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
@@ -99,21 +100,21 @@ class BaNKRegressor(RegressorMixin, BaNK):
     target_mean_: float
     target_scale_: float
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         X, y, weight = distinct_rows(
             *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
         )
-        if weight is not None:
-            weight = weight / min(1.0, weight.mean())
+        unit = 1.0 if weight is None else min(1.0, float(weight.mean()))
+        weight = None if weight is None else weight / unit
         self.target_mean_ = float(np.average(y, weights=weight))
         centred = y - self.target_mean_
         scale = float(np.sqrt(np.average(centred**2, weights=weight)))
         # What rounding leaves of a constant is no signal.
         is_constant = scale <= _ROUNDING * abs(self.target_mean_)
         self.target_scale_ = 1.0 if is_constant else scale
-        target = np.zeros_like(y) if is_constant else centred / scale
-        return X, target[:, None], weight
+        targets = Standardised(self.target_mean_, 0.0 if is_constant else scale)
+        return Problems(X, y, weight, targets, unit)
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return posterior means and, if asked for, standard deviations.
