@@ -1,5 +1,6 @@
 """Linear algebra that survives rounding."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,25 +10,24 @@ from scipy.linalg import LinAlgError, cholesky, lapack
 from bochner._numerics.arrays import Array
 
 
-def jittered_cholesky(matrix: Array) -> Array:
-    """Return the lower Cholesky factor of ``matrix`` plus the least jitter that it needs.
+def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
+    """Return the lower Cholesky factor of ``matrix + ridge I`` plus the least jitter it needs.
 
     The jitter starts at rounding error relative to the mean diagonal and grows tenfold to 1e-6.
+    Nothing of the matrix's size is allocated but the factor, in Fortran order.
 
     Raises
     ------
     numpy.linalg.LinAlgError
         If the matrix is not positive definite up to that jitter.
     """
-    try:
-        return cholesky(matrix, lower=True)
-    except LinAlgError:
-        scale = float(np.mean(np.diagonal(matrix)))
-    for exponent in range(-15, -5):
-        try:
-            return cholesky(matrix + 10.0**exponent * scale * np.eye(len(matrix)), lower=True)
-        except LinAlgError:
-            continue
+    diagonal = np.arange(len(matrix))
+    scale = float(np.mean(np.diagonal(matrix))) + ridge
+    for jitter in (0.0, *(10.0**exponent * scale for exponent in range(-15, -5))):
+        shifted = np.array(matrix, dtype=np.float64, order="F")
+        shifted[diagonal, diagonal] += ridge + jitter
+        with suppress(LinAlgError):
+            return cholesky(shifted, lower=True, overwrite_a=True)
     raise LinAlgError("The matrix is not positive definite, even with a jitter of 1e-6.")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.estimators.krein_ridge_classifier import class_indicators
+from bochner.features.targets import Indicators
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class OneAgainstRest:
 
     def of_codes(self, codes: Array) -> Array:
         """Return a column for every class, or one for two of them."""
-        return class_indicators(codes, np.arange(len(self.classes)))
+        return Indicators(np.arange(len(self.classes)))(codes)
 
     def __call__(self, y: NDArray[Any]) -> Array:
         """Return the columns of targets (n, t) that labels ``y`` (n,) stand for."""

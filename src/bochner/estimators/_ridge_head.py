@@ -11,17 +11,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar, row_blocks
+from bochner._numerics.memory import as_bytes
 from bochner.estimators._asymmetry import refuse_asymmetric, refuse_two_sided
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.chunks import Chunk, Guarded, RowChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.region import Region, check_rows
-from bochner.features.stats import FeatureSums, feature_sums
+from bochner.features.stats import FeatureSums, chunk_sums
+from bochner.features.targets import Targets
 from bochner.features.transformer import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import KERNELS_BY_DIMENSION, Kernel, named_kernel
+from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import KreinSolution, fit_krein
 from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
+from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
@@ -32,8 +37,8 @@ HEAD_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
         "frequencies_": Frequencies,
         "signature_": Array,
         "_region": Region | None,
-        "sums_": FeatureSums,
-        "posterior_": RidgePosterior | KreinSolution,
+        "sums_": FeatureSums | None,
+        "posterior_": RidgePosterior | KreinSolution | IterativeSolution,
     }
 )
 """What every head learns, for model files."""
@@ -46,8 +51,8 @@ class RidgeHead(BaseEstimator, ABC):
     frequencies_: Frequencies
     signature_: Array
     _region: Region | None
-    sums_: FeatureSums
-    posterior_: RidgePosterior | KreinSolution
+    sums_: FeatureSums | None
+    posterior_: RidgePosterior | KreinSolution | IterativeSolution
 
     def __init__(
         self,
@@ -61,6 +66,9 @@ class RidgeHead(BaseEstimator, ABC):
         decomposition: str | Decomposition = "auto",
         fit_intercept: bool = False,
         associated: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        memory_limit: int | str | None = None,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -72,74 +80,165 @@ class RidgeHead(BaseEstimator, ABC):
         self.decomposition = decomposition
         self.fit_intercept = fit_intercept
         self.associated = associated
+        self.solver = solver
+        self.tol = tol
+        self.memory_limit = memory_limit
         self.random_state = random_state
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the head."""
 
-    def _start(self, X: Any, Y: Array, weight: Array | None) -> None:
-        """Resolve the kernel, draw the frequencies and forget all earlier rows."""
+    def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
+        """Fit to the rows; until all is found, nothing of an earlier fit is lost.
+
+        ``keep_sums`` asks for sums that rows can be added to.
+        """
+        alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
+        kernel_rng, draw_rng, data_rng, solver_rng = generators(self.random_state, 4)
+        kernel, found = self._approximation(rows.head, targets, kernel_rng, draw_rng, data_rng)
+        frequencies = found.frequencies
+        is_repeatable = rows.is_repeatable and not keep_sums
+        problem = self._problem(frequencies, targets, alpha, rows.n_samples, is_repeatable)
+        plan = plan_ridge(problem, self.solver, limit)
+        if rows.n_samples is None:
+            # Those in memory have been met by now, those of a stream that are to come have not.
+            rows = Guarded(rows, kernel, found.region)
+        sums: FeatureSums | None = None
+        posterior: RidgePosterior | KreinSolution | IterativeSolution
+        if plan.solver == "cholesky":
+            sums = rows.total(chunk_sums, frequencies, targets, problem.products, plan.block_bytes)
+            posterior = self._solve(sums, frequencies, alpha)
+        else:
+            posterior = self._iterate(rows, targets, frequencies, problem, plan, solver_rng)
+        self.kernel_, self._region = kernel, found.region
+        self.frequencies_, self.signature_ = frequencies, frequencies.signature
+        self.sums_, self.posterior_ = sums, posterior
+
+    def _add_rows(self, rows: Chunk, targets: Targets) -> None:
+        """Add rows to the sums of those already seen, and solve."""
+        alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
+        if self.sums_ is None:
+            raise ValueError(
+                "This model was fitted by conjugate gradients, which keep no sums that rows could "
+                "be added to. Use solver='cholesky', or fit to all rows."
+            )
+        check_rows(self.kernel_, self._region, rows.X)
+        problem = self._problem(self.frequencies_, targets, alpha, None, is_repeatable=False)
+        plan = plan_ridge(problem, self.solver, limit)
+        new = chunk_sums([rows], self.frequencies_, targets, problem.products, plan.block_bytes)
+        sums = self.sums_ + new
+        self.posterior_ = self._solve(sums, self.frequencies_, alpha)
+        self.sums_ = sums
+
+    def _problem(
+        self,
+        frequencies: Frequencies,
+        targets: Targets,
+        alpha: float | None,
+        n_samples: int | None,
+        is_repeatable: bool,
+    ) -> RidgeProblem:
+        return RidgeProblem(
+            p=2 * frequencies.n_frequencies,
+            t=targets.n_targets,
+            n_samples=n_samples,
+            alpha=alpha,
+            scale=float(np.abs(frequencies.weight).sum()),
+            is_indefinite=bool((self._signs(frequencies) < 0).any()),
+            is_repeatable=is_repeatable,
+        )
+
+    def _approximation(
+        self,
+        rows: Chunk,
+        targets: Targets,
+        kernel_rng: np.random.Generator,
+        draw_rng: np.random.Generator,
+        data_rng: np.random.Generator,
+    ) -> tuple[AnyKernel, Approximation]:
+        """Resolve the kernel and draw its frequencies."""
         n_frequencies = count_frequencies(self.n_components)
-        kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
-        self.kernel_ = self._choose_kernel(X, Y, weight, n_frequencies, kernel_rng)
+        kernel = self._choose_kernel(rows, targets, n_frequencies, kernel_rng)
         if not self.associated:
-            refuse_asymmetric(self.kernel_)
+            refuse_asymmetric(kernel)
         recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition)
-        rows = X if weight is None else X[weight > 0]
-        found = approximate(self.kernel_, rows, recipe, draw_rng, data_rng)
+        X = rows.X if rows.weight is None else rows.X[rows.weight > 0]
+        found = approximate(kernel, X, recipe, draw_rng, data_rng)
         if not self.associated:
-            refuse_two_sided(self.kernel_, found.frequencies)
-        self.frequencies_ = found.frequencies
-        self.signature_ = self.frequencies_.signature
-        self._region = found.region
+            refuse_two_sided(kernel, found.frequencies)
+        return kernel, found
 
     def _choose_kernel(
-        self, X: Any, Y: Array, weight: Array | None, n_frequencies: int, rng: np.random.Generator
+        self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
     ) -> AnyKernel:
         kernel = self.kernel
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
         if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
-            return resolve_kernel(kernel, self.length_scale, X, rng, weight)
+            return resolve_kernel(kernel, self.length_scale, rows.X, rng, rows.weight)
         problem = evidence_problem(
-            X,
-            Y,
-            weight,
+            rows.X,
+            targets(rows.y),
+            rows.weight,
             rng,
             n_frequencies=n_frequencies,
             scheme=self.scheme,
-            alpha=self._alpha(),
+            alpha=checked_alpha(self.alpha),
             fit_intercept=self.fit_intercept,
         )
         return select_length_scale(named_kernel(kernel), problem, rng)
 
-    def _alpha(self) -> float | None:
-        return checked_alpha(self.alpha)
+    def _signs(self, frequencies: Frequencies) -> Array:
+        """Return the diagonal of ``J``, of shape (p,)."""
+        signature = frequencies.signature
+        return np.ones_like(signature) if self.associated else signature
 
-    def _add_rows(self, X: Any, Y: Array, weight: Array | None, *, start: bool) -> None:
-        """Add rows to the sums (the first ones if ``start``) and solve."""
-        alpha = self._alpha()
-        if start:
-            self._start(X, Y, weight)
-        else:
-            check_rows(self.kernel_, self._region, X)
-        rows = feature_sums(self.frequencies_, X, Y, weight)
-        self.sums_ = rows if start else self.sums_ + rows
-        self.posterior_ = self._solve(alpha)
-
-    def _solve(self, alpha: float | None) -> RidgePosterior | KreinSolution:
+    def _solve(
+        self, sums: FeatureSums, frequencies: Frequencies, alpha: float | None
+    ) -> RidgePosterior | KreinSolution:
         """Return the posterior, or the stationary point in a Krein space."""
-        intercept = self.fit_intercept
-        if not (self.associated or (self.signature_ > 0).all()):
-            return fit_krein(self.sums_, self.signature_, alpha, fit_intercept=intercept)
+        intercept, signs = self.fit_intercept, self._signs(frequencies)
+        if (signs < 0).any():
+            return fit_krein(sums, signs, alpha, fit_intercept=intercept)
         if alpha is None:
-            alpha = best_alpha(self.sums_, fit_intercept=intercept)[0]
-        return fit_ridge(self.sums_, alpha, fit_intercept=intercept)
+            alpha = best_alpha(sums, fit_intercept=intercept)[0]
+        return fit_ridge(sums, alpha, fit_intercept=intercept)
+
+    def _iterate(
+        self,
+        rows: RowChunks,
+        targets: Targets,
+        frequencies: Frequencies,
+        problem: RidgeProblem,
+        plan: RidgePlan,
+        rng: np.random.Generator,
+    ) -> IterativeSolution:
+        """Return the same weights without the sums."""
+        assert problem.alpha is not None
+        return fit_iteratively(
+            rows,
+            frequencies,
+            targets,
+            self._signs(frequencies),
+            problem.alpha,
+            rng,
+            fit_intercept=self.fit_intercept,
+            tol=as_positive_scalar("tol", self.tol),
+            dtype=problem.pass_dtype,
+            n_landmarks=plan.n_landmarks,
+            keep=plan.keep,
+        )
 
     @property
     def alpha_(self) -> float:
         """The regularisation in use."""
         return self.posterior_.alpha
+
+    @property
+    def n_iter_(self) -> int | None:
+        """Products with the matrix of the system that conjugate gradients took."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
     @property
     def log_evidence_(self) -> float:

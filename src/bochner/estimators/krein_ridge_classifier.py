@@ -10,6 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
+from bochner.estimators._sources import labels_of, row_chunks
+from bochner.features.chunks import Chunk
+from bochner.features.targets import Indicators
 from bochner.persist import persistable
 
 
@@ -23,8 +26,10 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     Parameters
     ----------
-    kernel, n_components, alpha, length_scale, scheme, fit_intercept, associated, random_state
+    kernel, n_components, alpha, length_scale, scheme, fit_intercept, associated
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
+    solver, tol, memory_limit, random_state
+        As in :class:`KreinRidge`.
 
     Attributes
     ----------
@@ -37,7 +42,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     log_evidence_ : float
         Not in a Krein space.
-    sums_ : FeatureSums
+    sums_ : FeatureSums or None
+    n_iter_ : int or None
 
     Examples
     --------
@@ -51,14 +57,15 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     classes_: NDArray[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
+        X : {array-like, sparse matrix} of shape (n, d), or iterable of chunks
+            As for :class:`KreinRidge`; all chunks are met once more, for their labels.
         y : array-like of shape (n,)
-            Class labels, at least two of them.
+            Class labels, at least two of them; ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
 
         Returns
@@ -71,7 +78,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             If there is one class only, a parameter is out of range, the data are unusable, or the
             kernel is asymmetric and ``associated`` is false.
         """
-        return self._fit(X, y, None, sample_weight, start=True)
+        return self._fit_first(X, y, None, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those already seen.
@@ -83,24 +90,30 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         classes : array-like, default=None
             All labels that will ever come; needed in the first call unless ``y`` has them all.
         """
-        return self._fit(X, y, classes, sample_weight, start=not hasattr(self, "sums_"))
+        if not hasattr(self, "sums_"):
+            return self._fit_first(X, y, classes, sample_weight, keep_sums=True)
+        self._add_rows(
+            self._checked(X, y, sample_weight, is_first=False), Indicators(self.classes_)
+        )
+        return self
 
-    def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, start: bool) -> Self:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=start)
-        check_classification_targets(y)
-        if start:
-            labels = np.unique(y if classes is None else classes)
-            if len(labels) < 2:
-                raise ValueError(
-                    f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
-                )
-        else:
-            labels = self.classes_
-        weight = checked_weight(sample_weight, X)
-        targets = class_indicators(y, labels)
-        self._add_rows(X, targets, weight, start=start)
+    def _fit_first(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, keep_sums: bool = False
+    ) -> Self:
+        rows = row_chunks(X, y, sample_weight, self._checked)
+        labels = labels_of(rows, X) if classes is None else np.unique(classes)
+        if len(labels) < 2:
+            raise ValueError(
+                f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
+            )
+        self._fit_rows(rows, Indicators(labels), keep_sums=keep_sums)
         self.classes_ = labels
         return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=is_first)
+        check_classification_targets(y)
+        return Chunk(X, y, checked_weight(sample_weight, X))
 
     def decision_function(self, X: Any) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
@@ -137,18 +150,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """The constants, zero unless ``fit_intercept``."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.intercept
-
-
-def class_indicators(y: NDArray[Any], classes: NDArray[Any]) -> Array:
-    """Return targets of plus and minus one: (n, 1) for two classes, else (n, n_classes)."""
-    unknown = np.setdiff1d(y, classes)
-    if unknown.size:
-        raise ValueError(
-            f"y contains labels that were not announced: {unknown[:5].tolist()}; give all of "
-            f"them as classes in the first call of partial_fit. Known: {classes.tolist()}."
-        )
-    columns = classes[1:] if len(classes) == 2 else classes
-    return np.where(y[:, None] == columns, 1.0, -1.0)
 
 
 def _project_to_simplex(points: Array) -> Array:

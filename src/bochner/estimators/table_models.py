@@ -17,8 +17,9 @@ from bochner.estimators._asymmetry import refuse_asymmetric
 from bochner.estimators._ridge_head import RidgeHead
 from bochner.estimators._tables import TableModel, as_numbers
 from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier, class_indicators
+from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_encoder import TableEncoder
+from bochner.features.targets import Indicators
 from bochner.features.transformer import count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.learning.criteria import ExactEvidence, LeaveOneOut, PairCriterion
@@ -291,7 +292,7 @@ class TableClassifier(ClassifierMixin, KernelTable):
             raise ValueError(
                 f"TableClassifier needs at least two classes, got 1 class: {classes[0]!r}."
             )
-        return class_indicators(y, classes)
+        return Indicators(classes)(y)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """The monoid of sums: all that linear heads need of the data."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,15 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._numerics.arrays import Array, row_blocks
+from bochner.features.chunks import Chunk
+from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
+
+_BLOCK_BYTES = 2**25
+"""Of features that are multiplied with themselves at once."""
+
+_RECENT_ROWS = 8192
+"""How many rows' products are added up in float32."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +86,11 @@ class FeatureSums:
     def centred(self) -> "FeatureSums":
         """Return the sums about the weighted means of features and targets."""
         mean_z, mean_y = self.features / self.weight, self.targets / self.weight
+        gram = self.gram.copy()
+        for part in row_blocks(len(gram), 8 * len(gram)):
+            gram[part] -= np.outer(self.weight * mean_z[part], mean_z)
         return FeatureSums(
-            gram=self.gram - self.weight * np.outer(mean_z, mean_z),
+            gram=gram,
             cross=self.cross - self.weight * np.outer(mean_z, mean_y),
             square=np.maximum(self.square - self.weight * mean_y**2, 0.0),
             features=np.zeros_like(self.features),
@@ -88,6 +100,40 @@ class FeatureSums:
         )
 
 
+def _in_double(n_rows: int) -> type[np.floating[Any]]:
+    return np.float64
+
+
+def chunk_sums(
+    chunks: Iterable[Chunk],
+    frequencies: Frequencies,
+    targets: Targets,
+    products: Callable[[int], type[np.floating[Any]]] = _in_double,
+    block_bytes: int | None = None,
+) -> FeatureSums:
+    """Return the sums over all rows of all chunks.
+
+    Parameters
+    ----------
+    chunks : iterable of Chunk
+    frequencies : Frequencies
+    targets : Targets
+    products : callable, default=float64 for all
+        Tells the type in which products of the features of so many rows are made; see
+        :meth:`RunningSums.add`.
+    block_bytes : int, default=32 MiB
+        Of the features that exist at a time, beside the ``p`` by ``p`` sums.
+    """
+    total = RunningSums(2 * frequencies.n_frequencies, targets.n_targets)
+    for chunk in chunks:
+        dtype = np.dtype(products(len(chunk)))
+        row_bytes = 2 * frequencies.n_frequencies * dtype.itemsize
+        for rows in row_blocks(len(chunk), row_bytes, block_bytes=block_bytes or _BLOCK_BYTES):
+            part = chunk[rows]
+            total.add(frequencies.features(part.X, dtype), targets(part.y), part.weight)
+    return total.sums()
+
+
 def feature_sums(
     frequencies: Frequencies, X: Any, Y: Array, weight: Array | None = None
 ) -> FeatureSums:
@@ -95,13 +141,8 @@ def feature_sums(
 
     Beside the ``p`` by ``p`` sums, no more than a block of features exists at a time.
     """
-    p = 2 * frequencies.n_frequencies
-    total = RunningSums(p, Y.shape[1])
-    # A block must be worth a pass over p by p sums.
-    for rows in row_blocks(X.shape[0], 8 * p, least=p // 8):
-        Z = frequencies.features(X[rows])
-        total.add(Z, Y[rows], None if weight is None else weight[rows])
-    return total.sums()
+    targets = Numbers(np.zeros(Y.shape[1]))
+    return chunk_sums([Chunk(X, Y, weight)], frequencies, targets)
 
 
 class RunningSums:
@@ -122,25 +163,48 @@ class RunningSums:
         self._targets = np.zeros(t)
         self._weight = 0.0
         self._n_samples = 0
+        self._recent: NDArray[Any] | None = None
+        self._n_recent = 0
 
     def add(self, Z: NDArray[Any], Y: Array, weight: Array | None = None) -> None:
-        """Add rows of features (n, p), which are overwritten, and of targets (n, t)."""
-        # Products of float32 would leave the Gram matrix indefinite where its spectrum decays.
-        Z, Y = Z.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+        r"""Add rows of features (n, p), which are overwritten, and of targets (n, t).
+
+        Products are made in the type of the features and, after some thousand rows, added in
+        float64. In float32 they take half the time, and the Gram matrix of ``n`` rows is off by
+        some :math:`6 \cdot 10^{-8} \sqrt n\, k(0)` in the spectral norm: it may have negative
+        eigenvalues of that size, which a ridge must outweigh.
+        """
+        root = np.ones((len(Z), 1)) if weight is None else np.sqrt(weight)[:, None]
+        if weight is not None:
+            Z *= root.astype(Z.dtype)
+        Y = root * Y
+        outer = Z.T @ np.hstack((Y, root)).astype(Z.dtype)
+        self._cross += outer[:, :-1]
+        self._features += outer[:, -1]
+        self._square += np.sum(Y**2, axis=0)
+        self._targets += root[:, 0] @ Y
         self._weight += float(len(Z) if weight is None else weight.sum())
         self._n_samples += len(Z) if weight is None else int(np.count_nonzero(weight))
-        if weight is None:
-            self._features += Z.sum(axis=0)
-            self._targets += Y.sum(axis=0)
+        if Z.dtype == np.float64:
+            blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
         else:
-            root = np.sqrt(weight)[:, None]
-            Z *= root
-            self._features += root[:, 0] @ Z
-            self._targets += weight @ Y
-            Y = root * Y
-        self._square += np.sum(Y**2, axis=0)
-        self._cross += Z.T @ Y
-        blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
+            self._add_single(Z)
+
+    def _add_single(self, Z: NDArray[np.float32]) -> None:
+        if self._recent is None:
+            self._recent = np.zeros(self._gram.shape, np.float32, order="F")
+        beta = 1.0 if self._n_recent else 0.0
+        blas.ssyrk(1.0, Z.T, beta=beta, c=self._recent, lower=1, overwrite_c=1)
+        self._n_recent += len(Z)
+        if self._n_recent >= _RECENT_ROWS:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Add the products in float32 to the sums in float64."""
+        if self._recent is not None and self._n_recent:
+            for part in row_blocks(len(self._gram), 8 * len(self._gram)):
+                self._gram[part.start :, part] += self._recent[part.start :, part]
+        self._n_recent = 0
 
     def sums(self) -> FeatureSums:
         """Return the sums so far; no rows can be added any more.
@@ -152,6 +216,8 @@ class RunningSums:
         """
         if not self._n_samples:
             raise ValueError("There are no rows to sum over.")
+        self._settle()
+        self._recent = None
         gram = self._gram
         for part in row_blocks(len(gram), 8 * len(gram)):
             corner = gram[part, part]

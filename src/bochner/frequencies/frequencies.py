@@ -133,14 +133,16 @@ class Frequencies:
             return np.ones(self.n_frequencies, dtype=np.bool_)
         return np.asarray((self.phase != 0.0) | (self.omega != self.nu).any(axis=1))
 
-    def features(self, X: Any) -> NDArray[Any]:
-        """Return the left features, of shape (n, 2m), in float32 if ``X`` is and else float64.
+    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+        """Return the left features, of shape (n, 2m).
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
+        dtype : float32 or float64, default=None
+            Of the features; ``None`` means float32 if ``X`` is and else float64.
         """
-        return self._map(X, self.omega, self.phase, self.envelope)
+        return self._map(X, self.omega, self.phase, self.envelope, dtype)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -185,14 +187,16 @@ class Frequencies:
         phase = self.phase if phase is None else phase
         return Frequencies(self.omega, weight, phase, self._given_nu, self.envelope)
 
-    def _map(self, X: Any, omega: Array, phase: Array, envelope: Envelope | None) -> NDArray[Any]:
+    def _map(
+        self, X: Any, omega: Array, phase: Array, envelope: Envelope | None, dtype: Any = None
+    ) -> NDArray[Any]:
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
         if X.shape[1] != omega.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
             )
         return trigonometric_features(
-            X, omega, phase, np.sqrt(np.abs(self.weight)), X.dtype, envelope
+            X, omega, phase, np.sqrt(np.abs(self.weight)), dtype or X.dtype, envelope
         )
 
 

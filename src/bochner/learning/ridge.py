@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh, lapack
 from scipy.optimize import brentq
 
 from bochner._numerics.arrays import Array
@@ -62,11 +62,12 @@ class RidgePosterior:
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
     """Return the posterior given the sums and the ratio ``alpha`` of noise to weight variance."""
     centred, degrees = centred_sums(sums, fit_intercept)
-    lower = jittered_cholesky(centred.gram + alpha * np.eye(len(centred.gram)))
-    whitener = solve_triangular(lower, np.eye(len(lower)), lower=True).T
-    coef = whitener @ (whitener.T @ centred.cross)
-    noise = _noise_variance(centred, np.sum(centred.cross * coef, axis=0), degrees)
+    lower = jittered_cholesky(centred.gram, alpha)
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
+    inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    whitener = inverse.T
+    coef = whitener @ (whitener.T @ centred.cross)
+    noise = noise_variance(centred.square, np.sum(centred.cross * coef, axis=0), degrees)
     centre, mean_targets = origin(sums, centred)
     return RidgePosterior(
         coef=coef,
@@ -128,7 +129,7 @@ class _Spectrum:
 
     def _noise_variance(self, shifted: Array) -> Array:
         explained = np.sum(self.squares / shifted[:, None], axis=0)
-        return _noise_variance(self.sums, explained, self.degrees)
+        return noise_variance(self.sums.square, explained, self.degrees)
 
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
@@ -146,10 +147,20 @@ def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
     )
 
 
-def _noise_variance(sums: FeatureSums, explained: Array, degrees: float) -> Array:
+def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
+    r"""Return the maximum-likelihood variances of the noise, of shape (t,).
+
+    Parameters
+    ----------
+    square : ndarray of shape (t,)
+        :math:`y^\top y`, of centred targets with an intercept.
+    explained : ndarray of shape (t,)
+        :math:`b^\top A^{-1} b`.
+    degrees : float
+    """
     # The floor keeps a perfect fit from claiming infinite evidence.
-    floor = np.maximum(1e-12 * sums.square, np.finfo(np.float64).tiny)
-    return np.maximum(sums.square - explained, floor) / degrees
+    floor = np.maximum(1e-12 * square, np.finfo(np.float64).tiny)
+    return np.maximum(square - explained, floor) / degrees
 
 
 def _log_evidence(noise_variance: Array, log_determinant: float, degrees: float) -> float:

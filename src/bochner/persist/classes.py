@@ -21,6 +21,7 @@ from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.relevance import Relevance
+from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
@@ -50,6 +51,7 @@ VALUES: Mapping[str, type] = MappingProxyType(
             FeatureSums,
             RidgePosterior,
             KreinSolution,
+            IterativeSolution,
             PairSolution,
             SingularComponents,
             Scaling,
@@ -75,6 +77,7 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
             "centre": "p",
         },
         KreinSolution: {"coef": "pt", "intercept": "t", "poles": "q"},
+        IterativeSolution: {"coef": "pt", "intercept": "t"},
         PairSolution: {"coef": "pp"},
         SingularComponents: {"values": "r", "left": "pr", "right": "pr"},
         Scaling: {"centre": "d", "scale": "d"},

@@ -1,0 +1,52 @@
+"""Amounts of memory, as users write them."""
+
+import re
+from numbers import Integral
+from typing import Any
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def as_bytes(limit: Any) -> int | None:
+    """Return the bytes that ``limit`` stands for: a positive integer, ``"1GB"`` or ``"512MiB"``.
+
+    ``None`` stays ``None``.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+
+    Examples
+    --------
+    >>> as_bytes("1.5GB"), as_bytes("2 MiB"), as_bytes(1000)
+    (1500000000, 2097152, 1000)
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]I?)?B?\s*", limit.upper())
+        if found is not None and found[1].count(".") <= 1 and found[1] != ".":
+            factor = (_UNITS | _BINARY)[found[2] or ""]
+            limit = int(float(found[1]) * factor)
+    if isinstance(limit, Integral) and not isinstance(limit, bool) and int(limit) > 0:
+        return int(limit)
+    raise ValueError(
+        f"memory_limit must be a number of bytes such as 10**9, a text such as '1GB' or '512MiB', "
+        f"or None; got {limit!r}."
+    )
+
+
+def in_words(n_bytes: float) -> str:
+    """Return the amount with a unit.
+
+    Examples
+    --------
+    >>> in_words(1.5e9), in_words(2_500_000)
+    ('1.5 GB', '2.5 MB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.3g} {unit}"
+    return f"{n_bytes / 1e3:.3g} kB"

@@ -1,0 +1,292 @@
+"""Rows that estimators meet only in sums over chunks of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import add
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, stacked_rows
+from bochner.features.region import Region, check_rows
+
+Sum = TypeVar("Sum")
+Given = ParamSpec("Given")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Some rows, with their targets and weights.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Float32 or float64.
+    y : ndarray of shape (n,) or (n, t)
+        Targets as they were given; :class:`~bochner.features.targets.Targets` make numbers of
+        them, block by block.
+    weight : ndarray of shape (n,) or None
+        ``None`` means one.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    weight: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Chunk":
+        """Return some of the rows."""
+        return Chunk(self.X[rows], self.y[rows], None if self.weight is None else self.weight[rows])
+
+    def __add__(self, other: "Chunk") -> "Chunk":
+        """Return these rows and, after them, those of the other chunk."""
+        weight = None
+        if self.weight is not None or other.weight is not None:
+            weight = np.concatenate((self.weights, other.weights))
+        return Chunk(stacked_rows(self.X, other.X), np.concatenate((self.y, other.y)), weight)
+
+    @property
+    def weights(self) -> Array:
+        """Weights of shape (n,), ones where none were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+
+class RowChunks(ABC):
+    """Rows with targets that are met a chunk at a time, more than once unless they say otherwise.
+
+    Everything that is linear in the number of rows is a sum over chunks: in memory, from a stream
+    and on a cluster it is made by the same function.
+    """
+
+    @property
+    @abstractmethod
+    def head(self) -> Chunk:
+        """All rows, or the first ones of many: those on which kernels are chosen."""
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int | None:
+        """Number of rows, ``None`` where it is not known beforehand."""
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the rows can be met more than once."""
+        return True
+
+    @abstractmethod
+    def total(
+        self,
+        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Sum:
+        """Return what ``function`` makes of all chunks.
+
+        Parameters
+        ----------
+        function : callable
+            Of an iterable of chunks and the other arguments; a function of a module, without
+            state. What it makes of some chunks and of the others must add up, with ``+``, to what
+            it makes of all of them: workers are given some chunks each.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayChunks(RowChunks):
+    """Rows in memory, or mapped into it from a file: one chunk.
+
+    Parameters
+    ----------
+    rows : Chunk
+    """
+
+    rows: Chunk
+
+    @property
+    def head(self) -> Chunk:
+        return self.rows
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.rows)
+
+    def total(
+        self,
+        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Sum:
+        return function([self.rows], *args, **kwargs)
+
+
+class StreamChunks(RowChunks):
+    """Rows that arrive a chunk at a time.
+
+    Parameters
+    ----------
+    stream : iterable
+        Of whatever ``check`` takes. An iterator is met once; a list, or an object whose
+        ``__iter__`` starts anew, as often as needed.
+    check : callable
+        Returns a :class:`Chunk`, or raises.
+    """
+
+    def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk]) -> None:
+        self._stream = stream
+        self._check = check
+        self._first: tuple[Chunk, Iterator[Any]] | None = None
+
+    @property
+    def head(self) -> Chunk:
+        """The first chunk.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or its rows were met already and cannot be met again.
+        """
+        if self._first is None:
+            chunks = iter(self._stream)
+            given = next(chunks, None)
+            if given is None:
+                raise ValueError(
+                    "There are no chunks of rows. An iterator gives them once: pass a list, or an "
+                    "object whose __iter__ starts anew, to have them read again."
+                )
+            self._first = self._check(given), chunks
+        return self._first[0]
+
+    @property
+    def n_samples(self) -> None:
+        return None
+
+    @property
+    def is_repeatable(self) -> bool:
+        return not isinstance(self._stream, Iterator)
+
+    def total(
+        self,
+        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Sum:
+        return function(self._chunks(), *args, **kwargs)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        first = self.head
+        assert self._first is not None
+        rest = self._first[1]
+        self._first = None
+        yield from chain([first], map(self._check, rest))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guarded(RowChunks):
+    """Rows that are checked against a kernel's domain, and the region of a design, when met.
+
+    Parameters
+    ----------
+    rows : RowChunks
+    kernel : Kernel or callable
+    region : Region or None
+    """
+
+    rows: RowChunks
+    kernel: Any
+    region: Region | None
+
+    @property
+    def head(self) -> Chunk:
+        return self.rows.head
+
+    @property
+    def n_samples(self) -> int | None:
+        return self.rows.n_samples
+
+    @property
+    def is_repeatable(self) -> bool:
+        return self.rows.is_repeatable
+
+    def total(
+        self,
+        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Sum:
+        return self.rows.total(_checked, self.kernel, self.region, function, args, kwargs)
+
+
+def _checked(
+    chunks: Iterable[Chunk],
+    kernel: Any,
+    region: Region | None,
+    function: Callable[..., Sum],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Sum:
+    def passed() -> Iterator[Chunk]:
+        for chunk in chunks:
+            check_rows(kernel, region, chunk.X)
+            yield chunk
+
+    return function(passed(), *args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSample:
+    """Rows drawn without replacement, all of them as likely; samples of parts add up.
+
+    Parameters
+    ----------
+    size : int
+        At most so many rows are kept: those of the least keys.
+    keys : ndarray of shape (s,)
+        Independent and uniform.
+    rows : Chunk
+    n_samples : int
+        How many rows they were drawn from.
+    weight : float
+        Of all those.
+    """
+
+    size: int
+    keys: Array
+    rows: Chunk
+    n_samples: int
+    weight: float
+
+    def __add__(self, other: "RowSample") -> "RowSample":
+        keys = np.concatenate((self.keys, other.keys))
+        kept = _least(keys, self.size)
+        return RowSample(
+            self.size,
+            keys[kept],
+            (self.rows + other.rows)[kept],
+            self.n_samples + other.n_samples,
+            self.weight + other.weight,
+        )
+
+
+def sample_rows(chunks: Iterable[Chunk], size: int, rng: np.random.Generator) -> RowSample:
+    """Return at most ``size`` rows of all chunks, drawn without replacement."""
+    return reduce(add, (_sample(chunk, size, rng) for chunk in chunks))
+
+
+def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
+    keys = rng.random(len(chunk))
+    kept = _least(keys, size)
+    total = float(len(chunk)) if chunk.weight is None else float(chunk.weight.sum())
+    return RowSample(size, keys[kept], chunk[kept], len(chunk), total)
+
+
+def _least(keys: Array, size: int) -> NDArray[np.intp]:
+    """Return where the least keys are, in order of place."""
+    if len(keys) <= size:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, size)[:size])

@@ -1,0 +1,206 @@
+r"""How a ridge regression on features is solved: by which method, in which precision and memory.
+
+Two methods give the same weights. The first forms the Gram matrix of the features, in
+:math:`n p^2` operations and :math:`16 p^2` bytes, and factorises it; the second,
+:mod:`bochner.learning.iterative`, meets the rows in some ten passes of :math:`4 n p` operations
+each, and knows the weights alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.memory import in_words
+
+SOLVERS = ("auto", "cholesky", "cg")
+
+_MEGABYTE = 2**20
+_OVERHEAD = 16 * _MEGABYTE
+"""Of blocks in threads, small arrays and the libraries' own."""
+
+_KEPT_BYTES = _LANDMARK_BYTES = 256 * _MEGABYTE
+_MOST_BLOCK_BYTES = 32 * _MEGABYTE
+_LEAST_BLOCK_BYTES = _MEGABYTE
+
+_MANY_ROWS = 10_000_000
+"""As many as a stream is taken to have, whose number of rows is not known."""
+
+_HALF_ULP = 6e-8
+_ROUNDING = 1e-3
+"""The greatest rounding error of float32 products, relative to alpha."""
+
+_WORTH_FLOPS = 2e10
+"""Products of fewer operations stay in float64: nothing is saved."""
+
+# Seconds on two cores of 2024, which the choice of the method needs up to their ratios.
+_PRODUCT = {np.float64: 1.2e-11, np.float32: 5.5e-12}
+_FACTOR = 2.5e-11
+_PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
+_PASSES = 12
+_WORTH_SECONDS, _WORTH_RATIO = 10.0, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeProblem:
+    """What the plan depends on.
+
+    Parameters
+    ----------
+    p, t : int
+        Numbers of features and targets.
+    n_samples : int or None
+        Number of rows, ``None`` where it is not known.
+    alpha : float or None
+        ``None`` where evidence or cross-validation chooses it, which needs the Gram matrix.
+    scale : float
+        :math:`k(0)`, the mean squared norm of the features.
+    is_indefinite : bool
+    is_repeatable : bool
+        Whether the rows can be met more than once.
+    """
+
+    p: int
+    t: int
+    n_samples: int | None
+    alpha: float | None
+    scale: float
+    is_indefinite: bool = False
+    is_repeatable: bool = True
+
+    @property
+    def single_will_do(self) -> bool:
+        r"""Whether products in float32 change predictions by less than they are known.
+
+        Rounding changes the Gram matrix by :math:`6 \cdot 10^{-8} \sqrt n\, k(0)`, in the
+        spectral norm and as measured; ``alpha`` must be a thousand times that. In a Krein space
+        a pole may be nearer than ``alpha`` is to zero.
+        """
+        if self.alpha is None or self.is_indefinite:
+            return False
+        n = _MANY_ROWS if self.n_samples is None else self.n_samples
+        return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * self.scale)
+
+    def products(self, n_rows: int) -> type[np.floating[Any]]:
+        """Return the type in which products of the features of ``n_rows`` rows are made."""
+        single = self.single_will_do and n_rows * self.p**2 >= _WORTH_FLOPS
+        return np.float32 if single else np.float64
+
+    @property
+    def cholesky_bytes(self) -> int:
+        """Memory that the sums and their solution need, at the most."""
+        matrices = 9 if self.is_indefinite else 5 if self.alpha is None else 2
+        return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
+
+    def cholesky_seconds(self) -> float:
+        """Predict the time of the Gram matrix and its factorisation."""
+        n = self.n_samples or 0
+        factor = _FACTOR * (20.0 if self.alpha is None else 1.0)
+        return _PRODUCT[self.products(n)] * n * self.p**2 + factor * self.p**3
+
+    def iterative_seconds(self) -> float:
+        """Predict the time of the passes."""
+        n = self.n_samples or 0
+        return _PASSES * _PASS[self.pass_dtype] * n * self.p
+
+    @property
+    def pass_dtype(self) -> type[np.floating[Any]]:
+        """The type of features in conjugate gradients."""
+        return np.float32 if self.single_will_do else np.float64
+
+
+@dataclass(frozen=True, slots=True)
+class RidgePlan:
+    """How a problem is solved.
+
+    Parameters
+    ----------
+    solver : {"cholesky", "cg"}
+    block_bytes : int
+        Of features that exist at once, with ``"cholesky"``.
+    n_landmarks : int
+        Rows of the preconditioner, with ``"cg"``.
+    keep : bool
+        Whether ``"cg"`` keeps the features of all rows.
+    """
+
+    solver: str
+    block_bytes: int = _MOST_BLOCK_BYTES
+    n_landmarks: int = 0
+    keep: bool = False
+
+
+def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
+    """Return how the problem is solved within ``limit`` bytes above the rows themselves.
+
+    ``"auto"`` forms the Gram matrix, which also tells standard deviations and the evidence, unless
+    that does not fit or is predicted to take more than ten seconds and twice as long as conjugate
+    gradients.
+
+    Raises
+    ------
+    ValueError
+        If the solver is unknown, cannot solve the problem, or needs more memory.
+    """
+    if solver not in SOLVERS:
+        known = ", ".join(map(repr, SOLVERS))
+        raise ValueError(f"solver must be one of {known}, got {solver!r}.")
+    fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
+    obstacle = _obstacle(problem)
+    if solver == "cg" and obstacle is not None:
+        raise ValueError(f"solver='cg' {obstacle}; use solver='cholesky'.")
+    if solver == "cg" or (solver == "auto" and obstacle is None and _pays(problem, fits)):
+        return _iterative(problem, limit)
+    if not fits:
+        assert limit is not None
+        raise ValueError(
+            f"memory_limit is {in_words(limit)}, and the Gram matrix of {problem.p} features with "
+            f"its factors needs {in_words(problem.cholesky_bytes + _LEAST_BLOCK_BYTES)}. "
+            f"Use fewer n_components"
+            + (", or solver='cg'." if obstacle is None else f"; solver='cg' {obstacle}.")
+        )
+    if limit is None:
+        return RidgePlan("cholesky")
+    left = (limit - problem.cholesky_bytes) // 2
+    return RidgePlan("cholesky", max(_LEAST_BLOCK_BYTES, min(left, _MOST_BLOCK_BYTES)))
+
+
+def _obstacle(problem: RidgeProblem) -> str | None:
+    if problem.alpha is None:
+        return "needs a number for alpha, because 'evidence' takes the whole Gram matrix"
+    if not problem.is_repeatable:
+        return (
+            "meets the rows more than once, and an iterator and partial_fit give them once (pass "
+            "a list of chunks, or an object whose __iter__ starts anew)"
+        )
+    return None
+
+
+def _pays(problem: RidgeProblem, fits: bool) -> bool:
+    direct, passes = problem.cholesky_seconds(), problem.iterative_seconds()
+    return not fits or (direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes)
+
+
+def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
+    """Share the memory between kept features and the preconditioner."""
+    p, size = problem.p, np.dtype(problem.pass_dtype).itemsize
+    vectors = 64 * p * problem.t + 64 * p + _OVERHEAD
+    spare = None if limit is None else limit - vectors
+    if spare is not None and spare < size * 32 * (p + 32):
+        assert limit is not None
+        raise ValueError(
+            f"memory_limit is {in_words(limit)}, and conjugate gradients on {p} features need at "
+            f"least {in_words(vectors + size * 32 * (p + 32))}. Use fewer n_components."
+        )
+    for_landmarks = _LANDMARK_BYTES if spare is None else min(spare // 3, _LANDMARK_BYTES)
+    # s (p + s) numbers, and no more rows than features: with as many, few steps are left.
+    budget = for_landmarks / size
+    n_landmarks = int((np.sqrt(p**2 + 4.0 * budget) - p) / 2.0)
+    n_landmarks = max(1, min(n_landmarks, max(p, 256)))
+    kept = _KEPT_BYTES if spare is None else spare // 2
+    n = problem.n_samples
+    return RidgePlan(
+        "cg",
+        n_landmarks=n_landmarks if n is None else min(n_landmarks, n),
+        keep=n is not None and size * n * p <= kept,
+    )

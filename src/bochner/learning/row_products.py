@@ -1,0 +1,112 @@
+"""Products of features with themselves and with targets, in passes over the rows."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
+from bochner.features.targets import Targets
+
+_BLOCK_BYTES = 2**20
+"""Of features, which stay in a core's own cache while products are made of them."""
+
+
+class FeatureMap(Protocol):
+    """What makes features of rows: :class:`~bochner.frequencies.Frequencies`, above all."""
+
+    @property
+    def n_frequencies(self) -> int:
+        """Half the number of features."""
+
+    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+        """Return features of shape (n, p)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The map of rows that are features already.
+
+    Parameters
+    ----------
+    n_frequencies : int
+    """
+
+    n_frequencies: int
+
+    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+        """Return the rows themselves."""
+        kept: NDArray[Any] = X
+        return kept
+
+
+def kept_features(rows: RowChunks, features: FeatureMap, dtype: Any) -> tuple[RowChunks, Known]:
+    """Return the features of all rows in place of the rows, and their map."""
+    chunk = rows.head
+    Z = features.features(chunk.X, dtype)
+    return ArrayChunks(Chunk(Z, chunk.y, chunk.weight)), Known(features.n_frequencies)
+
+
+def target_products(
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, targets: Targets
+) -> Array:
+    r"""Return :math:`[Z, Y, 1]^\top W [Y, 1]`, of shape (p + t + 1, t + 1)."""
+
+    def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
+        columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
+        weighted = columns if rows.weight is None else columns * rows.weight[:, None]
+        return np.vstack((Z.T @ weighted.astype(Z.dtype), columns.T @ weighted))
+
+    return _summed(chunks, features, dtype, products)
+
+
+def normal_products(
+    chunks: Iterable[Chunk], features: FeatureMap, dtype: Any, V: Array, shift: Array
+) -> Array:
+    r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
+
+    Parameters
+    ----------
+    V : ndarray of shape (p, t)
+    shift : ndarray of shape (t,)
+        :math:`s`. With the mean features times ``V`` this is the product for centred features.
+    """
+    narrow, origin = V.astype(dtype), shift.astype(dtype)
+
+    def products(Z: NDArray[Any], rows: Chunk) -> NDArray[Any]:
+        fit = Z @ narrow
+        fit -= origin
+        if rows.weight is not None:
+            fit *= rows.weight[:, None].astype(dtype)
+        made: NDArray[Any] = Z.T @ fit
+        return made
+
+    return _summed(chunks, features, dtype, products)
+
+
+def _summed(
+    chunks: Iterable[Chunk],
+    features: FeatureMap,
+    dtype: Any,
+    function: Callable[[NDArray[Any], Chunk], NDArray[Any]],
+) -> Array:
+    """Return the sum over blocks of rows, in float64, of a function of their features."""
+    row_bytes = 2 * features.n_frequencies * np.dtype(dtype).itemsize
+    total: Array | None = None
+    with single_threaded_blas() as n_threads:
+        for chunk in chunks:
+
+            def block(rows: slice, chunk: Chunk = chunk) -> NDArray[Any]:
+                part = chunk[rows]
+                return function(features.features(part.X, dtype), part)
+
+            blocks = list(row_blocks(len(chunk), row_bytes, block_bytes=_BLOCK_BYTES, least=16))
+            for _, part in in_order(block, blocks, n_threads):
+                total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
+    if total is None:
+        raise ValueError("There are no rows to sum over.")
+    return total
