@@ -2,18 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from dask.delayed import Delayed
+from dask.sizeof import sizeof
 from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import FLOATS, Array
 from bochner.distributed.chunked_rows import ChunkedRows, Prepared, Problem, Size
 from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
+from bochner.features.chunks import Chunk
 from bochner.learning.inference.plan import Data
 from bochner.learning.inference.preparation import Scaling, Trend
 
@@ -21,26 +25,10 @@ SAMPLE_ROWS = 100_000
 """So many rows are brought here, for all that is not a sum over rows."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
-    """Checked rows of positive weight, in the units of the user.
-
-    Parameters
-    ----------
-    X : ndarray of shape (k, d)
-    y : ndarray of shape (k,)
-    weight : ndarray of shape (k,) or None
-    """
-
-    X: Array
-    y: NDArray[Any]
-    weight: Array | None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __sizeof__(self) -> int:
-        return self.X.nbytes + self.y.nbytes + (0 if self.weight is None else self.weight.nbytes)
+@sizeof.register(Chunk)  # type: ignore[untyped-decorator]
+def _bytes_of(chunk: Chunk) -> int:
+    """Tell Dask what it would cost to move a chunk."""
+    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,13 +53,13 @@ class Preparation:
     targets: Callable[[NDArray[Any]], Array]
     unit: float
 
-    def __call__(self, given: Given) -> Prepared:
-        scaled = self.scaling.apply(given.X)
+    def __call__(self, chunk: Chunk) -> Prepared:
+        scaled = self.scaling.apply(chunk.X)
         return Prepared(
             np.ascontiguousarray(scaled.T.astype(self.dtype, copy=False)),
-            np.ascontiguousarray(self.targets(given.y).T),
+            np.ascontiguousarray(self.targets(chunk.y).T),
             np.ascontiguousarray(self.trend.columns(scaled).T),
-            None if given.weight is None else given.weight / self.unit,
+            None if chunk.weight is None else chunk.weight / self.unit,
         )
 
 
@@ -82,10 +70,10 @@ class Collected:
     Parameters
     ----------
     parts : tuple of Delayed
-        Of :class:`Given`.
+        Of :class:`~bochner.features.chunks.Chunk`.
     lengths : tuple of int
         Of the parts.
-    sample : Given
+    sample : Chunk
         At most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order: all of them where
         there are no more.
     meta : pandas.DataFrame or None
@@ -94,12 +82,20 @@ class Collected:
 
     parts: tuple[Delayed, ...]
     lengths: tuple[int, ...]
-    sample: Given
+    sample: Chunk
     meta: Any
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> "Collected":
+    def of(cls, X: Any, y: Any, sample_weight: Any, check: "Check", *, keep: bool) -> "Collected":
         """Return the rows of Dask collections.
+
+        Parameters
+        ----------
+        X, y, sample_weight : Dask collections
+            See :meth:`Partitions.of`.
+        check : Check
+        keep : bool
+            Whether checked rows are kept on the workers, or made again in every pass.
 
         Raises
         ------
@@ -107,10 +103,11 @@ class Collected:
             If the data are unusable.
         """
         partitions = Partitions.of(X, y, sample_weight)
-        parts = kept(mapped(_Check(numeric), partitions.parts))
+        parts = tuple(mapped(check, partitions.parts))
+        parts = kept(parts) if keep else parts
         lengths = gathered(mapped(len, parts))
         if not sum(lengths):
-            raise ValueError("There are no rows of positive weight.")
+            raise ValueError("There are no rows, or none that has weight.")
         return cls(parts, lengths, _sample(parts, lengths), partitions.meta)
 
     @property
@@ -164,55 +161,65 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
-    numeric: bool
+class Check:
+    """Checks the rows of a partition.
 
-    def __call__(self, part: tuple[int, Any, Any, Any]) -> Given:
+    Parameters
+    ----------
+    numeric : bool
+        Whether targets must be numbers.
+    single : bool
+        Whether there must be one target.
+    double : bool
+        Whether inputs are to be float64, or may be float32.
+    positive : bool
+        Whether rows without weight are left out.
+    """
+
+    numeric: bool
+    single: bool
+    double: bool
+    positive: bool
+
+    def __call__(self, part: tuple[int, Any, Any, Any]) -> Chunk:
         index, X, y, weight = part
         try:
-            return _checked(X, y, weight, numeric=self.numeric)
+            return self._checked(X, y, weight)
         except (TypeError, ValueError) as error:
             raise type(error)(f"In partition {index}: {error}") from error
 
-
-def _checked(X: Any, y: Any, weight: Any, *, numeric: bool) -> Given:
-    X = check_array(X, dtype=np.float64, ensure_min_samples=0, input_name="X")
-    y = column_or_1d(np.asarray(y))
-    if numeric:
-        y = y.astype(np.float64)
-        if not np.isfinite(y).all():
-            raise ValueError("y contains numbers that are not finite.")
-    if weight is None:
-        return Given(X, y, None)
-    weight = column_or_1d(np.asarray(weight)).astype(np.float64)
-    if not (np.isfinite(weight) & (weight >= 0.0)).all():
-        raise ValueError("sample_weight must be finite and not negative.")
-    present = weight > 0.0
-    return Given(X[present], y[present], weight[present])
-
-
-def _picked(given: Given, chosen: NDArray[np.intp] | None) -> Given:
-    if chosen is None:
-        return given
-    weight = None if given.weight is None else given.weight[chosen]
-    return Given(given.X[chosen], given.y[chosen], weight)
+    def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
+        dtypes = np.float64 if self.double else FLOATS
+        X = check_array(X, dtype=dtypes, ensure_min_samples=0, input_name="X")
+        y = np.asarray(y)
+        y = column_or_1d(y) if self.single or y.ndim == 1 else y
+        if self.numeric:
+            y = y.astype(np.float64)
+            if not np.isfinite(y).all():
+                raise ValueError("y contains numbers that are not finite.")
+        if weight is None:
+            return Chunk(X, y)
+        weight = column_or_1d(np.asarray(weight)).astype(np.float64)
+        if not (np.isfinite(weight) & (weight >= 0.0)).all():
+            raise ValueError("sample_weight must be finite and not negative.")
+        chunk = Chunk(X, y, weight)
+        return chunk[np.flatnonzero(weight)] if self.positive else chunk
 
 
-def _sample(parts: Sequence[Delayed], lengths: Sequence[int]) -> Given:
+def _picked(chunk: Chunk, chosen: NDArray[np.intp] | None) -> Chunk:
+    return chunk if chosen is None else chunk[chosen]
+
+
+def _sample(parts: Sequence[Delayed], lengths: Sequence[int]) -> Chunk:
     n, bounds = sum(lengths), np.cumsum([0, *lengths])
     chosen: list[NDArray[np.intp] | None] = [None] * len(parts)
     if n > SAMPLE_ROWS:
         rows = np.sort(np.random.default_rng(n).choice(n, size=SAMPLE_ROWS, replace=False))
         cuts = np.searchsorted(rows, bounds)
         chosen = [rows[cuts[i] : cuts[i + 1]] - bounds[i] for i in range(len(parts))]
-    picked = gathered(mapped(_picked, parts, chosen))
-    weights = [part.weight for part in picked]
-    return Given(
-        np.concatenate([part.X for part in picked]),
-        np.concatenate([part.y for part in picked]),
-        None if weights[0] is None else np.concatenate(weights),
-    )
+    sample: Chunk = reduce(add, gathered(mapped(_picked, parts, chosen)))
+    return sample
 
 
-def _labels(given: Given) -> NDArray[Any]:
-    return np.unique(given.y)
+def _labels(chunk: Chunk) -> NDArray[Any]:
+    return np.unique(chunk.y)

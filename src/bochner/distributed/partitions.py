@@ -43,7 +43,7 @@ class Partitions:
         ValueError
             If sizes of chunks are unknown, or rows and targets do not belong together.
         """
-        blocks = _blocks_of_rows(X)
+        blocks = blocks_of_rows(X)
         targets = _blocks_of_column("y", y, X, len(blocks))
         weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
         rows = zip(range(len(blocks)), blocks, targets, weights, strict=True)
@@ -61,7 +61,8 @@ def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[int, Any, Any, A
     return index, X, y, weight
 
 
-def _blocks_of_rows(X: Any) -> list[Delayed]:
+def blocks_of_rows(X: Any) -> list[Delayed]:
+    """Return the partitions of an array or a data frame, with all columns of their rows."""
     if _is_frame(X):
         return list(X.to_delayed())
     if not isinstance(X, da.Array):

@@ -26,7 +26,7 @@ def mapped(
     """
     sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
     return [
-        delayed(_applied, pure=False)(sent, *shares) for shares in zip(parts, *columns, strict=True)
+        delayed(applied, pure=False)(sent, *shares) for shares in zip(parts, *columns, strict=True)
     ]
 
 
@@ -54,7 +54,8 @@ def gathered(parts: Sequence[Delayed]) -> tuple[Any, ...]:
     return tuple(compute(*parts))
 
 
-def _applied(sent: bytes, part: Any, *shares: Any) -> Any:
+def applied(sent: bytes, part: Any, *shares: Any) -> Any:
+    """Return what a function, sent as bytes, makes of a part."""
     with single_threaded_blas():
         return pickle.loads(sent)(part, *shares)
 

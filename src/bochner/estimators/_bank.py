@@ -186,7 +186,7 @@ class BaNK(BaseEstimator, ABC):
     def _learn_on_workers(
         self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
     ) -> None:
-        from bochner.distributed.collected import Collected
+        from bochner.distributed.collected import Check, Collected
 
         if checkpoint is not None:
             raise ValueError("A fit to Dask collections has no checkpoint.")
@@ -195,7 +195,8 @@ class BaNK(BaseEstimator, ABC):
                 "sampler='mh' meets all rows for every frequency of a classification: it needs "
                 "them in memory; use sampler='auto' with Dask collections."
             )
-        collected = Collected.of(X, y, sample_weight, numeric=not self._is_binary)
+        check = Check(numeric=not self._is_binary, single=True, double=True, positive=True)
+        collected = Collected.of(X, y, sample_weight, check, keep=True)
         labels = collected.labels() if self._is_binary else None
         sample = collected.sample
         problems = self._problems(collected.frame(), sample.y, sample.weight, labels)

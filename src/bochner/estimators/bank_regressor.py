@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._bank_problems import Problems, Standardised
+from bochner.estimators._dask import is_dask, lazily, refuse_std
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
@@ -121,7 +122,8 @@ class BaNKRegressor(RegressorMixin, BaNK):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or Dask array or data frame
+            Of a Dask collection, predictions are a Dask array, without standard deviations.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included.
 
@@ -131,6 +133,10 @@ class BaNKRegressor(RegressorMixin, BaNK):
         std : ndarray of shape (n,)
             Only if ``return_std``.
         """
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            refuse_std(return_std)
+            return lazily(self, "predict", X, (), np.float64)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean = np.empty(inputs.shape[1])
