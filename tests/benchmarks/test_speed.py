@@ -6,7 +6,8 @@ import pytest
 from bochner.benchmarks import Options, find, read_rows, render, run
 from bochner.benchmarks import _speed_map as maps
 from bochner.benchmarks import _speed_ridge as ridges
-from bochner.benchmarks.speed import FULL, SPEED
+from bochner.benchmarks import _speed_structured as structured
+from bochner.benchmarks.speed import REPETITIONS, SPEED
 
 QUICK = Options(quick=True)
 
@@ -21,8 +22,10 @@ def test_the_quick_design_is_measured_whole(quick):
     rows = read_rows(quick)
     measured = [row for row in rows if row["metric"] == "seconds"]
     assert len(measured) == len(list(SPEED.cells(QUICK)))
-    seconds = [row for row in rows if row["metric"] in ("map_seconds", "fit_seconds")]
-    assert len(seconds) == len(measured)
+    names = ("map_seconds", "fit_seconds", "held_seconds", "large_seconds")
+    seconds = [row for row in rows if row["metric"] in names]
+    orthogonal = [row for row in measured if row["method"] == structured.ORTHOGONAL]
+    assert len(seconds) == len(measured) - len(orthogonal)
     assert all(row["value"] > 0.0 for row in seconds)
 
 
@@ -30,7 +33,7 @@ def test_methods_take_turns():
     """Within a repetition every method comes once; a slow minute is a slow one for all."""
     seeds = [cell.seed for cell in SPEED.cells(Options())]
     assert seeds == sorted(seeds)
-    assert len(set(seeds)) == FULL.repetitions
+    assert len(set(seeds)) == REPETITIONS
     first = [(cell.method, *cell.settings.values()) for cell in SPEED.cells(Options())]
     assert len(set(first[: seeds.count(0)])) == seeds.count(0)
 
@@ -39,6 +42,7 @@ def test_the_page_has_ratios_and_errors(quick):
     page = render(SPEED, quick)[0].read_text(encoding="utf-8")
     assert "RBFSampler" in page
     assert "extended precision" in page
+    assert "Hadamard blocks" in page
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -63,4 +67,15 @@ def test_errors_of_ours(dtype, bound):
 def test_both_regressions_find_the_function():
     """Of variance one, beside noise of 0.09."""
     for method in (ridges.OURS, ridges.SKLEARN):
-        assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, 0)["mse"] < 0.12
+        assert 0.08 < ridges.ridge_metrics(method, 4000, 3, 256, "float64", 0)["mse"] < 0.12
+
+
+def test_structured_frequencies_are_as_good_as_orthogonal_ones():
+    """And the array of them makes the same features."""
+    errors = {}
+    for method in (structured.STRUCTURED, structured.DENSE, structured.ORTHOGONAL):
+        found = structured.structured_metrics(method, 200, 128, 2048, "float64", 0)
+        assert ("held_seconds" in found) == (method != structured.ORTHOGONAL)
+        errors[method] = found.get("gram_error")
+    assert errors[structured.DENSE] is None
+    assert 0.0 < errors[structured.STRUCTURED] < 1.1 * errors[structured.ORTHOGONAL] < 0.1

@@ -86,10 +86,10 @@ def matern_with_nu_degrees(patch):
 
 
 def product_of_t(patch):
-    def sample(self, m, rng, scheme):
-        return Independent(self.radial, self.dim, self.length_scale).sample(m, rng, scheme)
+    def hold(self, m, rng, scheme):
+        return Independent(self.radial, self.dim, self.length_scale).hold(m, rng, scheme)
 
-    patch.setattr(Isotropic, "sample", sample)
+    patch.setattr(Isotropic, "hold", hold)
 
 
 def rational_quadratic_without_alpha(patch):
@@ -199,11 +199,11 @@ def zero_avoided_by_scaling(patch):
 
 
 def one_seed_for_all_blocks(patch):
-    def fill(self, layout, m, rng):
+    def hold(self, layout, m, rng):
         seed = int(rng.integers(2**32))
-        return [self._fill_block(block, m, np.random.default_rng(seed)) for block in layout]
+        return [self._hold_block(block, m, np.random.default_rng(seed)) for block in layout]
 
-    patch.setattr(schemes.Blockwise, "fill", fill)
+    patch.setattr(schemes.Blockwise, "hold", hold)
 
 
 def one_seed_for_all_parts(patch):

@@ -12,6 +12,7 @@ from mutants import (
     planted_krein,
     planted_measures,
     planted_mixture,
+    planted_structured,
 )
 
 MODULES = (
@@ -25,6 +26,7 @@ MODULES = (
     planted_krein,
     planted_measures,
     planted_mixture,
+    planted_structured,
 )
 PLANTED = [
     pytest.param(mutant.plant, check, id=f"{mutant}-{index}")

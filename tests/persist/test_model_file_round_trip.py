@@ -20,11 +20,12 @@ from bochner import (
     TableClassifier,
     TableRegressor,
     kernels,
+    spectral_measure,
 )
 from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
 from bochner.persist import persistable
-from bochner.sampling import SCHEMES, Iid
+from bochner.sampling import SCHEMES, HadamardRows, Iid
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -264,6 +265,21 @@ def test_frequencies_come_back_with_signs_phases_and_both_sides(tmp_path):
     loaded = round_trip(f, tmp_path)
     assert_same(f, loaded)
     assert loaded.gram(X, NEW).tobytes() == f.gram(X, NEW).tobytes()
+
+
+def test_frequencies_held_by_blocks_come_back_so(tmp_path):
+    rows = RNG.normal(size=(20, 100))
+    f = spectral_measure(Gaussian(10.0), 100).sample(200, 0, "structured")
+    both = Frequencies(f.rows, f.weight, nu=f.rows / np.array(2.0))
+    for frequencies in (f, both):
+        loaded = round_trip(frequencies, tmp_path)
+        assert isinstance(loaded.rows, HadamardRows)
+        assert loaded.is_symmetric == frequencies.is_symmetric
+        assert loaded.gram(rows).tobytes() == frequencies.gram(rows).tobytes()
+    features = FourierFeatures(Gaussian(10.0), 400, scheme="structured", random_state=0).fit(rows)
+    loaded = round_trip(features, tmp_path)
+    assert loaded.transform(rows).tobytes() == features.transform(rows).tobytes()
+    assert max(file.stat().st_size for file in tmp_path.iterdir()) < 200 * 100
 
 
 @pytest.mark.parametrize("case", ["one target", "several targets", "two classes", "text classes"])

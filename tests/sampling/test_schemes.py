@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.linalg import hadamard
 
 from bochner.sampling import (
     SCHEMES,
@@ -16,23 +15,8 @@ from bochner.sampling import (
     resolve_scheme,
     schemes,
 )
-from bochner.sampling.hadamard import hadamard_transform
 
 LAYOUT = (Directions(5), Uniforms(2))
-
-
-@pytest.mark.parametrize("order", [1, 2, 16])
-def test_hadamard_is_sylvesters_matrix(order):
-    rows = np.random.default_rng(0).normal(size=(2, 3, order))
-    expected = rows @ hadamard(order) / np.sqrt(order)
-    assert_allclose(hadamard_transform(rows), expected, atol=1e-14)
-    assert_allclose(hadamard_transform(hadamard_transform(rows)), rows, atol=1e-14)
-
-
-@pytest.mark.parametrize("order", [0, 3, 12])
-def test_hadamard_refuses_other_orders(order):
-    with pytest.raises(ValueError, match="power of two"):
-        hadamard_transform(np.zeros((2, order)))
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -1,6 +1,6 @@
 """The time of the feature map, beside other maps and what the machine itself needs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import RBFSampler
 
+from bochner.benchmarks._speed_part import DOUBLE, SINGLE, Part, Place, by_method
+from bochner.benchmarks.results import Row, medians
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian
 
@@ -107,3 +109,24 @@ def _max_error(features: FourierFeatures, X: NDArray[Any], Z: NDArray[Any]) -> f
     angle = X.astype(np.longdouble) @ omega.T
     exact = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
     return float(np.abs(Z * np.sqrt(np.longdouble(len(omega))) - exact).max())
+
+
+def _places(quick: bool) -> Sequence[Place]:
+    n, d, p = (2_000, 5, 64) if quick else (200_000, 22, 1_024)
+    return [Place(method, n, d, p, dtype) for dtype in (DOUBLE, SINGLE) for method in map_methods()]
+
+
+def _page(rows: Sequence[Row]) -> Sequence[str]:
+    errors = [row for row in rows if row["metric"] == "max_error"]
+    listed = medians(errors, by=("dtype",), metric="max_error").items()
+    return (
+        "**The feature map**: rows to features, and what the product with the frequencies and "
+        "writing an array of that size take alone.",
+        by_method(rows, "map_seconds", OURS),
+        "Greatest error of our cosines and sines against extended precision: "
+        + ", ".join(f"{value:.1e} ({key[0]})" for key, value in listed)
+        + ".",
+    )
+
+
+MAP = Part("map", _places, map_metrics, _page)

@@ -1,6 +1,6 @@
 """The time of a ridge regression on random features, beside scikit-learn's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -12,27 +12,32 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from bochner._numerics.arrays import Array
+from bochner.benchmarks._speed_part import Part, Place, by_method
+from bochner.benchmarks.results import Row
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian
 
-OURS, SKLEARN, PRODUCTS = "bochner", "RBFSampler + Ridge", "rank-k products alone"
-METHODS = (OURS, SKLEARN, PRODUCTS)
+OURS, SKLEARN, PRODUCTS = "bochner", "RBFSampler + Ridge", "float32 products alone"
 
 _TEST_ROWS, _ALPHA, _NOISE, _WAVES = 10_000, 1.0, 0.3, 400
 _BLOCK_ROWS = 4_096
 
 
-def ridge_metrics(method: str, n: int, d: int, p: int, seed: int) -> Mapping[str, float]:
+def ridge_metrics(
+    method: str, n: int, d: int, p: int, dtype: str, seed: int
+) -> Mapping[str, float]:
     """Return ``fit_seconds`` and, of a method that predicts, the ``mse`` on fresh rows.
 
     Parameters
     ----------
     method : str
     n, d, p : int
-        Rows, inputs and features, all float64.
+        Rows, inputs and features.
+    dtype : {"float64"}
+        Of the rows.
     seed : int
     """
-    X, y, X_test, y_test = _place(n, d)
+    X, y, X_test, y_test = ridge_rows(n, d)
     if method == PRODUCTS:
         return {"fit_seconds": _products(n, p)}
     model = _models(d, p, seed)[method]()
@@ -44,7 +49,7 @@ def ridge_metrics(method: str, n: int, d: int, p: int, seed: int) -> Mapping[str
 
 
 @lru_cache(maxsize=1)
-def _place(n: int, d: int) -> tuple[Array, Array, Array, Array]:
+def ridge_rows(n: int, d: int) -> tuple[Array, Array, Array, Array]:
     """Return rows and noisy values of a function with the spectrum of the kernel."""
     rng = np.random.default_rng(0)
     omega = rng.normal(size=(_WAVES, d)) / _length_scale(d)
@@ -61,6 +66,12 @@ def _place(n: int, d: int) -> tuple[Array, Array, Array, Array]:
     return *draw(n), *draw(_TEST_ROWS)
 
 
+def ridge_model(d: int, p: int, seed: int) -> KreinRidge:
+    """Return our ridge regression, with the kernel whose spectrum the function has."""
+    kernel = Gaussian(_length_scale(d))
+    return KreinRidge(kernel, p, _ALPHA, fit_intercept=True, random_state=seed)
+
+
 def _length_scale(d: int) -> float:
     return 1.5 * float(np.sqrt(d))
 
@@ -68,7 +79,7 @@ def _length_scale(d: int) -> float:
 def _models(d: int, p: int, seed: int) -> Mapping[str, Callable[[], Any]]:
     scale = _length_scale(d)
     return {
-        OURS: lambda: KreinRidge(Gaussian(scale), p, _ALPHA, fit_intercept=True, random_state=seed),
+        OURS: lambda: ridge_model(d, p, seed),
         SKLEARN: lambda: make_pipeline(
             RBFSampler(gamma=0.5 / scale**2, n_components=p, random_state=seed),
             Ridge(_ALPHA, solver="cholesky"),
@@ -77,11 +88,32 @@ def _models(d: int, p: int, seed: int) -> Mapping[str, Callable[[], Any]]:
 
 
 def _products(n: int, p: int) -> float:
-    """Return the seconds of the products of blocks of float64 features with themselves."""
-    Z = np.random.default_rng(0).normal(size=(min(n, _BLOCK_ROWS), p))
-    gram = np.zeros((p, p), order="F")
+    """Return the seconds of the products of blocks of float32 features with themselves."""
+    Z = np.random.default_rng(0).normal(size=(min(n, _BLOCK_ROWS), p)).astype(np.float32)
+    gram = np.zeros((p, p), np.float32, order="F")
     start = perf_counter()
     for first in range(0, n, _BLOCK_ROWS):
         part = Z[: min(_BLOCK_ROWS, n - first)]
-        blas.dsyrk(1.0, part.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        blas.ssyrk(1.0, part.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
     return perf_counter() - start
+
+
+def _places(quick: bool) -> Sequence[Place]:
+    n, d, p = (2_000, 5, 64) if quick else (200_000, 20, 2_048)
+    places = [Place(method, n, d, p) for method in (OURS, SKLEARN, PRODUCTS)]
+    if not quick:
+        places += [Place(method, 100_000, 20, 8_192, repetitions=3) for method in (OURS, SKLEARN)]
+    return places
+
+
+def _page(rows: Sequence[Row]) -> Sequence[str]:
+    return (
+        "**Ridge regression on random features** of float64 rows, and the float32 products of "
+        "such features with themselves alone.",
+        by_method(rows, "fit_seconds", OURS),
+        "Mean square errors on fresh rows:",
+        by_method(rows, "mse"),
+    )
+
+
+RIDGE = Part("ridge", _places, ridge_metrics, _page)

@@ -1,105 +1,58 @@
-"""Speed of the feature map and of ridge regression, as ratios to others and to the machine."""
+"""Speed and memory of features and regressions, as ratios to others and to the machine."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
-from bochner.benchmarks._speed_map import OURS, map_methods, map_metrics
-from bochner.benchmarks._speed_ridge import METHODS, ridge_metrics
+from bochner.benchmarks._speed_large import LARGE
+from bochner.benchmarks._speed_map import MAP
+from bochner.benchmarks._speed_part import Part
+from bochner.benchmarks._speed_ridge import RIDGE
+from bochner.benchmarks._speed_structured import STRUCTURED_MAP
 from bochner.benchmarks.harness import Benchmark, Cell, Options
-from bochner.benchmarks.results import Row, median_table, medians
+from bochner.benchmarks.results import Row
 
-_MAP, _RIDGE = "map", "ridge"
-_DTYPES = ("float64", "float32")
-_NORMAL = "normal"
+PARTS: Mapping[str, Part] = MappingProxyType(
+    {part.name: part for part in (MAP, STRUCTURED_MAP, RIDGE, LARGE)}
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much is measured.
-
-    Parameters
-    ----------
-    map, ridges : tuples of int
-        Rows, inputs and features: of the map, and of each of the regressions.
-    repetitions : int
-    """
-
-    map: tuple[int, int, int]
-    ridges: tuple[tuple[int, int, int], ...]
-    repetitions: int
-
-
-FULL = Size((200_000, 22, 1_024), ((200_000, 20, 2_048), (100_000, 20, 8_192)), 5)
-QUICK = Size((2_000, 5, 64), ((2_000, 5, 64),), 2)
+REPETITIONS, _QUICK_REPETITIONS = 5, 2
 
 
 def _cells(options: Options) -> Iterable[Cell]:
-    size = QUICK if options.quick else FULL
     # Repetition by repetition, so that all methods share the machine's moods.
-    return [cell for seed in range(size.repetitions) for cell in _one_of_each(size, seed)]
-
-
-def _one_of_each(size: Size, seed: int) -> Iterator[Cell]:
-    for dtype in _DTYPES:
-        for method in map_methods():
-            yield _cell(_MAP, method, seed, size.map, dtype)
-    for place in size.ridges:
-        for method in METHODS:
-            yield _cell(_RIDGE, method, seed, place, _DTYPES[0])
-
-
-def _cell(part: str, method: str, seed: int, place: tuple[int, int, int], dtype: str) -> Cell:
-    n, d, p = place
-    return Cell(_NORMAL, method, seed, {"part": part, "dtype": dtype, "n": n, "d": d, "p": p})
+    for seed in range(_QUICK_REPETITIONS if options.quick else REPETITIONS):
+        for part in PARTS.values():
+            for place in part.places(options.quick):
+                if seed < place.repetitions:
+                    sizes = {"n": place.n, "d": place.d, "p": place.p}
+                    settings = {"part": part.name, "dtype": place.dtype} | sizes
+                    yield Cell("normal", place.method, seed, settings)
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     n, d, p = (int(cell.settings[name]) for name in ("n", "d", "p"))
+    part = PARTS[str(cell.settings["part"])]
     # All cores, whatever the harness gives to benchmarks of errors.
     with threadpool_limits(os.cpu_count()):
-        if cell.settings["part"] == _MAP:
-            return map_metrics(cell.method, n, d, p, str(cell.settings["dtype"]), cell.seed)
-        return ridge_metrics(cell.method, n, d, p, cell.seed)
+        return part.measure(cell.method, n, d, p, str(cell.settings["dtype"]), cell.seed)
 
 
 def _summarise(rows: Sequence[Row]) -> str:
-    parts = [
+    page = [
         "Seconds on all cores of the machine, medians over repetitions, and in brackets their "
-        f"ratio to ours ({OURS}); all methods in one run, one after the other.",
+        "ratio to ours, the first column; all methods in one run, one after the other."
     ]
-    for part, metric, what in (
-        (_MAP, "map_seconds", "**The feature map**: rows to features, and what the product with "
-         "the frequencies and writing an array of that size take alone."),
-        (_RIDGE, "fit_seconds", "**Ridge regression on random features** of float64 rows, and the "
-         "products of such features with themselves alone."),
-    ):  # fmt: skip
-        chosen = [row for row in rows if row["part"] == part]
-        index = ("n", "d", "p", "dtype")
-        table = median_table(chosen, index=index, columns="method", metric=metric, ratio_to=OURS)
-        parts += [what, table]
-    errors = [row for row in rows if row["metric"] == "max_error"]
-    listed = medians(errors, by=("dtype",), metric="max_error")
-    parts.append(
-        "Greatest error of our cosines and sines against extended precision: "
-        + ", ".join(f"{value:.1e} ({key[0]})" for key, value in listed.items())
-        + "."
-    )
-    parts += [
-        "Mean square errors of the regressions on fresh rows:",
-        median_table(
-            [row for row in rows if row["part"] == _RIDGE],
-            index=("n", "d", "p"), columns="method", metric="mse",
-        ),
-    ]  # fmt: skip
-    return "\n\n".join(parts)
+    for part in PARTS.values():
+        page += part.page([row for row in rows if row["part"] == part.name])
+    return "\n\n".join(page)
 
 
 SPEED = Benchmark(
     name="speed",
-    description="Speed of the feature map and of ridge regression, beside others.",
+    description="Speed and memory of features and regressions, beside others.",
     settings=("part", "dtype", "n", "d", "p"),
     cells=_cells,
     run=_run,

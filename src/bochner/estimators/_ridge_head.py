@@ -61,7 +61,7 @@ class RidgeHead(BaseEstimator, ABC):
         alpha: float | str = 1.0,
         *,
         length_scale: Any = "median",
-        scheme: str | Scheme = "orthogonal",
+        scheme: str | Scheme = "auto",
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         fit_intercept: bool = False,
@@ -147,6 +147,7 @@ class RidgeHead(BaseEstimator, ABC):
             scale=float(np.abs(frequencies.weight).sum()),
             is_indefinite=bool((self._signs(frequencies) < 0).any()),
             is_repeatable=is_repeatable,
+            tol=as_positive_scalar("tol", self.tol),
         )
 
     def _approximation(
@@ -223,7 +224,7 @@ class RidgeHead(BaseEstimator, ABC):
             problem.alpha,
             rng,
             fit_intercept=self.fit_intercept,
-            tol=as_positive_scalar("tol", self.tol),
+            tol=problem.tol,
             dtype=problem.pass_dtype,
             n_landmarks=plan.n_landmarks,
             keep=plan.keep,

@@ -54,7 +54,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Of a kernel given by name; ``"evidence"`` searches a grid about the median distance on
         at most 2000 rows (of the first batch, under :meth:`partial_fit`).
-    scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+    scheme : {"auto", "orthogonal", "qmc", "iid", "structured"} or Scheme, default="auto"
+        How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"`` is
+        ``"orthogonal"``, or ``"structured"`` for an isotropic kernel of 256 inputs or more where
+        that is faster and its error on pairs of rows no more than 1.1 times as large.
     weights, decomposition
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False

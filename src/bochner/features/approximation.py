@@ -9,6 +9,7 @@ import numpy as np
 
 from bochner._numerics.arrays import dense_rows, squared_norms
 from bochner._numerics.warn import warn_user
+from bochner.features.automatic import sampled_parts
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
 from bochner.features.one_sided import one_sided
@@ -45,7 +46,7 @@ class Recipe:
     """
 
     n_frequencies: int
-    scheme: Scheme | str = "orthogonal"
+    scheme: Scheme | str = "auto"
     weights: str = "sampled"
     decomposition: Decomposition | str = "auto"
     masses: str = "exact"
@@ -121,7 +122,10 @@ def approximate(
     measure = _measure(kernel, X, right, recipe, setting, or_none=fitted)
     if not fitted:
         assert measure is not None
-        parts = measure.sample_parts(recipe.n_frequencies, draw_rng, scheme)
+        assert isinstance(kernel, Kernel)
+        parts = sampled_parts(
+            kernel, measure, X, right, recipe.n_frequencies, scheme, draw_rng, data_rng
+        )
         if recipe.masses == "least_squares":
             parts = _with_fitted_masses(kernel, X, right, measure, parts, data_rng)
         frequencies = one_sided(kernel, reduce(add, parts))

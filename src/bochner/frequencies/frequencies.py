@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from bochner._numerics.arrays import FLOATS, Array, frozen_array
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import trigonometric_features
+from bochner.sampling import HadamardRows, Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,17 +33,25 @@ class Frequencies:
 
     Parameters
     ----------
-    omega : array-like of shape (m, d)
-        Frequencies, in radians per unit of the inputs.
+    omega : array-like or HadamardRows of shape (m, d)
+        Frequencies, in radians per unit of the inputs. Those of
+        :class:`~bochner.sampling.HadamardRows` are kept so, and features made without them.
     weight : array-like of shape (m,)
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None
         :math:`\theta`; ``None`` means zero. Nonzero phases make the kernel asymmetric.
-    nu : array-like of shape (m, d2), default=None
+    nu : array-like or HadamardRows of shape (m, d2), default=None
         Frequencies of the right argument, which may have another number of inputs; ``None``
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
+
+    Attributes
+    ----------
+    rows : ndarray or HadamardRows of shape (m, d)
+        ``omega`` as it is held.
+    rows_right : ndarray, HadamardRows or None
+        ``nu`` as it is held; ``None`` where it is ``omega``.
 
     Raises
     ------
@@ -58,35 +67,35 @@ class Frequencies:
     array([[1., 0.]])
     """
 
-    omega: Array
+    rows: Matrix
     weight: Array
     phase: Array
-    nu: Array
+    rows_right: Matrix | None
     envelope: Envelope | None = None
 
     def __init__(
         self,
-        omega: ArrayLike,
+        omega: ArrayLike | HadamardRows,
         weight: ArrayLike,
         phase: ArrayLike | None = None,
-        nu: ArrayLike | None = None,
+        nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
     ) -> None:
-        omega = frozen_array("omega", omega, None)
-        if omega.ndim != 2 or not omega.size:
-            raise ValueError(f"omega must have shape (m, d), both positive, got {omega.shape}.")
-        m = len(omega)
-        object.__setattr__(self, "omega", omega)
+        rows = _held("omega", omega)
+        if len(rows.shape) != 2 or 0 in rows.shape:
+            raise ValueError(f"omega must have shape (m, d), both positive, got {rows.shape}.")
+        m = rows.shape[0]
+        object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
         phase = np.zeros(m) if phase is None else phase
         object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
-        nu = omega if nu is None else frozen_array("nu", nu, None)
-        if nu.ndim != 2 or len(nu) != m or not nu.size:
+        right = None if nu is None else _held("nu", nu)
+        if right is not None and (len(right.shape) != 2 or right.shape[0] != m or 0 in right.shape):
             raise ValueError(
                 f"nu must have shape (m, d2) with m = {m}, the number of frequencies in omega; "
-                f"got {nu.shape}."
+                f"got {right.shape}."
             )
-        object.__setattr__(self, "nu", nu)
+        object.__setattr__(self, "rows_right", right)
         if envelope is not None and envelope.rate.shape != (m,):
             raise ValueError(
                 f"envelope has {len(envelope.rate)} factors; omega has {m} frequencies."
@@ -95,26 +104,36 @@ class Frequencies:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
-        return Frequencies, (self.omega, self.weight, self.phase, self._given_nu, self.envelope)
+        return Frequencies, (self.rows, self.weight, self.phase, self.rows_right, self.envelope)
 
     @property
-    def _given_nu(self) -> Array | None:
-        return None if self.nu is self.omega else self.nu
+    def omega(self) -> Array:
+        """Frequencies as an array of shape (m, d), made anew from rows held by blocks."""
+        return np.asarray(self.rows)
+
+    @property
+    def nu(self) -> Array:
+        """Frequencies of the right argument as an array of shape (m, d2)."""
+        return np.asarray(self._rows_of_right)
+
+    @property
+    def _rows_of_right(self) -> Matrix:
+        return self.rows if self.rows_right is None else self.rows_right
 
     @property
     def n_frequencies(self) -> int:
         """Number of frequencies, ``m``."""
-        return len(self.omega)
+        return len(self.weight)
 
     @property
     def dim(self) -> int:
         """Number of inputs of the left argument, ``d``."""
-        return int(self.omega.shape[1])
+        return int(self.rows.shape[1])
 
     @property
     def dim_right(self) -> int:
         """Number of inputs of the right argument, ``d2``."""
-        return int(self.nu.shape[1])
+        return int(self._rows_of_right.shape[1])
 
     @property
     def signature(self) -> Array:
@@ -131,7 +150,10 @@ class Frequencies:
         """Which frequencies have different left and right features, of shape (m,)."""
         if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
             return np.ones(self.n_frequencies, dtype=np.bool_)
-        return np.asarray((self.phase != 0.0) | (self.omega != self.nu).any(axis=1))
+        two_sided: NDArray[np.bool_] = self.phase != 0.0
+        if self.rows_right is not None:
+            two_sided |= (self.omega != self.nu).any(axis=1)
+        return two_sided
 
     def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
@@ -142,7 +164,7 @@ class Frequencies:
         dtype : float32 or float64, default=None
             Of the features; ``None`` means float32 if ``X`` is and else float64.
         """
-        return self._map(X, self.omega, self.phase, self.envelope, dtype)
+        return self._map(X, self.rows, self.phase, self.envelope, dtype)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -152,7 +174,7 @@ class Frequencies:
         Y : array-like or sparse matrix of shape (n, d2)
         """
         envelope = None if self.envelope is None else self.envelope.transposed()
-        return self._map(Y, self.nu, np.zeros_like(self.phase), envelope)
+        return self._map(Y, self._rows_of_right, np.zeros_like(self.phase), envelope)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
@@ -178,17 +200,17 @@ class Frequencies:
             (getattr(self, name), getattr(other, name)) for name in ("omega", "weight", "phase")
         )
         omega, weight, phase = (np.concatenate(pair) for pair in pairs)
-        one_sided = self.nu is self.omega and other.nu is other.omega
+        one_sided = self.rows_right is None and other.rows_right is None
         nu = None if one_sided else np.concatenate((self.nu, other.nu))
         return Frequencies(omega, weight, phase, nu, _joined(self, other))
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
         phase = self.phase if phase is None else phase
-        return Frequencies(self.omega, weight, phase, self._given_nu, self.envelope)
+        return Frequencies(self.rows, weight, phase, self.rows_right, self.envelope)
 
     def _map(
-        self, X: Any, omega: Array, phase: Array, envelope: Envelope | None, dtype: Any = None
+        self, X: Any, omega: Matrix, phase: Array, envelope: Envelope | None, dtype: Any = None
     ) -> NDArray[Any]:
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
         if X.shape[1] != omega.shape[1]:
@@ -198,6 +220,10 @@ class Frequencies:
         return trigonometric_features(
             X, omega, phase, np.sqrt(np.abs(self.weight)), dtype or X.dtype, envelope
         )
+
+
+def _held(name: str, value: ArrayLike | HadamardRows) -> Matrix:
+    return value if isinstance(value, HadamardRows) else frozen_array(name, value, None)
 
 
 def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:

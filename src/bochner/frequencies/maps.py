@@ -1,5 +1,6 @@
 """The trigonometric feature map, in blocks of rows."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
+from bochner.sampling import HadamardRows, Matrix
 
 _BLOCK_BYTES = 2**20
 """Of angles, which stay in a core's own cache until they are features."""
@@ -17,7 +19,7 @@ _BLOCK_BYTES = 2**20
 
 def trigonometric_features(
     X: "Array | sparse.csr_array | sparse.csr_matrix",
-    omega: Array,
+    omega: Matrix,
     phase: Array,
     amplitude: Array,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
@@ -28,7 +30,7 @@ def trigonometric_features(
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
-    omega : ndarray of shape (m, d)
+    omega : ndarray or HadamardRows of shape (m, d)
     phase : ndarray of shape (m,)
         :math:`\theta`.
     amplitude : ndarray of shape (m,)
@@ -43,20 +45,28 @@ def trigonometric_features(
     Z : ndarray of shape (n, 2m)
         Nothing else of size n is allocated: angles exist for a block of rows in each thread.
     """
-    transposed = np.ascontiguousarray(omega.T)
+    angles, m = _angles(omega), len(phase)
     radius = amplitude.astype(dtype)
-    Z = np.empty((X.shape[0], 2 * len(omega)), dtype=dtype)
+    Z = np.empty((X.shape[0], 2 * m), dtype=dtype)
 
     def fill(rows: slice) -> None:
         # In float64 whatever the type of the features: what a large angle loses is not regained.
-        angle = X[rows].astype(np.float64, copy=False) @ transposed
-        out = Z[rows].reshape(len(angle), 2, len(omega))
+        angle = angles(X[rows].astype(np.float64, copy=False))
+        out = Z[rows].reshape(len(angle), 2, m)
         feature_waves(angle, phase, radius, out)
         if envelope is not None:
             out *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
 
-    blocks = list(row_blocks(X.shape[0], 8 * len(omega), block_bytes=_BLOCK_BYTES))
+    blocks = list(row_blocks(X.shape[0], 8 * m, block_bytes=_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
         for _ in in_order(fill, blocks, n_threads):
             pass
     return Z
+
+
+def _angles(omega: Matrix) -> Callable[[Any], Array]:
+    """Return the map from a block of rows, dense or CSR, to the angles of all frequencies."""
+    if isinstance(omega, HadamardRows):
+        return omega.angles
+    transposed = np.ascontiguousarray(omega.T)
+    return lambda X: X @ transposed

@@ -30,8 +30,11 @@ _HALF_ULP = 6e-8
 _ROUNDING = 1e-3
 """The greatest rounding error of float32 products, relative to alpha."""
 
-_WORTH_FLOPS = 2e10
-"""Products of fewer operations stay in float64: nothing is saved."""
+_WORTH_FLOPS, _WORTH_FEATURES = 2e10, 1e7
+"""Products of fewer operations, and passes over fewer features, stay in float64."""
+
+_SINGLE_TOL = 1e-5
+"""The least tolerance that conjugate gradients reach on features in float32."""
 
 # Seconds on two cores of 2024, which the choice of the method needs up to their ratios.
 _PRODUCT = {np.float64: 1.2e-11, np.float32: 5.5e-12}
@@ -58,6 +61,8 @@ class RidgeProblem:
     is_indefinite : bool
     is_repeatable : bool
         Whether the rows can be met more than once.
+    tol : float
+        Of conjugate gradients.
     """
 
     p: int
@@ -67,6 +72,7 @@ class RidgeProblem:
     scale: float
     is_indefinite: bool = False
     is_repeatable: bool = True
+    tol: float = 1e-4
 
     @property
     def single_will_do(self) -> bool:
@@ -106,7 +112,9 @@ class RidgeProblem:
     @property
     def pass_dtype(self) -> type[np.floating[Any]]:
         """The type of features in conjugate gradients."""
-        return np.float32 if self.single_will_do else np.float64
+        n = _MANY_ROWS if self.n_samples is None else self.n_samples
+        single = self.single_will_do and self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES
+        return np.float32 if single else np.float64
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -29,7 +29,7 @@ from bochner.learning.singular import SingularComponents
 from bochner.learning.trace import Trace
 from bochner.persist.container import ModelFileError
 from bochner.persist.hints import conforms
-from bochner.sampling import SCHEMES
+from bochner.sampling import SCHEMES, HadamardRows
 from bochner.spectral import DECOMPOSITIONS
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
@@ -45,6 +45,7 @@ VALUES: Mapping[str, type] = MappingProxyType(
             ),
             *map(type, SCHEMES.values()),
             *map(type, DECOMPOSITIONS.values()),
+            HadamardRows,
             Envelope,
             Frequencies,
             Region,
@@ -95,6 +96,11 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
     }
 )
 """Shapes in letters, for the classes whose constructors do not check them."""
+
+_ARGUMENTS: Mapping[type, Mapping[str, str]] = MappingProxyType(
+    {Frequencies: {"rows": "omega", "rows_right": "nu"}}
+)
+"""What constructors call fields, where it is not their name."""
 
 _MAY_BE_UNKNOWN = frozenset((Convergence,))
 """Classes whose numbers may be NaN or infinite: too few draws tell nothing."""
@@ -179,13 +185,19 @@ def estimator_class(name: str) -> type[BaseEstimator]:
     return _ESTIMATORS[name][0]
 
 
+def value_fields(cls: type) -> dict[str, Field[Any]]:
+    """Return the fields of a value class by what its constructor and model files call them."""
+    names = _ARGUMENTS.get(cls, {})
+    return {names.get(field.name, field.name): field for field in fields(cls)}
+
+
 def check_value(cls: type, values: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` unless the fields are those of a value class, in type and shape."""
-    hints = get_type_hints(cls)
+    hints, known = get_type_hints(cls), value_fields(cls)
     if cls in _MAY_BE_UNKNOWN:
         values = {name: 0.0 if _is_unknown(value) else value for name, value in values.items()}
-    _check_types(cls, values, {field.name: hints[field.name] for field in fields(cls)})
-    required = [field.name for field in fields(cls) if field.default is MISSING]
+    _check_types(cls, values, {name: hints[field.name] for name, field in known.items()})
+    required = [name for name, field in known.items() if field.default is MISSING]
     missing = [name for name in required if name not in values]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")

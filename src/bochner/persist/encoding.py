@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +16,7 @@ from bochner.persist.classes import (
     holds_function,
     is_estimator,
     is_value,
+    value_fields,
 )
 from bochner.persist.container import ModelFileError
 from bochner.persist.vocabulary import (
@@ -146,7 +147,8 @@ class Encoder:
                 f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
                 f"model again where it is needed."
             )
-        members = {field.name: getattr(value, field.name) for field in fields(value)}
+        known = value_fields(type(value)).items()
+        members = {name: getattr(value, field.name) for name, field in known}
         encoded = self._members(members, path)
         check_value(type(value), members)
         return {"$": "value", "class": type(value).__name__, "fields": encoded}

@@ -1,8 +1,10 @@
 """Sampling schemes: independent, orthogonal, quasi-Monte-Carlo and structured."""
 
+from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.layout import Coordinates, Directions, Layout, Uniforms
 from bochner.sampling.schemes import (
     SCHEMES,
+    Automatic,
     Iid,
     Orthogonal,
     QuasiMonteCarlo,
@@ -13,10 +15,13 @@ from bochner.sampling.schemes import (
 
 __all__ = [
     "SCHEMES",
+    "Automatic",
     "Coordinates",
     "Directions",
+    "HadamardRows",
     "Iid",
     "Layout",
+    "Matrix",
     "Orthogonal",
     "QuasiMonteCarlo",
     "Scheme",

@@ -1,44 +1,121 @@
-"""The Walsh-Hadamard transform."""
+"""Matrices whose rows are known by Hadamard blocks and random signs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, frozen_array, row_blocks
+from bochner._numerics.hadamard import signed_transforms
+
+Signs = NDArray[np.int8]
 
 
-def hadamard_transform(array: Array) -> Array:
-    """Return the orthonormal Walsh-Hadamard transform along the last axis.
+@dataclass(frozen=True, slots=True, eq=False)
+class HadamardRows:
+    r"""A matrix whose products take :math:`O(\log d)` operations for each row of it.
+
+    .. math:: \omega = A\, [H S_q \cdots H S_1]\, C
+
+    with one block in brackets for every ``D`` rows: ``H`` is the orthonormal Hadamard matrix of
+    order ``D``, a power of two, and each :math:`S` a diagonal of signs. ``A`` scales the ``m``
+    rows; ``C`` scales the ``d`` columns, the first ones of ``D``. NumPy's functions take the
+    object for the array (m, d) that it stands for, which they make anew each time.
 
     Parameters
     ----------
-    array : ndarray of shape (..., D)
-        ``D`` a power of two.
-
-    Returns
-    -------
-    transformed : ndarray of shape (..., D)
-        A new array, in ``O(D log D)`` operations a row; the transform is its own inverse.
+    signs : array-like of shape (b, q, D)
+        Diagonals of :math:`S_1, \ldots, S_q` for each of ``b`` blocks.
+    row_scale : array-like of shape (m,)
+        Diagonal of ``A``; the last block may be in part, ``(b - 1) D < m <= b D``.
+    column_scale : array-like of shape (d,)
+        Diagonal of ``C``, no more than ``D`` entries.
 
     Raises
     ------
     ValueError
-        If ``D`` is not a power of two.
+        If shapes disagree, a sign is not 1 or -1, or a scale is not finite.
 
     Examples
     --------
     >>> import numpy as np
-    >>> hadamard_transform(np.array([3.0, 1.0, 0.0, 0.0]))
-    array([2., 1., 2., 1.])
+    >>> rows = HadamardRows([[[1, -1]]], row_scale=[1.0, 1.0], column_scale=[1.0, 1.0])
+    >>> np.asarray(rows).round(4)
+    array([[ 0.7071, -0.7071],
+           [ 0.7071,  0.7071]])
+    >>> rows.angles(np.array([[1.0, 1.0]])).round(4)
+    array([[0.    , 1.4142]])
     """
-    order = array.shape[-1]
-    if order < 1 or order & (order - 1):
-        raise ValueError(f"The last axis must have a power of two entries, got {order}.")
-    result = np.array(array, dtype=np.float64)
-    half = 1
-    while half < order:
-        pairs = result.reshape(*array.shape[:-1], order // (2 * half), 2, half)
-        result = np.stack(
-            [pairs[..., 0, :] + pairs[..., 1, :], pairs[..., 0, :] - pairs[..., 1, :]], -2
-        )
-        half *= 2
-    result /= np.sqrt(order)
-    return result.reshape(array.shape)
+
+    signs: Signs
+    row_scale: Array
+    column_scale: Array
+
+    def __init__(self, signs: ArrayLike, row_scale: ArrayLike, column_scale: ArrayLike) -> None:
+        object.__setattr__(self, "signs", _checked_signs(np.asarray(signs)))
+        for name, value in (("row_scale", row_scale), ("column_scale", column_scale)):
+            object.__setattr__(self, name, frozen_array(name, value, (np.size(value),)))
+        n_blocks, _, order = self.signs.shape
+        m, dim = self.shape
+        if -(-m // order) != n_blocks or not 0 < dim <= order:
+            raise ValueError(
+                f"{n_blocks} blocks of order {order} have no {m} rows and {dim} columns."
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that copies are checked and read-only, too.
+        return HadamardRows, (self.signs, self.row_scale, self.column_scale)
+
+    @classmethod
+    def unit(cls, signs: Signs, m: int, dim: int) -> "HadamardRows":
+        """Return the first ``m`` rows, cut to ``dim`` entries and normalised."""
+        rows = cls(signs, np.ones(m), np.ones(dim))
+        squares = sum(np.einsum("ij,ij->j", part, part) for _, part in rows._columns())
+        return cls(signs, 1.0 / np.sqrt(squares), rows.column_scale)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns, ``(m, d)``."""
+        return len(self.row_scale), len(self.column_scale)
+
+    def angles(self, X: Any) -> Array:
+        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m)."""
+        is_sparse: bool = sparse.issparse(X)
+        scaled = np.ascontiguousarray((X.toarray() if is_sparse else X) * self.column_scale)
+        return signed_transforms(scaled, self.signs, self.row_scale)
+
+    def __mul__(self, factor: Array) -> "HadamardRows":
+        """Return the matrix with each row multiplied by its entry of ``factor`` (m, 1)."""
+        return HadamardRows(self.signs, self.row_scale * factor[:, 0], self.column_scale)
+
+    def __truediv__(self, divisor: Array) -> "HadamardRows":
+        """Return the matrix with columns divided by ``divisor``, a number or of shape (d,)."""
+        return HadamardRows(self.signs, self.row_scale, self.column_scale / divisor)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = np.empty(self.shape, dtype=dtype)
+        for columns, values in self._columns():
+            array[:, columns] = values.T
+        return array
+
+    def _columns(self) -> Iterator[tuple[slice, Array]]:
+        m, dim = self.shape
+        for some in row_blocks(dim, 8 * m):
+            yield some, self.angles(np.eye(some.stop - some.start, dim, some.start))
+
+
+Matrix = Array | HadamardRows
+"""Rows held as numbers, or by blocks."""
+
+
+def _checked_signs(signs: NDArray[Any]) -> Signs:
+    if signs.ndim != 3 or not signs.size or signs.shape[2] & (signs.shape[2] - 1):
+        raise ValueError(f"signs must have shape (b, q, D), D a power of two, got {signs.shape}.")
+    if not (np.abs(signs) == 1).all():
+        raise ValueError("signs must be 1 and -1.")
+    checked = signs.astype(np.int8)
+    checked.flags.writeable = False
+    return checked

@@ -17,10 +17,11 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._numerics.arrays import Array
-from bochner.sampling.hadamard import hadamard_transform
+from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.layout import Block, Coordinates, Directions, Layout
 
 _STRUCTURED_FROM = 64
+_ROUNDS = 3
 
 
 class Scheme(ABC):
@@ -32,6 +33,10 @@ class Scheme(ABC):
     def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
         """Return one array of shape (m, block.dim) for each block of ``layout``."""
 
+    def hold(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+        """Do what :meth:`fill` does, directions perhaps being held by blocks."""
+        return list(self.fill(layout, m, rng))
+
 
 class Blockwise(Scheme):
     """A scheme that fills every block by itself, from independent streams."""
@@ -39,10 +44,13 @@ class Blockwise(Scheme):
     __slots__ = ()
 
     def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
-        streams = rng.spawn(len(layout))
-        return [self._fill_block(block, m, s) for block, s in zip(layout, streams, strict=True)]
+        return [np.asarray(block) for block in self.hold(layout, m, rng)]
 
-    def _fill_block(self, block: Block, m: int, rng: np.random.Generator) -> Array:
+    def hold(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+        streams = rng.spawn(len(layout))
+        return [self._hold_block(block, m, s) for block, s in zip(layout, streams, strict=True)]
+
+    def _hold_block(self, block: Block, m: int, rng: np.random.Generator) -> Matrix:
         if isinstance(block, Directions):
             return self.directions(m, block.dim, rng)
         if isinstance(block, Coordinates):
@@ -50,7 +58,7 @@ class Blockwise(Scheme):
         return self.uniforms(m, block.dim, rng)
 
     @abstractmethod
-    def directions(self, m: int, dim: int, rng: np.random.Generator) -> Array:
+    def directions(self, m: int, dim: int, rng: np.random.Generator) -> Matrix:
         """Return ``m`` unit vectors, each uniform on the sphere."""
 
     @abstractmethod
@@ -112,12 +120,14 @@ class Orthogonal(Blockwise):
 class Structured(Blockwise):
     r"""Blocks :math:`H D_1 H D_2 H D_3` of Hadamard matrices and random signs.
 
-    A block of ``D`` directions, ``D`` the power of two at or above ``d``, costs
-    :math:`O(D^2 \log D)` where a Haar block costs :math:`O(d^3)`. Rows of a block are
-    orthogonal before they are cut to ``d`` entries and normalised. A row is uniform on the
+    Of ``D`` directions each, ``D`` the power of two at or above ``d``. A block costs
+    :math:`O(D^2 \log D)` where a Haar block costs :math:`O(d^3)`, and its product with a row
+    :math:`O(D \log D)` instead of :math:`O(D d)`: isotropic laws hold their frequencies by
+    blocks (:class:`~bochner.sampling.HadamardRows`), and no others are served. Rows of a block
+    are orthogonal before they are cut to ``d`` entries and normalised. A row is uniform on the
     sphere only up to terms of order :math:`1/D`, so estimates carry a bias of that order
     (Choromanski et al., 2017); below 64 inputs, where the bias would show and nothing is
-    saved, the Haar blocks of :class:`Orthogonal` are used. Only isotropic laws are served.
+    saved, the Haar blocks of :class:`Orthogonal` are used.
 
     References
     ----------
@@ -125,16 +135,13 @@ class Structured(Blockwise):
     "The unreasonable effectiveness of structured random orthogonal embeddings", 2017.
     """
 
-    def directions(self, m: int, dim: int, rng: np.random.Generator) -> Array:
+    def directions(self, m: int, dim: int, rng: np.random.Generator) -> Matrix:
         if dim < _STRUCTURED_FROM:
             return _haar_rows(m, dim, rng)
         order = 1 << (dim - 1).bit_length()
-        n_blocks = -(-m // order)
-        block = np.broadcast_to(np.eye(order), (n_blocks, order, order))
-        for _ in range(3):
-            signs = rng.choice([-1.0, 1.0], size=(n_blocks, 1, order))
-            block = hadamard_transform(block) * signs
-        return _normalised(block.reshape(-1, order)[:m, :dim])
+        # The first to be drawn is the last to be multiplied with.
+        drawn = [rng.choice((-1, 1), size=(-(-m // order), order)) for _ in range(_ROUNDS)]
+        return HadamardRows.unit(np.stack(drawn[::-1], axis=1).astype(np.int8), m, dim)
 
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         raise ValueError(
@@ -178,12 +185,26 @@ class QuasiMonteCarlo(Scheme):
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class Automatic(Scheme):
+    r"""The draws of :class:`Orthogonal`, unless :class:`Structured` ones will do.
+
+    Estimators take structured blocks where these are faster and as accurate on the rows at hand
+    (``bochner/features/automatic.py``); a measure by itself has no rows, and takes orthogonal
+    ones.
+    """
+
+    def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+        return Orthogonal().fill(layout, m, rng)
+
+
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
         "iid": Iid(),
         "orthogonal": Orthogonal(),
         "qmc": QuasiMonteCarlo(),
         "structured": Structured(),
+        "auto": Automatic(),
     }
 )
 

@@ -137,8 +137,9 @@ class Mapped(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)
-        nu = inner.omega if inner.nu is None else inner.nu
-        return Draw(inner.omega @ self.left.T, inner.ratio, inner.phase, nu @ self.right.T)
+        omega = np.asarray(inner.omega)
+        nu = omega if inner.nu is None else inner.nu
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu @ self.right.T)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         return tuple(

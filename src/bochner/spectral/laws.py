@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.sampling import Coordinates, Directions, Layout, Scheme, Uniforms
+from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
 
@@ -19,7 +20,7 @@ class Draw:
 
     Parameters
     ----------
-    omega : ndarray of shape (m, d)
+    omega : ndarray or HadamardRows of shape (m, d)
     ratio : ndarray of shape (m,)
         :math:`\rho \geq 0`, of mean one: importance weights, ones for a direct draw.
     phase : ndarray of shape (m,)
@@ -28,7 +29,7 @@ class Draw:
         Frequencies of the right argument; ``None`` means ``omega``.
     """
 
-    omega: Array
+    omega: Matrix
     ratio: Array
     phase: Array
     nu: Array | None = None
@@ -36,22 +37,21 @@ class Draw:
     def rearranged(self, order: NDArray[np.intp]) -> "Draw":
         """Return the draw with its rows in another order."""
         nu = None if self.nu is None else self.nu[order]
-        return Draw(self.omega[order], self.ratio[order], self.phase[order], nu)
+        return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu)
 
     def reflected(self, signs: Array) -> "Draw":
         """Return the draw with some frequencies and their phases negated: the same cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
-        return Draw(self.omega * signs[:, None], self.ratio, self.phase * signs, nu)
+        return Draw(np.asarray(self.omega) * signs[:, None], self.ratio, self.phase * signs, nu)
 
     def __add__(self, other: "Draw") -> "Draw":
         """Return the draw from the product of two kernels."""
+        omega, other_omega = np.asarray(self.omega), np.asarray(other.omega)
         nu = None
         if self.nu is not None or other.nu is not None:
-            left = self.omega if self.nu is None else self.nu
-            nu = left + (other.omega if other.nu is None else other.nu)
-        return Draw(
-            self.omega + other.omega, self.ratio * other.ratio, self.phase + other.phase, nu
-        )
+            left = omega if self.nu is None else self.nu
+            nu = left + (other_omega if other.nu is None else other.nu)
+        return Draw(omega + other_omega, self.ratio * other.ratio, self.phase + other.phase, nu)
 
 
 class Law(ABC):
@@ -97,11 +97,15 @@ class Law(ABC):
 
     def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
         """Return ``m`` frequencies of shape (m, dim), each following this law."""
+        return np.asarray(self.hold(m, rng, scheme))
+
+    def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
+        """Do what :meth:`sample` does, frequencies perhaps being held by blocks."""
         return self.assemble(scheme.fill(self.layout, m, rng))
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies with their importance weights and phases."""
-        return Draw(self.sample(m, rng, scheme), np.ones(m), np.zeros(m))
+        return Draw(self.hold(m, rng, scheme), np.ones(m), np.zeros(m))
 
     def jordan(self) -> "tuple[tuple[float, Law], ...]":
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
@@ -134,10 +138,19 @@ class Isotropic(Law):
     def layout(self) -> Layout:
         return (Directions(self.dim), Uniforms(self.radial.n_uniforms))
 
-    def assemble(self, blocks: list[Array]) -> Array:
+    @overload
+    def assemble(self, blocks: list[Array]) -> Array: ...
+
+    @overload
+    def assemble(self, blocks: list[Matrix]) -> Matrix: ...
+
+    def assemble(self, blocks: list[Array] | list[Matrix]) -> Matrix:
         directions, uniforms = blocks
-        radius = self.radial.radius(uniforms, self.dim)
+        radius = self.radial.radius(np.asarray(uniforms), self.dim)
         return directions * radius[:, None] / as_array(self.length_scale)
+
+    def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
+        return self.assemble(scheme.hold(self.layout, m, rng))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,76 @@
+r"""The compiled loop of :mod:`bochner._numerics.hadamard`.
+
+Every pass takes neighbours of one array to the ends of another, so that all passes are alike and
+write whole vector registers. As the transform is the same in every bit of the index, entries are
+back in order when each bit has had its turn.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+
+_LOOSE = {"contract", "nsz"}
+"""Fused products and sums, and no care for the sign of zero; order and rounding stay."""
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _two(old: Array, new: Array) -> None:
+    half = old.size // 2
+    for i in range(half):
+        new[i] = old[2 * i] + old[2 * i + 1]
+        new[i + half] = old[2 * i] - old[2 * i + 1]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _four(old: Array, new: Array) -> None:
+    """Do what two passes of :func:`_two` do."""
+    quarter = old.size // 4
+    for i in range(quarter):
+        low, high = old[4 * i] + old[4 * i + 1], old[4 * i + 2] + old[4 * i + 3]
+        new[i] = low + high
+        new[i + 2 * quarter] = low - high
+        low, high = old[4 * i] - old[4 * i + 1], old[4 * i + 2] - old[4 * i + 3]
+        new[i + quarter] = low + high
+        new[i + 3 * quarter] = low - high
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
+    """Return the transform, not scaled, in one of the two arrays, and the other one."""
+    done = 1
+    while 4 * done <= values.size:
+        _four(values, spare)
+        values, spare = spare, values
+        done *= 4
+    if done < values.size:
+        _two(values, spare)
+        values, spare = spare, values
+    return values, spare
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _times(values: Array, factors: NDArray[Any], out: Array) -> None:
+    for i in range(out.size):
+        out[i] = values[i] * factors[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def fill_angles(X: Array, signs: NDArray[np.int8], scale: Array, out: Array) -> None:
+    """Write the products of rows ``X`` (n, d) with all blocks, the first rows of the last one."""
+    n_blocks, n_rounds, order = signs.shape
+    dim, m = X.shape[1], scale.size
+    values, spare = np.empty(order), np.empty(order)
+    for i in range(X.shape[0]):
+        for block in range(n_blocks):
+            _times(X[i], signs[block, 0], values[:dim])
+            values[dim:] = 0.0
+            values, spare = _transform(values, spare)
+            for r in range(1, n_rounds):
+                _times(values, signs[block, r], values)
+                values, spare = _transform(values, spare)
+            some = slice(block * order, min((block + 1) * order, m))
+            _times(values, scale[some], out[i, some])
