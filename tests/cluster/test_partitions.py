@@ -54,7 +54,7 @@ def test_bad_data_are_refused(case, model):
 def test_blocks_of_frames_and_arrays_must_have_the_same_rows():
     table = frames(Y)[0]
     y = da.from_array(Y, chunks=100)
-    with pytest.raises(ValueError, match=r"Partition 0 has 80 rows of X and 100 of y"):
+    with pytest.raises(ValueError, match=r"Partition \d has 80 rows of X and \d+ of y"):
         KreinRidge(n_components=8).fit(table, y)
 
 

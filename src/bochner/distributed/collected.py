@@ -18,6 +18,7 @@ from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
+from bochner.features.stats import FeatureSums
 from bochner.learning.inference.plan import Data
 from bochner.learning.inference.preparation import Scaling, Trend
 
@@ -29,6 +30,11 @@ SAMPLE_ROWS = 100_000
 def _bytes_of(chunk: Chunk) -> int:
     """Tell Dask what it would cost to move a chunk."""
     return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+
+
+@sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
+def _bytes_of_sums(sums: FeatureSums) -> int:
+    return sums.gram.nbytes + sums.cross.nbytes + sums.features.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
 
 KEPT_BYTES = 2**30
-"""Features of all rows are kept between moves up to this size, and made again beyond it."""
+"""Features of all rows are kept between moves up to this size, all copies together."""
 
 _LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 1e-7})
 """The least precision as a share of the sum of squares of all features."""
@@ -99,16 +99,17 @@ def evidence_of(
     noise: Noise,
     *,
     keep: bool | None = None,
+    n_copies: int = 1,
     features: NDArray[Any] | None = None,
 ) -> Evidence:
     """Return the evidence of ``omega`` (m, d), from one pass over the rows.
 
-    ``keep`` says whether to keep the features of all rows, ``None`` to do so where they are
-    small; ``features`` are those of ``omega`` where they are known.
+    ``keep`` says whether to keep the features of all rows, ``None`` to do so where ``n_copies`` of
+    them are small; ``features`` are those of ``omega`` where they are known.
     """
     p = 2 * len(omega) + rows.n_fixed
     if keep is None:
-        keep = p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
+        keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
     known = features is not None
     if keep and not known:
         features = rows.room(p)

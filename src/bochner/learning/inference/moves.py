@@ -36,6 +36,14 @@ class Moves:
     precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
     block_size: int = 64
 
+    @property
+    def n_copies(self) -> int:
+        """Of the features of all rows, which a round holds at once where they are kept.
+
+        Beside the state's, those of a trajectory's last point and of its next one.
+        """
+        return 1 if self.hamiltonian is None else 3
+
 
 @dataclass(frozen=True, slots=True)
 class StepSizes:

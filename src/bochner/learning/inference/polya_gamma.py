@@ -141,7 +141,15 @@ class LogisticChain:
         """Return the evidence on reweighted rows, with the features of ``known`` if it has any."""
         features = None if known is None else known.features
         keep = None if known is None else features is not None
-        return evidence_of(rows, omega, precision, KnownNoise(), keep=keep, features=features)
+        return evidence_of(
+            rows,
+            omega,
+            precision,
+            KnownNoise(),
+            keep=keep,
+            n_copies=self.moves.n_copies,
+            features=features,
+        )
 
     def _activation(self, evidence: Evidence, beta: Array) -> Columns:
         return self.rows.each(

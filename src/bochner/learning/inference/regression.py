@@ -42,7 +42,7 @@ class RegressionChain:
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> RegressionState:
         """Return the state at given frequencies (m, d)."""
-        evidence = evidence_of(self.rows, omega, precision, self.noise)
+        evidence = self._evidence(omega, precision)
         return RegressionState(evidence, prior, StepSizes())
 
     def step(
@@ -59,7 +59,7 @@ class RegressionChain:
     def rebuilt(self, state: RegressionState) -> RegressionState:
         """Return the state computed afresh from its frequencies, on this chain's rows."""
         old = state.evidence
-        evidence = evidence_of(self.rows, old.omega, old.precision, self.noise)
+        evidence = self._evidence(old.omega, old.precision)
         return replace(state, evidence=evidence)
 
     def draw(self, state: RegressionState, info: Info, *, in_full: bool) -> Draw:
@@ -74,5 +74,8 @@ class RegressionChain:
         self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
     ) -> RegressionState:
         """Return the state that was saved right after it had been rebuilt."""
-        evidence = evidence_of(self.rows, saved["omega"], saved["precision"], self.noise)
+        evidence = self._evidence(saved["omega"], saved["precision"])
         return RegressionState(evidence, prior, sizes)
+
+    def _evidence(self, omega: Array, precision: float) -> Evidence:
+        return evidence_of(self.rows, omega, precision, self.noise, n_copies=self.moves.n_copies)
