@@ -44,12 +44,12 @@ def cluster_metrics(
     machine = _machine(d, p)
     if method == MODEL:
         cost = PassCost(n, d, p, _MANY, _MANY_PARTITIONS, machine)
-        return {"predicted_seconds": cost.seconds, "predicted_bytes": float(cost.bytes_moved)}
+        return {"predicted_seconds": cost.seconds, "predicted_bytes": cost.bytes_moved}
     count = 2 if method == TWO else 1
     cost = PassCost(n, d, p, count, _PARTITIONS, machine)
     return _measured(n, d, p, count, seed) | {
         "predicted_seconds": cost.seconds,
-        "predicted_bytes": float(cost.bytes_moved),
+        "predicted_bytes": cost.bytes_moved,
     }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from dask.delayed import Delayed
-from dask.sizeof import sizeof
 from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
@@ -18,23 +17,11 @@ from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
-from bochner.features.stats import FeatureSums
 from bochner.learning.inference.plan import Data
 from bochner.learning.inference.preparation import Scaling, Trend
 
 SAMPLE_ROWS = 100_000
 """So many rows are brought here, for all that is not a sum over rows."""
-
-
-@sizeof.register(Chunk)  # type: ignore[untyped-decorator]
-def _bytes_of(chunk: Chunk) -> int:
-    """Tell Dask what it would cost to move a chunk."""
-    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
-
-
-@sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
-def _bytes_of_sums(sums: FeatureSums) -> int:
-    return sums.gram.nbytes + sums.cross.nbytes + sums.features.nbytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
 """What a pass over rows on a cluster costs: seconds and bytes moved, for each worker."""
 
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil
 from time import perf_counter
 
 import numpy as np
@@ -56,11 +56,12 @@ class PassCost:
     r"""The cost of one pass in which every partition returns the Gram matrix of its features.
 
     With ``n`` rows in ``b`` partitions on ``W`` workers, a worker makes the sums of
-    :math:`\lceil b / W \rceil` partitions and sends its own sum on once; sums of workers meet in
-    :math:`\lceil \log_2 W \rceil` rounds, and the last goes to the client:
+    :math:`\lceil b / W \rceil` partitions. Sums are added in an order that knows nothing of workers:
+    of two that meet, one has to move with the probability :math:`1 - 1/W`; the last goes to the
+    client,
 
     .. math:: T = T_0 + 2 b t_s + \lceil b / W \rceil \frac{n}{b} p (t_f + p\, t_p) +
-              (1 + \lceil \log_2 W \rceil) \frac{8 p (p + t + 1)}{v}
+              \Bigl(\frac{b - 1}{W} \Bigl(1 - \frac1W\Bigr) + 1\Bigr) \frac{8 p (p + t + 1)}{v}
 
     up to what does not grow with ``p``. What is sent to workers, the ``p/2`` frequencies, is
     ``4 p d`` bytes for each of them.
@@ -99,21 +100,21 @@ class PassCost:
         return 8 * (self.p * (self.p + self.t + 1) + 2 * self.t)
 
     @property
-    def bytes_moved(self) -> int:
-        """That workers send, all together: each its sums once, the last one to the client."""
-        return self.n_workers * self.sum_bytes + 4 * self.p * self.d * (self.n_workers - 1)
+    def bytes_moved(self) -> float:
+        """That all workers send to each other, and the client receives, on average."""
+        moves = (self.n_partitions - 1) * (1.0 - 1.0 / self.n_workers) + 1.0
+        return moves * self.sum_bytes
 
     @property
-    def bytes_a_worker(self) -> int:
-        """The most that one worker receives."""
-        return ceil(log2(self.n_workers)) * self.sum_bytes + 4 * self.p * self.d
+    def bytes_a_worker(self) -> float:
+        """That a worker receives: its share of the sums, and the frequencies."""
+        return (self.bytes_moved - self.sum_bytes) / self.n_workers + 4.0 * self.p * self.d
 
     @property
     def seconds(self) -> float:
         """Of the whole pass."""
         tasks = 2 * self.n_partitions * self.machine.seconds_a_task
-        rounds = 1 + ceil(log2(self.n_workers))
-        moved = rounds * self.sum_bytes / self.machine.bytes_a_second
+        moved = (self.bytes_a_worker + self.sum_bytes) / self.machine.bytes_a_second
         return self.machine.seconds_a_pass + tasks + self.compute_seconds + moved
 
 

@@ -9,8 +9,11 @@ from uuid import uuid4
 
 from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
+from dask.sizeof import sizeof
 
 from bochner._numerics.threads import single_threaded_blas
+from bochner.features.chunks import Chunk
+from bochner.features.stats import FeatureSums
 
 _FAN_IN = 4
 
@@ -62,3 +65,14 @@ def applied(sent: bytes, part: Any, *shares: Any) -> Any:
 
 def _added(plus: Callable[[Any, Any], Any], *terms: Any) -> Any:
     return reduce(plus, terms)
+
+
+@sizeof.register(Chunk)  # type: ignore[untyped-decorator]
+def _bytes_of_rows(chunk: Chunk) -> int:
+    """Tell Dask what it would cost to move a chunk."""
+    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+
+
+@sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
+def _bytes_of_sums(sums: FeatureSums) -> int:
+    return sums.gram.nbytes + sums.cross.nbytes + sums.features.nbytes

@@ -114,6 +114,9 @@ def test_features_are_kept_where_they_are_small(monkeypatch):
     assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is not None
     monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 - 1)
     assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is None
+    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 * 3)
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=3).features is not None
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=4).features is None
 
 
 def test_known_features_serve_as_their_own():
