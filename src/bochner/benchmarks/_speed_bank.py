@@ -61,7 +61,7 @@ def _fit(prepared: tuple[BaNKRegressor, Array, Array]) -> None:
 def _places(quick: bool) -> Sequence[Place]:
     n, d, p = (2_000, 3, 16) if quick else (500_000, 20, 512)
     return [
-        Place(method, n, d, p, dtype, repetitions=2)
+        Place(method, n, d, p, dtype, repetitions=1 if quick else 2)
         for dtype in (DOUBLE, SINGLE)
         for method in (FIT, GRADIENT, PRODUCTS)
     ]

@@ -56,9 +56,9 @@ class PassCost:
     r"""The cost of one pass in which every partition returns the Gram matrix of its features.
 
     With ``n`` rows in ``b`` partitions on ``W`` workers, a worker makes the sums of
-    :math:`\lceil b / W \rceil` partitions. Sums are added in an order that knows nothing of workers:
-    of two that meet, one has to move with the probability :math:`1 - 1/W`; the last goes to the
-    client,
+    :math:`\lceil b / W \rceil` partitions. Sums are added in an order that knows nothing of
+    workers: of two that meet, one has to move with the probability :math:`1 - 1/W`; the last goes
+    to the client,
 
     .. math:: T = T_0 + 2 b t_s + \lceil b / W \rceil \frac{n}{b} p (t_f + p\, t_p) +
               \Bigl(\frac{b - 1}{W} \Bigl(1 - \frac1W\Bigr) + 1\Bigr) \frac{8 p (p + t + 1)}{v}
