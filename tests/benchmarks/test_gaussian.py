@@ -9,9 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
 from bochner.benchmarks import Cell, Options, read_rows, render, run
-from bochner.benchmarks.gaussian import GAUSSIAN, RBF_SAMPLER
+from bochner.benchmarks.gaussian import _SCHEMES, GAUSSIAN, RBF_SAMPLER
 from bochner.report.benchmarks import FIGURES
-from bochner.sampling import SCHEMES
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def quick(tmp_path_factory):
 def test_the_quick_design_is_measured_whole(quick):
     rows = [row for row in read_rows(quick) if row["metric"] == "relative_error"]
     keys = {(row["dataset"], row["method"], row["seed"], row["features_per_input"]) for row in rows}
-    assert len(rows) == len(keys) == 2 * 2 * 3 * (1 + len(SCHEMES))
+    assert len(rows) == len(keys) == 2 * 2 * 3 * (1 + len(_SCHEMES))
     assert all(0.0 < row["value"] < 2.0 for row in rows)
 
 

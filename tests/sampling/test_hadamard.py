@@ -76,7 +76,7 @@ def test_bad_arrays_are_refused(arguments, message):
 
 def test_only_structured_directions_in_many_inputs_are_held():
     streams = [np.random.default_rng(0) for _ in range(4)]
-    held, filled = Structured().hold((Directions(64),), 9, streams[0])[0], None
+    held = Structured().hold((Directions(64),), 9, streams[0])[0]
     assert isinstance(held, HadamardRows)
     filled = Structured().fill((Directions(64),), 9, streams[1])[0]
     assert_array_equal(filled, np.asarray(held))

@@ -19,11 +19,15 @@ _BLOCK_BYTES = 2**23
 def row_blocks(
     n_rows: int, row_bytes: int, *, block_bytes: int | None = None, least: int = 1
 ) -> Iterator[slice]:
-    """Yield slices that cover ``range(n_rows)``.
+    """Return slices that cover ``range(n_rows)``.
 
     Blocks have eight mebibytes, or ``block_bytes``, and ``least`` rows or more.
     """
-    step = max(1, least, (block_bytes or _BLOCK_BYTES) // max(1, row_bytes))
+    return steps(n_rows, max(1, least, (block_bytes or _BLOCK_BYTES) // max(1, row_bytes)))
+
+
+def steps(n_rows: int, step: int) -> Iterator[slice]:
+    """Yield slices of ``step`` rows that cover ``range(n_rows)``."""
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

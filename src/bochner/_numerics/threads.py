@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from bochner._numerics.arrays import Array
 
 Block = TypeVar("Block")
 Part = TypeVar("Part")
@@ -47,19 +50,44 @@ class _OneThread:
 _ONE_THREAD = _OneThread()
 
 
+class _Worker(local):
+    """What belongs to one thread: whether it shares blocks, and memory that blocks reuse."""
+
+    is_one = False
+    memory = np.empty(0)
+
+    def start(self) -> None:
+        self.is_one = True
+
+
+_WORKER = _Worker()
+
+
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
     """Give linear algebra one thread inside, and yield how many threads it had outside.
 
     So many may share blocks of rows instead. It is what environment variables such as
     ``OPENBLAS_NUM_THREADS`` and :func:`threadpoolctl.threadpool_limits` say, or the number of
-    cores.
+    cores. Inside a thread that shares blocks already it is one.
     """
     n_threads = _ONE_THREAD.acquire()
     try:
-        yield n_threads
+        yield 1 if _WORKER.is_one else n_threads
     finally:
         _ONE_THREAD.release()
+
+
+def scratch(n_rows: int, n_columns: int) -> Array:
+    """Return memory for a block, of shape (n_rows, n_columns), that this thread uses again.
+
+    What is in it is lost at the next call in the same thread. Memory that is new for every block
+    is met page by page, which may take longer than to compute what is written there.
+    """
+    if _WORKER.memory.size < n_rows * n_columns:
+        _WORKER.memory = np.empty(n_rows * n_columns)
+    block: Array = _WORKER.memory[: n_rows * n_columns].reshape(n_rows, n_columns)
+    return block
 
 
 def in_order(
@@ -74,7 +102,7 @@ def in_order(
         for block in blocks:
             yield block, function(block)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(n_threads, initializer=_WORKER.start) as pool:
         ahead: deque[tuple[Block, Future[Part]]] = deque()
         for block in blocks:
             ahead.append((block, pool.submit(function, block)))

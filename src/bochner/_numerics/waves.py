@@ -1,5 +1,6 @@
 """Cosines and sines of many angles, the inner loop of every trigonometric feature."""
 
+import logging
 from functools import cache
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+
+_LOG = logging.getLogger("bochner")
 
 FARTHEST = 1e5
 """Radians up to which the compiled loop reduces angles; NumPy takes those beyond."""
@@ -77,6 +80,7 @@ def reference_feature_waves(
 @cache
 def _compiled() -> Any:
     # Numba takes half a second to import: not before it is needed.
+    _LOG.info("Loading the loops of sines and cosines; the first time they are compiled.")
     from bochner._numerics import wave_loops
 
     return wave_loops

@@ -16,7 +16,7 @@ from bochner.frequencies import Frequencies
 _BLOCK_BYTES = 2**25
 """Of features that are multiplied with themselves at once."""
 
-_RECENT_ROWS = 8192
+_RECENT_ROWS = 16_384
 """How many rows' products are added up in float32."""
 
 
@@ -124,13 +124,20 @@ def chunk_sums(
     block_bytes : int, default=32 MiB
         Of the features that exist at a time, beside the ``p`` by ``p`` sums.
     """
-    total = RunningSums(2 * frequencies.n_frequencies, targets.n_targets)
+    p = 2 * frequencies.n_frequencies
+    total = RunningSums(p, targets.n_targets)
+    # Fresh memory for every block would be met page by page.
+    memory = np.empty(0, dtype=np.byte)
     for chunk in chunks:
         dtype = np.dtype(products(len(chunk)))
-        row_bytes = 2 * frequencies.n_frequencies * dtype.itemsize
+        row_bytes = p * dtype.itemsize
         for rows in row_blocks(len(chunk), row_bytes, block_bytes=block_bytes or _BLOCK_BYTES):
             part = chunk[rows]
-            total.add(frequencies.features(part.X, dtype), targets(part.y), part.weight)
+            if len(memory) < row_bytes * len(part):
+                memory = np.empty(row_bytes * len(part), dtype=np.byte)
+            out = memory[: row_bytes * len(part)].view(dtype).reshape(-1, p)
+            Z = frequencies.features(part.X, dtype, out)
+            total.add(Z, targets(part.y), part.weight)
     return total.sums()
 
 
@@ -178,7 +185,10 @@ class RunningSums:
         if weight is not None:
             Z *= root.astype(Z.dtype)
         Y = root * Y
-        outer = Z.T @ np.hstack((Y, root)).astype(Z.dtype)
+        columns = np.hstack((Y, root)).astype(Z.dtype)
+        # All products by SciPy's library: its threads and those of NumPy's get in each other's way.
+        product = blas.dgemm if Z.dtype == np.float64 else blas.sgemm
+        outer = product(1.0, Z.T, columns)
         self._cross += outer[:, :-1]
         self._features += outer[:, -1]
         self._square += np.sum(Y**2, axis=0)

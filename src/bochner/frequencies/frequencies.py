@@ -155,7 +155,7 @@ class Frequencies:
             two_sided |= (self.omega != self.nu).any(axis=1)
         return two_sided
 
-    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
 
         Parameters
@@ -163,8 +163,10 @@ class Frequencies:
         X : array-like or sparse matrix of shape (n, d)
         dtype : float32 or float64, default=None
             Of the features; ``None`` means float32 if ``X`` is and else float64.
+        out : ndarray of shape (n, 2m), default=None
+            Of that type, in C order: where to write the features.
         """
-        return self._map(X, self.rows, self.phase, self.envelope, dtype)
+        return self._map(X, self.rows, self.phase, self.envelope, dtype, out)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -210,7 +212,13 @@ class Frequencies:
         return Frequencies(self.rows, weight, phase, self.rows_right, self.envelope)
 
     def _map(
-        self, X: Any, omega: Matrix, phase: Array, envelope: Envelope | None, dtype: Any = None
+        self,
+        X: Any,
+        omega: Matrix,
+        phase: Array,
+        envelope: Envelope | None,
+        dtype: Any = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         X = check_array(X, accept_sparse="csr", dtype=FLOATS, input_name="X")
         if X.shape[1] != omega.shape[1]:
@@ -218,7 +226,7 @@ class Frequencies:
                 f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
             )
         return trigonometric_features(
-            X, omega, phase, np.sqrt(np.abs(self.weight)), dtype or X.dtype, envelope
+            X, omega, phase, np.sqrt(np.abs(self.weight)), dtype or X.dtype, envelope, out
         )
 
 

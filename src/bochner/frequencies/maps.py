@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._numerics.threads import in_order, scratch, single_threaded_blas
 from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
 from bochner.sampling import HadamardRows, Matrix
@@ -24,6 +24,7 @@ def trigonometric_features(
     amplitude: Array,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
     envelope: Envelope | None = None,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
@@ -39,6 +40,8 @@ def trigonometric_features(
         Of the result.
     envelope : Envelope, default=None
         Of ``m`` factors, by which both features of a frequency are multiplied.
+    out : ndarray of shape (n, 2m), default=None
+        Of that type, in C order: where to write the result.
 
     Returns
     -------
@@ -47,15 +50,15 @@ def trigonometric_features(
     """
     angles, m = _angles(omega), len(phase)
     radius = amplitude.astype(dtype)
-    Z = np.empty((X.shape[0], 2 * m), dtype=dtype)
+    Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
         # In float64 whatever the type of the features: what a large angle loses is not regained.
         angle = angles(X[rows].astype(np.float64, copy=False))
-        out = Z[rows].reshape(len(angle), 2, m)
-        feature_waves(angle, phase, radius, out)
+        waves = Z[rows].reshape(len(angle), 2, m)
+        feature_waves(angle, phase, radius, waves)
         if envelope is not None:
-            out *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
+            waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
 
     blocks = list(row_blocks(X.shape[0], 8 * m, block_bytes=_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
@@ -69,4 +72,11 @@ def _angles(omega: Matrix) -> Callable[[Any], Array]:
     if isinstance(omega, HadamardRows):
         return omega.angles
     transposed = np.ascontiguousarray(omega.T)
-    return lambda X: X @ transposed
+
+    def products(X: Any) -> Array:
+        if not isinstance(X, np.ndarray):
+            product: Array = X @ transposed
+            return product
+        return np.matmul(X, transposed, out=scratch(len(X), transposed.shape[1]))
+
+    return products

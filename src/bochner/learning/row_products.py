@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, steps
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
 from bochner.features.targets import Targets
 
-_BLOCK_BYTES = 2**20
-"""Of features, which stay in a core's own cache while products are made of them."""
+_BLOCK_BYTES = 2**22
+"""Of features, which are still in a cache when products are made of them."""
 
 
 class FeatureMap(Protocol):
@@ -23,7 +24,7 @@ class FeatureMap(Protocol):
     def n_frequencies(self) -> int:
         """Half the number of features."""
 
-    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return features of shape (n, p)."""
 
 
@@ -38,7 +39,7 @@ class Known:
 
     n_frequencies: int
 
-    def features(self, X: Any, dtype: Any = None) -> NDArray[Any]:
+    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the rows themselves."""
         kept: NDArray[Any] = X
         return kept
@@ -95,17 +96,24 @@ def _summed(
     function: Callable[[NDArray[Any], Chunk], NDArray[Any]],
 ) -> Array:
     """Return the sum over blocks of rows, in float64, of a function of their features."""
-    row_bytes = 2 * features.n_frequencies * np.dtype(dtype).itemsize
+    p = 2 * features.n_frequencies
+    step = max(16, _BLOCK_BYTES // (p * np.dtype(dtype).itemsize))
     total: Array | None = None
     with single_threaded_blas() as n_threads:
+        # Fresh memory for every block would be met page by page.
+        free = SimpleQueue[NDArray[Any]]()
+        for _ in range(n_threads):
+            free.put(np.empty((step, p), dtype=dtype))
+
         for chunk in chunks:
 
             def block(rows: slice, chunk: Chunk = chunk) -> NDArray[Any]:
-                part = chunk[rows]
-                return function(features.features(part.X, dtype), part)
+                part, out = chunk[rows], free.get()
+                made = function(features.features(part.X, dtype, out[: len(part)]), part)
+                free.put(out)
+                return made
 
-            blocks = list(row_blocks(len(chunk), row_bytes, block_bytes=_BLOCK_BYTES, least=16))
-            for _, part in in_order(block, blocks, n_threads):
+            for _, part in in_order(block, list(steps(len(chunk), step)), n_threads):
                 total = part.astype(np.float64) if total is None else np.add(total, part, out=total)
     if total is None:
         raise ValueError("There are no rows to sum over.")

@@ -123,11 +123,11 @@ class Structured(Blockwise):
     Of ``D`` directions each, ``D`` the power of two at or above ``d``. A block costs
     :math:`O(D^2 \log D)` where a Haar block costs :math:`O(d^3)`, and its product with a row
     :math:`O(D \log D)` instead of :math:`O(D d)`: isotropic laws hold their frequencies by
-    blocks (:class:`~bochner.sampling.HadamardRows`), and no others are served. Rows of a block
-    are orthogonal before they are cut to ``d`` entries and normalised. A row is uniform on the
-    sphere only up to terms of order :math:`1/D`, so estimates carry a bias of that order
-    (Choromanski et al., 2017); below 64 inputs, where the bias would show and nothing is
-    saved, the Haar blocks of :class:`Orthogonal` are used.
+    blocks (:class:`~bochner.sampling.HadamardRows`). Laws with independent coordinates are not
+    served. Rows of a block are orthogonal before they are cut to ``d`` entries and normalised. A
+    row is uniform on the sphere only up to terms of order :math:`1/D`, so estimates carry a bias
+    of that order (Choromanski et al., 2017); below 64 inputs, where the bias would show and
+    nothing is saved, the Haar blocks of :class:`Orthogonal` are used.
 
     References
     ----------
