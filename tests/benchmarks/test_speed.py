@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bochner.benchmarks import Options, find, read_rows, render, run
+from bochner.benchmarks import _speed_distributed as distributed
 from bochner.benchmarks import _speed_map as maps
 from bochner.benchmarks import _speed_ridge as ridges
 from bochner.benchmarks import _speed_structured as structured
@@ -23,9 +24,11 @@ def test_the_quick_design_is_measured_whole(quick):
     measured = [row for row in rows if row["metric"] == "seconds"]
     assert len(measured) == len(list(SPEED.cells(QUICK)))
     names = ("first_seconds", "map_seconds", "fit_seconds", "held_seconds", "large_seconds")
+    names += ("bank_seconds", "gradient_seconds", "cluster_seconds")
     seconds = [row for row in rows if row["metric"] in names]
     orthogonal = [row for row in measured if row["method"] == structured.ORTHOGONAL]
-    assert len(seconds) == len(measured) - len(orthogonal)
+    predicted = [row for row in measured if row["method"] == distributed.MODEL]
+    assert len(seconds) == len(measured) - len(orthogonal) - len(predicted)
     assert all(row["value"] > 0.0 for row in seconds)
 
 

@@ -8,11 +8,10 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.planted import Mutant
 
-from bochner.learning.inference import hamiltonian, joint_pairs, moves, replacement
+from bochner.learning.inference import hamiltonian, joint_pairs, moves, polya_gamma, replacement
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.joint_pairs import JointPairChain
 from bochner.learning.inference.laplace import Laplace
-from bochner.learning.inference.polya_gamma import LogisticChain
 from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.sparse import SparsePrior
 
@@ -135,12 +134,12 @@ def targets_of_zero_and_one(patch):
 
 
 def rows_counted_twice(patch):
-    weights = LogisticChain._weights
+    weights = polya_gamma.part_weights
 
-    def doubled(self, rng, activation):
-        return weights(replace(self, count=np.full(len(activation), 2.0)), rng, activation)
+    def doubled(part, activation, rng):
+        return weights(replace(part, weight=np.full(len(activation), 2.0)), activation, rng)
 
-    patch.setattr(LogisticChain, "_weights", doubled)
+    patch.setattr(polya_gamma, "part_weights", doubled)
 
 
 def precision_without_its_prior(patch):

@@ -195,8 +195,8 @@ def covariance_that_stays(patch):
 def proposals_without_weights(patch):
     edit(
         replacement,
-        "_products",
-        "weighted = F if rows.weight is None else",
+        "part_products",
+        "weighted = F if part.weight is None else",
         "weighted = F if 1 else",
     )(patch)
 
@@ -208,19 +208,19 @@ def prior_ratio_dropped(patch):
 
 
 def sine_of_the_wrong_sign(patch):
-    edit(gradient, "_block", "curvature -= sine", "curvature += sine")(patch)
+    edit(gradient, "part_gradient", "curvature -= sine", "curvature += sine")(patch)
 
 
 def sine_of_the_wrong_sign_in_the_fit(patch):
-    edit(gradient, "_block", "None] - sine", "None] + sine")(patch)
+    edit(gradient, "part_gradient", "None] - sine", "None] + sine")(patch)
 
 
 def determinant_without_weights(patch):
-    edit(gradient, "_block", "curvature *= weight", "pass")(patch)
+    edit(gradient, "part_gradient", "curvature *= weight", "pass")(patch)
 
 
 def fit_without_the_noise(patch):
-    edit(gradient, "_block", "tau * (target", "(target")(patch)
+    edit(gradient, "part_gradient", "tau * (target", "(target")(patch)
 
 
 def flat_prior_of_the_precision(patch):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import single_threaded_blas
 from bochner.benchmarks._rows import loaded
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
@@ -29,6 +30,7 @@ _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 _PRECISION = 0.05
 _WARM_ROUNDS = 3
 _RECOMPUTED = 3
+_PRODUCT_ROWS = 50_000
 
 
 def speed_metrics(
@@ -63,6 +65,36 @@ def speed_metrics(
         return {"product_seconds": product_seconds} | {
             metric: share * _seconds(run) for metric, (run, share) in work.items()
         }
+
+
+def gradient_seconds(
+    X: NDArray[np.floating], y: Array, n_frequencies: int, seed: int
+) -> tuple[float, float]:
+    """Return seconds of the sums and the gradient of a trajectory's step, and of its products.
+
+    Features are not kept; threads share blocks of rows, as many as linear algebra has alone.
+    """
+    rng = np.random.default_rng(seed)
+    omega = rng.normal(size=(n_frequencies, X.shape[1])) / np.sqrt(X.shape[1])
+    with single_threaded_blas() as n_threads:
+        rows = Rows.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)), n_threads=n_threads)
+        evidence = evidence_of(rows.part(slice(0, 1000)), omega, _PRECISION, _NOISE)
+
+        def step() -> None:
+            found = evidence_of(rows, omega, _PRECISION, _NOISE, keep=False)
+            frequency_gradient(found, rows)
+
+        own = _seconds(step)
+    few = rows.part(slice(0, _PRODUCT_ROWS))
+    Z, P = few.features(omega), evidence.covariance.astype(X.dtype)
+    slopes = np.empty_like(Z)
+
+    def products() -> None:
+        Z @ Z.T
+        np.matmul(P, Z, out=slopes)
+
+    products()
+    return own, len(y) / few.n_samples * _seconds(products)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 from threadpoolctl import threadpool_limits
 
+from bochner.benchmarks._speed_bank import BANK
+from bochner.benchmarks._speed_distributed import DISTRIBUTED
 from bochner.benchmarks._speed_first import FIRST
 from bochner.benchmarks._speed_large import LARGE
 from bochner.benchmarks._speed_map import MAP
@@ -16,7 +18,7 @@ from bochner.benchmarks.harness import Benchmark, Cell, Options
 from bochner.benchmarks.results import Row
 
 PARTS: Mapping[str, Part] = MappingProxyType(
-    {part.name: part for part in (FIRST, MAP, STRUCTURED_MAP, RIDGE, LARGE)}
+    {part.name: part for part in (FIRST, MAP, STRUCTURED_MAP, RIDGE, LARGE, BANK, DISTRIBUTED)}
 )
 
 REPETITIONS, _QUICK_REPETITIONS = 5, 2

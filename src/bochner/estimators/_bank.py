@@ -17,7 +17,9 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators._bank_checkpoints import fingerprint_of, forget, problem_paths
+from bochner.estimators._bank_problems import Problems
 from bochner.estimators._bank_settings import checked_dtype, settings_of
+from bochner.estimators._dask import is_dask
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
@@ -139,8 +141,9 @@ class BaNK(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
+        X : array-like of shape (n, d), or Dask array or data frame
+            Rows of a Dask collection stay where they are, see the notes.
+        y : array-like of shape (n,), or Dask array or column of a data frame
             Numbers for a regression, and at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
             A row of weight ``w`` counts as ``w`` rows, which may be a fraction: in a regression its
@@ -162,23 +165,50 @@ class BaNK(BaseEstimator, ABC):
         ------
         ValueError
             If a parameter is out of range, the data are unusable, there is one class only, or
-            the checkpoint belongs to another fit.
+            the checkpoint belongs to another fit, or to one on Dask collections.
+
+        Notes
+        -----
+        Rows of Dask collections are kept on the workers, which make features anew in every pass and
+        return sums. What is no sum over rows comes from a sample of 100,000 of them here: units
+        of inputs, target and weights, the columns of the trend, the choice of the structure, start
+        and warm-up, relevance and convergence. Up to that many rows it is the chain of the same
+        rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
+        Chains run one after another.
         """
         with all_or_nothing(self):
-            X, targets, weight = self._problems(X, y, sample_weight)
-            self._learn(X, targets, weight, checkpoint, progress)
+            if is_dask(X):
+                self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
+            else:
+                self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
         return self
 
-    def _learn(
-        self,
-        X: Array,
-        targets: Array,
-        weight: Array | None,
-        checkpoint: Any,
-        progress: Progress,
+    def _learn_on_workers(
+        self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
     ) -> None:
-        """Learn one problem for every column of ``targets`` (n, t)."""
+        from bochner.distributed.collected import Check, Collected
+
+        if checkpoint is not None:
+            raise ValueError("A fit to Dask collections has no checkpoint.")
+        if self._is_binary and self.sampler == "mh":
+            raise ValueError(
+                "sampler='mh' meets all rows for every frequency of a classification: it needs "
+                "them in memory; use sampler='auto' with Dask collections."
+            )
+        check = Check(numeric=not self._is_binary, single=True, double=True, positive=True)
+        collected = Collected.of(X, y, sample_weight, check, keep=True)
+        labels = collected.labels() if self._is_binary else None
+        sample = collected.sample
+        problems = self._problems(collected.frame(), sample.y, sample.weight, labels)
+        self._learn(problems, None, progress, collected)
+
+    def _learn(
+        self, problems: Problems, checkpoint: Any, progress: Progress, collected: Any = None
+    ) -> None:
+        """Learn all problems, from rows in memory or from those that were ``collected``."""
         settings = settings_of(self)
+        X, weight = problems.X, problems.weight
+        targets = problems.targets.of_codes(problems.codes)
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
@@ -187,14 +217,19 @@ class BaNK(BaseEstimator, ABC):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
+        columns = [
+            Data(inputs, target, fixed, weight, self._is_binary)
+            for target in np.ascontiguousarray(targets.T)
+        ]
+        if collected is not None:
+            columns = collected.learnable(columns, problems, self._scaling, self._trend)
         self.learned_ = []
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
         with single_threaded_blas() as n_threads:
             settings = _shared(settings, targets.shape[1], n_threads)
-            for column, path in enumerate(paths):
-                data = Data(inputs, targets[:, column], fixed, weight, self._is_binary)
+            for data, path, own_seed in zip(columns, paths, seeds, strict=True):
                 structure, chains = learn(
-                    seeds[column],
+                    own_seed,
                     data,
                     settings,
                     checkpoint=path,
@@ -238,8 +273,8 @@ class BaNK(BaseEstimator, ABC):
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod
-    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-        """Return checked, distinct rows (n, d), targets (n, t) of every problem, and weights."""
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+        """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.estimators._dask import is_dask
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, StreamChunks
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
@@ -20,8 +21,17 @@ def is_stream(X: Any, y: Any) -> bool:
     return not isinstance(X, list | tuple) or bool(X and isinstance(X[0], tuple))
 
 
-def row_chunks(X: Any, y: Any, sample_weight: Any, check: Check) -> RowChunks:
-    """Return the rows that were given to ``fit``, which are checked when they are met."""
+def row_chunks(
+    X: Any, y: Any, sample_weight: Any, check: Check, *, numeric: bool = True
+) -> RowChunks:
+    """Return the rows that were given to ``fit``, which are checked when they are met.
+
+    ``numeric`` says whether targets are numbers, not labels.
+    """
+    if is_dask(X):
+        from bochner.distributed.dask_chunks import DaskChunks
+
+        return DaskChunks.of(X, y, sample_weight, check, numeric=numeric)
     if not is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:
@@ -47,6 +57,11 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     """
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
+    if is_dask(X):
+        from bochner.distributed.dask_chunks import DaskChunks
+
+        assert isinstance(rows, DaskChunks)
+        return rows.labels()
     if not rows.is_repeatable:
         raise ValueError(
             "An iterator of chunks does not tell all classes before the first chunk is met. Pass "

@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank_problems import OneAgainstRest, Problems
+from bochner.estimators._dask import is_dask, lazily
 from bochner.estimators._ridge_head import checked_weight
-from bochner.features.targets import Indicators
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 
@@ -65,20 +66,23 @@ class BaNKClassifier(ClassifierMixin, BaNK):
     _is_binary: ClassVar[bool] = True
     classes_: NDArray[Any]
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         X, y, weight = positive_rows(X, y, checked_weight(sample_weight, X))
-        self.classes_, code = np.unique(y, return_inverse=True)
+        self.classes_ = np.unique(y) if labels is None else labels
         if len(self.classes_) < 2:
             raise ValueError(
                 f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
             )
-        X, label, weight = distinct_rows(X, code.astype(np.float64), weight)
-        return X, Indicators(np.arange(len(self.classes_)))(label), weight
+        targets = OneAgainstRest(self.classes_)
+        return Problems(*distinct_rows(X, targets.codes(y), weight), targets)
 
     def predict_proba(self, X: Any) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
         inputs, fixed = self._rows(X)
         positive = np.empty((inputs.shape[1], len(self.learned_)))
         for column, learned in enumerate(self.learned_):
@@ -98,6 +102,9 @@ class BaNKClassifier(ClassifierMixin, BaNK):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict", X, (), self.classes_.dtype)
         winner = np.argmax(self.predict_proba(X), axis=1)
         labels: NDArray[Any] = self.classes_[winner]
         return labels

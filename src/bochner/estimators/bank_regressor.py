@@ -5,10 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank_problems import Problems, Standardised
+from bochner.estimators._dask import is_dask, lazily, refuse_std
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
@@ -99,28 +101,29 @@ class BaNKRegressor(RegressorMixin, BaNK):
     target_mean_: float
     target_scale_: float
 
-    def _problems(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         X, y, weight = distinct_rows(
             *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
         )
-        if weight is not None:
-            weight = weight / min(1.0, weight.mean())
+        unit = 1.0 if weight is None else min(1.0, float(weight.mean()))
+        weight = None if weight is None else weight / unit
         self.target_mean_ = float(np.average(y, weights=weight))
         centred = y - self.target_mean_
         scale = float(np.sqrt(np.average(centred**2, weights=weight)))
         # What rounding leaves of a constant is no signal.
         is_constant = scale <= _ROUNDING * abs(self.target_mean_)
         self.target_scale_ = 1.0 if is_constant else scale
-        target = np.zeros_like(y) if is_constant else centred / scale
-        return X, target[:, None], weight
+        targets = Standardised(self.target_mean_, 0.0 if is_constant else scale)
+        return Problems(X, y, weight, targets, unit)
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return posterior means and, if asked for, standard deviations.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d), or Dask array or data frame
+            Of a Dask collection, predictions are a Dask array, without standard deviations.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included.
 
@@ -130,6 +133,10 @@ class BaNKRegressor(RegressorMixin, BaNK):
         std : ndarray of shape (n,)
             Only if ``return_std``.
         """
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            refuse_std(return_std)
+            return lazily(self, "predict", X, (), np.float64)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean = np.empty(inputs.shape[1])

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.namespaces import float_types, like, to_numpy
+from bochner.estimators._dask import is_dask, lazily, refuse_std
 from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.estimators._sources import row_chunks
 from bochner.features.chunks import Chunk
@@ -130,12 +131,14 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), or iterable of chunks
-            An array may be mapped from a file: it is read in blocks. Chunks are tuples
+        X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
+            An array may be mapped from a file: it is read in blocks. Rows of Dask arrays and data
+            frames stay where they are, and sums over them come back; what is no sum, such as the
+            median distance, comes from 100,000 of them. Chunks are tuples
             ``(X, y)`` or ``(X, y, sample_weight)``, as :class:`bochner.datasets.ParquetChunks` or
             a generator gives them; the first of them fixes the length scale and the frequencies,
             as for :meth:`partial_fit`, and the model is solved once, after the last.
-        y : array-like of shape (n,) or (n, n_targets)
+        y : array-like of shape (n,) or (n, n_targets), or Dask collection
             ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
             A row of weight ``w`` counts as ``w`` rows.
@@ -197,7 +200,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
+        X : {array-like, sparse matrix} of shape (n, d), or Dask array or data frame
+            Of a Dask collection, predictions are a Dask array, without standard deviations.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included; that of the function
             is ``sqrt(std**2 - noise_variance_)``.
@@ -214,6 +218,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         ValueError
             If standard deviations are asked for in a Krein space.
         """
+        if is_dask(X):
+            check_is_fitted(self, "posterior_")
+            refuse_std(return_std)
+            columns = () if self._single_target else self._target_origin.shape
+            return lazily(self, "predict", X, columns, np.float64)
         mean, std = self._predict(X, with_std=return_std)
         mean += like(self._target_origin, mean)
         return self._squeeze(mean) if std is None else (self._squeeze(mean), self._squeeze(std))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.namespaces import float_types, to_numpy
+from bochner.estimators._dask import is_dask, lazily
 from bochner.estimators._ridge_head import HEAD_ATTRIBUTES, RidgeHead, checked_weight
 from bochner.estimators._sources import labels_of, row_chunks
 from bochner.features.chunks import Chunk
@@ -64,7 +65,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), or iterable of chunks
+        X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
             As for :class:`KreinRidge`; all chunks are met once more, for their labels.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks.
@@ -102,7 +103,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     def _fit_first(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, keep_sums: bool = False
     ) -> Self:
-        rows = row_chunks(X, y, sample_weight, self._checked)
+        rows = row_chunks(X, y, sample_weight, self._checked, numeric=False)
         labels = labels_of(rows, X) if classes is None else np.unique(classes)
         if len(labels) < 2:
             raise ValueError(
@@ -126,6 +127,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of greatest value for each row, of shape (n,)."""
+        if is_dask(X):
+            check_is_fitted(self, "posterior_")
+            return lazily(self, "predict", X, (), self.classes_.dtype)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[winner]
@@ -137,6 +141,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Least squares on indicators estimates class probabilities but does not keep them
         between zero and one: these are the nearest points of the probability simplex.
         """
+        if is_dask(X):
+            check_is_fitted(self, "posterior_")
+            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
         values = self.decision_function(X)
         if values.ndim == 1:
             positive = np.clip((1.0 + values) / 2.0, 0.0, 1.0)

@@ -10,7 +10,6 @@ from scipy.stats import multivariate_normal
 
 from bochner.learning.inference import rows as rows_module
 from bochner.learning.inference.evidence import (
-    all_features,
     evidence_of,
     log_evidence_at,
     solved,
@@ -115,13 +114,16 @@ def test_features_are_kept_where_they_are_small(monkeypatch):
     assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is not None
     monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 - 1)
     assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is None
+    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 * 3)
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=3).features is not None
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=4).features is None
 
 
 def test_known_features_serve_as_their_own():
     case = problem(q=2)
-    features = all_features(case.rows(), case.omega)
+    features = case.rows().features(case.omega)
     assert_allclose(features, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
-    assert_allclose(all_features(case.rows(), case.omega, slice(3, 8)), features[:, 3:8])
+    assert_allclose(case.rows().part(slice(3, 8)).features(case.omega), features[:, 3:8])
     evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, features=features)
     assert evidence.features is features
     A, _ = case.posterior(case.omega, 1.0)

@@ -77,7 +77,8 @@ def test_rows_without_weight_add_nothing_to_a_part():
 
 def test_new_weights_make_the_rows_of_new_targets():
     case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
-    found = case.rows().reweighted(weight, weight * case.y)
+    along = (weight, weight * case.y)
+    found = case.rows().reweighted(lambda part, *given: given, along=along)
     expected = Rows.of(case.X, case.y, weight=weight)
     assert_allclose(found.square, expected.square)
     assert_allclose(found.target, expected.target)
@@ -120,3 +121,33 @@ def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
 
     with pytest.raises(FloatingPointError, match="no block is good"):
         list(rows.mapped(fails, 4))
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2**24])
+def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", block_bytes)
+    rng = np.random.default_rng(0)
+    X, y, column = rng.normal(size=(1000, 2)), rng.normal(size=1000), rng.normal(size=1000)
+    rows = Rows.of(X, y, n_threads=2)
+
+    def moments(part, values, absent, power):
+        assert absent is None
+        return part.inputs @ values**power, float(part.target @ values)
+
+    vector, number = rows.total(moments, 2, along=(column, None), n_features=3)
+    assert_allclose(vector, X.T @ column**2)
+    assert_allclose(number, y @ column)
+    assert vector.dtype == number.dtype == np.float64
+
+
+def test_columns_are_joined_in_order(monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    rows = Rows.of(np.arange(2000.0).reshape(1000, 2), np.arange(1000.0), n_threads=2)
+    found = rows.each(lambda part, factor: factor * part.inputs, 3.0)
+    assert_array_equal(found, 3.0 * rows.inputs)
+
+
+def test_sums_over_no_rows_are_zero():
+    rows = Rows.of(np.zeros((0, 2)), np.zeros(0))
+    (total,) = rows.total(lambda part: (part.inputs @ part.inputs.T,), n_features=2)
+    assert_array_equal(total, np.zeros((2, 2)))

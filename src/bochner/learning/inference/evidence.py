@@ -11,10 +11,11 @@ from scipy.linalg import LinAlgError, lapack
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.noise import Noise
-from bochner.learning.inference.rows import Rows, trigonometric_rows
+from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows, part_features
 
 KEPT_BYTES = 2**30
-"""Features of all rows are kept between moves up to this size, and made again beyond it."""
+"""Features of all rows are kept between moves up to this size, all copies together."""
 
 _LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 1e-7})
 """The least precision as a share of the sum of squares of all features."""
@@ -92,28 +93,32 @@ class Evidence:
 
 
 def evidence_of(
-    rows: Rows,
+    rows: SummedRows,
     omega: Array,
     precision: float,
     noise: Noise,
     *,
     keep: bool | None = None,
+    n_copies: int = 1,
     features: NDArray[Any] | None = None,
 ) -> Evidence:
     """Return the evidence of ``omega`` (m, d), from one pass over the rows.
 
-    ``keep`` says whether to keep the features of all rows, ``None`` to do so where they are
-    small; ``features`` are those of ``omega`` where they are known.
+    ``keep`` says whether to keep the features of all rows, ``None`` to do so where ``n_copies`` of
+    them are small; ``features`` are those of ``omega`` where they are known.
     """
     p = 2 * len(omega) + rows.n_fixed
     if keep is None:
-        keep = p * rows.n_samples * rows.inputs.itemsize <= KEPT_BYTES
-    gram, cross, features = _sums(rows, omega, features, keep)
+        keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
+    known = features is not None
+    if keep and not known:
+        features = rows.room(p)
+    gram, cross = rows.total(part_sums, omega, known, along=(features,), n_features=p)
     unsolved = Evidence(
         omega=omega.copy(),
         gram=gram,
         cross=cross,
-        square=rows.square,
+        square=rows.total_square,
         degrees=rows.total_weight - rows.n_fixed,
         noise=noise,
         precision=precision,
@@ -121,7 +126,7 @@ def evidence_of(
         mean=np.empty(0),
         explained=0.0,
         log_determinant=0.0,
-        least_precision=_LEAST[rows.inputs.dtype.type] * float(np.trace(gram)),
+        least_precision=_LEAST[rows.dtype.type] * float(np.trace(gram)),
         features=features,
     )
     return solved(unsolved, max(precision, unsolved.least_precision))
@@ -162,44 +167,18 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
     return evidence.n_frequencies * float(np.log(precision)) - 0.5 * log_determinant + fit
 
 
-def all_features(rows: Rows, omega: Array, part: slice | None = None) -> NDArray[Any]:
-    """Return features and fixed columns of the rows (of a part of them), of shape (p, n)."""
-    m = len(omega)
-    inputs = rows.inputs if part is None else rows.inputs[:, part]
-    out = np.empty((2 * m + rows.n_fixed, inputs.shape[1]), dtype=inputs.dtype)
-    trigonometric_rows(inputs, omega, 1.0 / np.sqrt(m), out[: 2 * m])
-    out[2 * m :] = rows.fixed if part is None else rows.fixed[:, part]
-    return out
+def part_sums(
+    part: Rows, Z: NDArray[Any] | None, omega: Array, known: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the Gram matrix and the cross products of a part of the rows.
 
-
-def features_of(evidence: Evidence, rows: Rows, part: slice) -> NDArray[Any]:
-    """Return features and fixed columns of a part of the rows, kept ones or made again."""
-    if evidence.features is None:
-        return all_features(rows, evidence.omega, part)
-    return evidence.features[:, part]
-
-
-def _sums(
-    rows: Rows, omega: Array, features: NDArray[Any] | None, keep: bool
-) -> tuple[Array, Array, NDArray[Any] | None]:
-    """Return the Gram matrix, the cross products, and features if they are known or kept."""
-    p = 2 * len(omega) + rows.n_fixed
-    known = features is not None
-    if keep and not known:
-        features = np.empty((p, rows.n_samples), dtype=rows.inputs.dtype)
-
-    def block(part: slice) -> tuple[Array, Array]:
-        Z = features[:, part] if known and features is not None else all_features(rows, omega, part)
-        if features is not None and not known:
-            features[:, part] = Z
-        weighted = Z if rows.weight is None else Z * rows.weight[part].astype(Z.dtype)
-        return weighted @ Z.T, Z @ rows.target[part].astype(Z.dtype)
-
-    gram, cross = np.zeros((p, p)), np.zeros(p)
-    for _, (squares, products) in rows.mapped(block, p):
-        gram += squares
-        cross += products
-    return gram, cross, features
+    ``Z`` are their features, if ``known``, or where to keep them, if anywhere.
+    """
+    made = part_features(part, omega, Z if known else None)
+    if Z is not None and not known:
+        Z[:] = made
+    weighted = made if part.weight is None else made * part.weight.astype(made.dtype)
+    return weighted @ made.T, made @ part.target.astype(made.dtype)
 
 
 def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:

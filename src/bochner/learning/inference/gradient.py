@@ -4,45 +4,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, features_of
+from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows, part_features
 
 
-def frequency_gradient(evidence: Evidence, rows: Rows) -> Array:
+def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
     r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (m, d).
 
     :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)` with
     :math:`\tau = a_n / b_n`, carried through cosine and sine to the angles and from there to the
     frequencies: two matrix products with the data.
     """
-    m, dtype = evidence.n_frequencies, rows.inputs.dtype
-    tau = evidence.noise.precision(evidence.residual, evidence.degrees)
-    covariance = evidence.covariance[: 2 * m].astype(dtype, copy=False)
-    mean = evidence.mean.astype(dtype, copy=False)
-    gradient = np.zeros_like(evidence.omega)
-
-    def block(part: slice) -> Array:
-        return _block(features_of(evidence, rows, part), rows, part, covariance, mean, tau)
-
-    for _, share in rows.mapped(block, 2 * len(evidence.cross)):
-        gradient += share
+    m, dtype = evidence.n_frequencies, rows.dtype
+    (gradient,) = rows.total(
+        part_gradient,
+        evidence.omega,
+        evidence.covariance[: 2 * m].astype(dtype, copy=False),
+        evidence.mean.astype(dtype, copy=False),
+        evidence.noise.precision(evidence.residual, evidence.degrees),
+        along=(evidence.features,),
+        n_features=2 * len(evidence.cross),
+    )
     return gradient
 
 
-def _block(
-    Z: NDArray[np.floating],
-    rows: Rows,
-    part: slice,
+def part_gradient(
+    part: Rows,
+    Z: NDArray[np.floating] | None,
+    omega: Array,
     covariance: NDArray[np.floating],
     mean: NDArray[np.floating],
     tau: float,
-) -> Array:
-    """Return the gradient's share of a block of rows."""
+) -> tuple[NDArray[np.floating]]:
+    """Return the gradient's share of a part of the rows."""
+    Z = part_features(part, omega, Z)
     n_features = len(covariance)
     slope = covariance @ Z
     fit = mean @ Z
-    weight = None if rows.weight is None else rows.weight[part].astype(Z.dtype)
-    target = rows.target[part].astype(Z.dtype)
+    weight = None if part.weight is None else part.weight.astype(Z.dtype)
+    target = part.target.astype(Z.dtype)
     # Targets are stored times their weights: of W (y - Phi u), only the second term needs them.
     residual = tau * (target - (fit if weight is None else weight * fit))
     cosine, sine = Z[0:n_features:2], Z[1:n_features:2]
@@ -53,8 +54,7 @@ def _block(
     if weight is not None:
         curvature *= weight
     angle -= curvature
-    share: Array = angle @ rows.inputs[:, part].T
-    return share
+    return (angle @ part.inputs.T,)
 
 
 def log_precision_gradient(evidence: Evidence) -> float:

@@ -9,7 +9,7 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.prior import Whitening
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows
 
 _DIVERGENCE = 50.0
 
@@ -33,7 +33,7 @@ class HamiltonianSettings:
 def hamiltonian_step(
     rng: np.random.Generator,
     evidence: Evidence,
-    rows: Rows,
+    rows: SummedRows,
     whitening: Whitening,
     step_size: float,
     settings: HamiltonianSettings,
@@ -76,5 +76,5 @@ def _energy(evidence: Evidence, position: Array, momentum: Array) -> float:
     return 0.5 * float(np.sum(position**2) + np.sum(momentum**2)) - evidence.log_evidence()
 
 
-def _force(evidence: Evidence, rows: Rows, whitening: Whitening, position: Array) -> Array:
+def _force(evidence: Evidence, rows: SummedRows, whitening: Whitening, position: Array) -> Array:
     return whitening.pull(frequency_gradient(evidence, rows)) - position

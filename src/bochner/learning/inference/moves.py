@@ -9,7 +9,7 @@ from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamilton
 from bochner.learning.inference.precision import LogNormalPrecision, precision_step
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.replacement import Proposals, replace_frequencies
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows
 
 Info = dict[str, float]
 
@@ -35,6 +35,14 @@ class Moves:
     hamiltonian: HamiltonianSettings | None = None
     precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
     block_size: int = 64
+
+    @property
+    def n_copies(self) -> int:
+        """Of the features of all rows, which a round holds at once where they are kept.
+
+        Beside the state's, those of a trajectory's last point and of its next one.
+        """
+        return 1 if self.hamiltonian is None else 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +75,7 @@ def round_of_moves(
     rng: np.random.Generator,
     evidence: Evidence,
     prior: FrequencyPrior,
-    rows: Rows,
+    rows: SummedRows,
     moves: Moves,
     sizes: StepSizes,
 ) -> tuple[Evidence, FrequencyPrior, Info]:
@@ -92,7 +100,7 @@ def _sweep(
     rng: np.random.Generator,
     evidence: Evidence,
     prior: FrequencyPrior,
-    rows: Rows,
+    rows: SummedRows,
     block_size: int,
 ) -> tuple[FrequencyPrior, Info]:
     """Propose a new value for every frequency, in random order; update the evidence in place."""

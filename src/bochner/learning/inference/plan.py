@@ -23,6 +23,7 @@ from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.regression import RegressionChain
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.start import dense_start, paper_start, sparse_start
+from bochner.learning.inference.summed import SummedRows
 
 Start = tuple[Array, FrequencyPrior]
 """Frequencies (m, d) and the parameters of their law."""
@@ -86,6 +87,8 @@ class Data:
     weight : ndarray of shape (n,) or None
     is_binary : bool
         Whether the likelihood is logistic.
+    elsewhere : SummedRows or None
+        The rows that chains end with, where these are a sample of them.
     """
 
     X: Any
@@ -93,13 +96,27 @@ class Data:
     fixed: Array
     weight: Array | None
     is_binary: bool
+    elsewhere: SummedRows | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows that chains end with."""
+        return len(self.y) if self.elsewhere is None else self.elsewhere.n_samples
+
+    @property
+    def target_factor(self) -> float:
+        """By which targets are multiplied: one half of plus and minus one makes kappa."""
+        return 0.5 if self.is_binary else 1.0
+
+    def rows(self, n_threads: int = 1) -> Rows:
+        """Return the rows in memory as chains want them."""
+        return Rows.of(self.X, self.target_factor * self.y, self.fixed, self.weight, n_threads)
 
     def subset(self, index: Any) -> "Data":
-        """Return some of the rows."""
+        """Return some of the rows in memory."""
         weight = None if self.weight is None else self.weight[index]
-        return replace(
-            self, X=self.X[index], y=self.y[index], fixed=self.fixed[index], weight=weight
-        )
+        X, y, fixed = self.X[index], self.y[index], self.fixed[index]
+        return replace(self, X=X, y=y, fixed=fixed, weight=weight, elsewhere=None)
 
 
 def learn(
@@ -137,7 +154,8 @@ def learn(
             )
 
     n_chains = settings.n_chains
-    if n_chains == 1 or settings.n_jobs in (None, 1):
+    # Rows that lie elsewhere have workers of their own.
+    if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
     shared = max(1, settings.n_threads // effective_n_jobs(settings.n_jobs))
     settings = replace(settings, n_threads=shared)
@@ -209,8 +227,8 @@ def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[
             burn_in -= burn_in // 2
     whole = chain_of(data, settings)
     if burn_in:
-        stages.append(stage(whole, len(order), burn_in, 0.6))
-    return [*stages, stage(whole, len(order), settings.n_samples, 1.0)]
+        stages.append(stage(whole, data.n_samples, burn_in, 0.6))
+    return [*stages, stage(whole, data.n_samples, settings.n_samples, 1.0)]
 
 
 def moves_of(settings: Settings) -> Moves:
@@ -223,17 +241,12 @@ def moves_of(settings: Settings) -> Moves:
 
 def chain_of(data: Data, settings: Settings) -> Chain:
     """Return the chain of the data's likelihood and of the sampler."""
-    moves, threads = moves_of(settings), settings.n_threads
-    if not data.is_binary:
-        return RegressionChain(
-            Rows.of(data.X, data.y, data.fixed, data.weight, threads), _NOISE, moves
-        )
-    if settings.sampler == "mh":
+    moves = moves_of(settings)
+    if data.is_binary and settings.sampler == "mh":
         data = _repeated(data)
-        return JointPairChain(Rows.of(data.X, 0.5 * data.y, data.fixed), moves)
-    kappa = 0.5 * data.y if data.weight is None else 0.5 * data.weight * data.y
-    rows = Rows.of(data.X, kappa, data.fixed, n_threads=threads)
-    return LogisticChain(rows, moves, data.weight)
+        return JointPairChain(data.rows(), moves)
+    rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
+    return LogisticChain(rows, moves) if data.is_binary else RegressionChain(rows, _NOISE, moves)
 
 
 def _repeated(data: Data) -> Data:

@@ -4,16 +4,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 from scipy.special import expit
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
-from bochner.learning.inference.evidence import Evidence, evidence_of, features_of
+from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import KnownNoise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import Columns, SummedRows, part_features
 
 _MODE_STEPS, _MODE_GAIN = 12, 0.1
 _LEAST_CURVATURE = 1e-10
@@ -21,12 +23,12 @@ _LEAST_CURVATURE = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogisticState:
-    """A state of the chain: the evidence is that of the pseudo-targets at ``weight``."""
+    """A state of the chain: the evidence is that of the pseudo-targets at ``weight`` (n,)."""
 
     evidence: Evidence
     prior: FrequencyPrior
     sizes: StepSizes
-    weight: Array
+    weight: Columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,23 +43,20 @@ class LogisticChain:
 
     Parameters
     ----------
-    rows : Rows
-        ``target`` holds :math:`\kappa`.
+    rows : SummedRows
+        Of targets :math:`y - 1/2` and weights :math:`c`, repetitions of the rows.
     moves : Moves
-    count : ndarray of shape (n,) or None
-        :math:`c`, integer repetitions of the rows; ``None`` means one.
     """
 
-    rows: Rows
+    rows: SummedRows
     moves: Moves
-    count: Array | None = None
 
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> LogisticState:
         """Return the state at given frequencies (m, d), with weights near their mode."""
         evidence, activation = self._mode(omega, precision)
-        weight = self._weights(rng, activation)
+        weight = self.rows.drawn(rng, part_weights, along=(activation,))
         evidence = self._evidence(omega, precision, weight, evidence)
         return LogisticState(evidence, prior, StepSizes(), weight)
 
@@ -65,7 +64,7 @@ class LogisticChain:
         self, rng: np.random.Generator, state: LogisticState, *, adapting: bool = False
     ) -> tuple[LogisticState, Info]:
         """Return the state after one round of moves; the state handed in is used up."""
-        rows = self.rows.reweighted(state.weight, self.rows.target)
+        rows = self.rows.reweighted(given_weights, along=(state.weight,))
         evidence, prior, info = round_of_moves(
             rng, state.evidence, state.prior, rows, self.moves, state.sizes
         )
@@ -73,8 +72,8 @@ class LogisticChain:
         lower = np.linalg.cholesky(evidence.covariance)
         beta = evidence.mean + lower @ rng.normal(size=len(evidence.mean))
         activation = self._activation(evidence, beta)
-        info["log_likelihood"] = float(np.sum(self._log_likelihood(activation)))
-        weight = self._weights(rng, activation)
+        info["log_likelihood"] = self._log_likelihood(activation)
+        weight = self.rows.drawn(rng, part_weights, along=(activation,))
         evidence = self._evidence(evidence.omega, evidence.precision, weight, evidence)
         return LogisticState(evidence, prior, sizes, weight), info
 
@@ -109,16 +108,15 @@ class LogisticChain:
         Newton's method; where a step would fall, the step of the Polya-Gamma EM algorithm, which
         never does.
         """
-        activation, value = np.zeros(self.rows.n_samples), -np.inf
+        activation, value = self.rows.each(part_zeros), -np.inf
         evidence: Evidence | None = None
         newton = True
         for _ in range(_MODE_STEPS):
-            weight, target = (self._tangent if newton else self._bound)(activation)
-            rows = self.rows.reweighted(weight, target)
+            rows = self.rows.reweighted(tangent if newton else bound, along=(activation,))
             proposed = self._evidence_on(rows, omega, precision, evidence)
             reached = self._activation(proposed, proposed.mean)
             weights = proposed.mean[: 2 * len(omega)]
-            height = float(np.sum(self._log_likelihood(reached)))
+            height = self._log_likelihood(reached)
             height -= 0.5 * precision * float(weights @ weights)
             evidence = proposed
             if height < value:
@@ -131,52 +129,86 @@ class LogisticChain:
             raise RuntimeError("No step was made.")
         return evidence, activation
 
-    def _tangent(self, activation: Array) -> tuple[Array, Array]:
-        """Return curvatures of the log likelihood, and pseudo-targets times them."""
-        count = 1.0 if self.count is None else self.count
-        probability = expit(activation)
-        curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
-        slope = self.rows.target - count * (probability - 0.5)
-        return curvature, curvature * activation + slope
-
-    def _bound(self, activation: Array) -> tuple[Array, Array]:
-        """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
-        count = 1.0 if self.count is None else self.count
-        half = 0.5 * np.abs(activation)
-        mean = np.where(half > 1e-6, np.tanh(half) / np.maximum(4.0 * half, 1e-6), 0.25)
-        return count * mean, self.rows.target
-
     def _evidence(
-        self, omega: Array, precision: float, weight: Array, known: Evidence | None = None
+        self, omega: Array, precision: float, weight: Columns, known: Evidence | None = None
     ) -> Evidence:
-        rows = self.rows.reweighted(weight, self.rows.target)
+        rows = self.rows.reweighted(given_weights, along=(weight,))
         return self._evidence_on(rows, omega, precision, known)
 
     def _evidence_on(
-        self, rows: Rows, omega: Array, precision: float, known: Evidence | None
+        self, rows: SummedRows, omega: Array, precision: float, known: Evidence | None
     ) -> Evidence:
         """Return the evidence on reweighted rows, with the features of ``known`` if it has any."""
         features = None if known is None else known.features
         keep = None if known is None else features is not None
-        return evidence_of(rows, omega, precision, KnownNoise(), keep=keep, features=features)
-
-    def _activation(self, evidence: Evidence, beta: Array) -> Array:
-        def block(part: slice) -> Array:
-            values: Array = beta @ features_of(evidence, self.rows, part)
-            return values
-
-        return np.concatenate([values for _, values in self.rows.mapped(block, len(beta))])
-
-    def _weights(self, rng: np.random.Generator, activation: Array) -> Array:
-        count = 1.0 if self.count is None else self.count
-        drawn: Array = random_polyagamma(count, activation, random_state=rng)
-        return drawn
-
-    def _log_likelihood(self, activation: Array) -> Array:
-        count = 1.0 if self.count is None else self.count
-        # kappa psi - c log(2 cosh(psi / 2)), without overflow.
-        half = 0.5 * np.abs(activation)
-        log_likelihood: Array = self.rows.target * activation - count * (
-            half + np.log1p(np.exp(-2.0 * half))
+        return evidence_of(
+            rows,
+            omega,
+            precision,
+            KnownNoise(),
+            keep=keep,
+            n_copies=self.moves.n_copies,
+            features=features,
         )
-        return log_likelihood
+
+    def _activation(self, evidence: Evidence, beta: Array) -> Columns:
+        return self.rows.each(
+            part_activation,
+            evidence.omega,
+            beta,
+            along=(evidence.features,),
+            n_features=len(beta),
+        )
+
+    def _log_likelihood(self, activation: Columns) -> float:
+        (total,) = self.rows.total(part_log_likelihood, along=(activation,), n_features=1)
+        return float(total)
+
+
+def part_zeros(part: Rows) -> Array:
+    """Return an activation of zero for every row of a part."""
+    return np.zeros(part.n_samples)
+
+
+def part_activation(part: Rows, Z: NDArray[Any] | None, omega: Array, beta: Array) -> Array:
+    """Return the values of the function with weights ``beta`` (p,), of shape (n,)."""
+    values: Array = beta @ part_features(part, omega, Z)
+    return values
+
+
+def part_weights(part: Rows, activation: Array, rng: np.random.Generator) -> Array:
+    """Return Polya-Gamma variables, of shape (n,)."""
+    weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
+    return weight
+
+
+def given_weights(part: Rows, weight: Array) -> tuple[Array, Array]:
+    """Return Polya-Gamma variables as they are, and pseudo-targets times them."""
+    return weight, part.target
+
+
+def tangent(part: Rows, activation: Array) -> tuple[Array, Array]:
+    """Return curvatures of the log likelihood, and pseudo-targets times them."""
+    count, probability = _count(part), expit(activation)
+    curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
+    slope = part.target - count * (probability - 0.5)
+    return curvature, curvature * activation + slope
+
+
+def bound(part: Rows, activation: Array) -> tuple[Array, Array]:
+    """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
+    half = 0.5 * np.abs(activation)
+    mean = np.where(half > 1e-6, np.tanh(half) / np.maximum(4.0 * half, 1e-6), 0.25)
+    return _count(part) * mean, part.target
+
+
+def part_log_likelihood(part: Rows, activation: Array) -> tuple[float]:
+    """Return the log likelihood of a part of the rows."""
+    # kappa psi - c log(2 cosh(psi / 2)), without overflow.
+    half = 0.5 * np.abs(activation)
+    terms = part.target * activation - _count(part) * (half + np.log1p(np.exp(-2.0 * half)))
+    return (float(np.sum(terms)),)
+
+
+def _count(part: Rows) -> Array | float:
+    return 1.0 if part.weight is None else part.weight

@@ -11,7 +11,7 @@ from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import Noise
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import SummedRows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class RegressionChain:
     moves : Moves
     """
 
-    rows: Rows
+    rows: SummedRows
     noise: Noise
     moves: Moves
 
@@ -42,7 +42,7 @@ class RegressionChain:
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> RegressionState:
         """Return the state at given frequencies (m, d)."""
-        evidence = evidence_of(self.rows, omega, precision, self.noise)
+        evidence = self._evidence(omega, precision)
         return RegressionState(evidence, prior, StepSizes())
 
     def step(
@@ -59,7 +59,7 @@ class RegressionChain:
     def rebuilt(self, state: RegressionState) -> RegressionState:
         """Return the state computed afresh from its frequencies, on this chain's rows."""
         old = state.evidence
-        evidence = evidence_of(self.rows, old.omega, old.precision, self.noise)
+        evidence = self._evidence(old.omega, old.precision)
         return replace(state, evidence=evidence)
 
     def draw(self, state: RegressionState, info: Info, *, in_full: bool) -> Draw:
@@ -74,5 +74,8 @@ class RegressionChain:
         self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
     ) -> RegressionState:
         """Return the state that was saved right after it had been rebuilt."""
-        evidence = evidence_of(self.rows, saved["omega"], saved["precision"], self.noise)
+        evidence = self._evidence(saved["omega"], saved["precision"])
         return RegressionState(evidence, prior, sizes)
+
+    def _evidence(self, omega: Array, precision: float) -> Evidence:
+        return evidence_of(self.rows, omega, precision, self.noise, n_copies=self.moves.n_copies)

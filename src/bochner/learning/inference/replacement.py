@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, features_of
+from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.rows import Rows, trigonometric_rows
+from bochner.learning.inference.summed import SummedRows, part_features
 
 _ILL_CONDITIONED = 1e-3
 
@@ -35,7 +36,9 @@ class Proposals:
     log_uniform: Array
 
 
-def replace_frequencies(evidence: Evidence, rows: Rows, proposals: Proposals) -> NDArray[np.bool_]:
+def replace_frequencies(
+    evidence: Evidence, rows: SummedRows, proposals: Proposals
+) -> NDArray[np.bool_]:
     r"""Decide a block of proposals and update the evidence in place; return which were accepted.
 
     Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
@@ -83,7 +86,7 @@ class _Block:
 
     evidence: Evidence
     columns: NDArray[np.intp]  # (2B,) places of the block's features among all
-    fresh: NDArray[np.floating]  # (2B, n) features of the proposals, or (2B, 0)
+    fresh: NDArray[np.floating] | None  # (2B, n) features of the proposals, where all are kept
     products: Array  # C (p, 2B), Fortran order
     within: Array  # H (2B, 2B)
     cross: Array  # (2B,)
@@ -91,7 +94,7 @@ class _Block:
     changes: list[tuple[Array, Array]]
 
     @classmethod
-    def of(cls, evidence: Evidence, rows: Rows, proposals: Proposals) -> "_Block":
+    def of(cls, evidence: Evidence, rows: SummedRows, proposals: Proposals) -> "_Block":
         columns = (2 * proposals.index[:, None] + np.arange(2)).ravel()
         fresh, products, within, cross = _products(evidence, rows, proposals.omega)
         p, width = products.shape
@@ -154,7 +157,7 @@ class _Block:
         evidence.gram[:, jj] = sums
         evidence.gram[jj] = sums.T
         evidence.cross[jj] = self.cross[here]
-        if evidence.features is not None:
+        if evidence.features is not None and self.fresh is not None:
             evidence.features[jj] = self.fresh[here]
         evidence.mean = exchange.mean - change @ (exchange.new @ exchange.remainder)
         evidence.explained = exchange.explained
@@ -200,30 +203,35 @@ class _Block:
 
 
 def _products(
-    evidence: Evidence, rows: Rows, omega: Array
-) -> tuple[NDArray[np.floating], Array, Array, Array]:
+    evidence: Evidence, rows: SummedRows, omega: Array
+) -> tuple[NDArray[np.floating] | None, Array, Array, Array]:
     """Return the proposals' features (where all are kept), C, H and F'Wy."""
-    width, p = 2 * len(omega), len(evidence.cross)
-    scale = 1.0 / np.sqrt(evidence.n_frequencies)
-    kept = evidence.features is not None
-    dtype = rows.inputs.dtype
-    fresh = np.empty((width, rows.n_samples if kept else 0), dtype=dtype)
+    kept = evidence.features
+    fresh = None if kept is None else rows.room(2 * len(omega))
+    products, within, cross = rows.total(
+        part_products,
+        evidence.omega,
+        omega,
+        along=(kept, fresh),
+        n_features=len(evidence.cross),
+    )
+    return fresh, np.asfortranarray(products), within, cross
 
-    def block(part: slice) -> tuple[Array, Array, Array]:
-        F = trigonometric_rows(rows.inputs[:, part], omega, scale)
-        Z = features_of(evidence, rows, part)
-        weighted = F if rows.weight is None else F * rows.weight[part].astype(dtype)
-        if kept:
-            fresh[:, part] = F
-        return Z @ weighted.T, F @ weighted.T, F @ rows.target[part].astype(dtype)
 
-    products = np.zeros((p, width), order="F")
-    within, cross = np.zeros((width, width)), np.zeros(width)
-    for _, (outer, inner, target) in rows.mapped(block, p):
-        products += outer
-        within += inner
-        cross += target
-    return fresh, products, within, cross
+def part_products(
+    part: Rows,
+    Z: NDArray[np.floating] | None,
+    fresh: NDArray[np.floating] | None,
+    omega: Array,
+    proposed: Array,
+) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    """Return C, H and F'Wy of a part of the rows, and write ``F`` to ``fresh``, if it is there."""
+    F = trigonometric_rows(part.inputs, proposed, 1.0 / np.sqrt(len(omega)))
+    weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
+    if fresh is not None:
+        fresh[:] = F
+    outer = part_features(part, omega, Z) @ weighted.T
+    return outer, F @ weighted.T, F @ part.target.astype(F.dtype)
 
 
 def _posterior_precision(evidence: Evidence) -> Array:

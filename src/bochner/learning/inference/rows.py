@@ -1,6 +1,6 @@
-"""The data of a regression on trigonometric features, met only in sums over rows."""
+"""The data of a regression on trigonometric features, in memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import in_order
 from bochner._numerics.waves import waves
+from bochner.learning.inference.summed import Columns, SummedRows
 
 _BLOCK_BYTES = 2**23
 
@@ -17,7 +18,7 @@ Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class Rows(SummedRows):
     r"""Rows to regress on :math:`2m` trigonometric features and :math:`q` fixed columns.
 
     Data lie with one row per variable, so that a feature of all samples is contiguous. The
@@ -87,10 +88,68 @@ class Rows:
         """Number of inputs, ``d``."""
         return len(self.inputs)
 
-    def reweighted(self, weight: Array, weighted_target: Array) -> "Rows":
-        """Return the same rows with weights ``w`` and pseudo-targets :math:`w y`."""
-        square = float(np.sum(weighted_target**2 / weight))
-        return replace(self, target=weighted_target, weight=weight, square=square)
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the inputs and of the features."""
+        return self.inputs.dtype
+
+    @property
+    def total_square(self) -> float:
+        r""":math:`\sum w y^2`."""
+        return self.square
+
+    def total(
+        self,
+        function: Callable[..., Sequence[Any]],
+        *args: Any,
+        along: Sequence[Columns | None] = (),
+        n_features: int,
+    ) -> list[Array]:
+        sums: list[Array] = []
+        for _, terms in self.mapped(self._applied(function, args, along), n_features):
+            if not sums:
+                sums = [np.array(term, dtype=np.float64) for term in terms]
+                continue
+            for whole, term in zip(sums, terms, strict=True):
+                np.add(whole, term, out=whole)
+        return sums
+
+    def each(
+        self,
+        function: Callable[..., Array],
+        *args: Any,
+        along: Sequence[Columns | None] = (),
+        n_features: int = 1,
+    ) -> Array:
+        parts = self.mapped(self._applied(function, args, along), n_features)
+        return np.concatenate([values for _, values in parts], axis=-1)
+
+    def drawn(
+        self,
+        rng: np.random.Generator,
+        function: Callable[..., Array],
+        *,
+        along: Sequence[Columns] = (),
+    ) -> Array:
+        # All at once: variates come one after another.
+        return function(self, *along, rng)
+
+    def reweighted(
+        self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
+    ) -> "Rows":
+        weight, target = function(self, *along)
+        return replace(self, target=target, weight=weight, square=float(np.sum(target**2 / weight)))
+
+    def room(self, n_features: int) -> NDArray[Any]:
+        return np.empty((n_features, self.n_samples), dtype=self.dtype)
+
+    def features(self, omega: Array) -> NDArray[Any]:
+        """Return features and fixed columns of all rows, of shape (p, n)."""
+        m = len(omega)
+        out = self.room(2 * m + self.n_fixed)
+        trigonometric_rows(self.inputs, omega, 1.0 / np.sqrt(m), out[: 2 * m])
+        out[2 * m :] = self.fixed
+        return out
 
     def part(self, chosen: slice) -> "Rows":
         """Return a slice of the rows; its ``square`` is the part's own."""
@@ -112,7 +171,8 @@ class Rows:
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
         step = max(256, _BLOCK_BYTES // (8 * max(1, n_features)))
-        for start in range(0, self.n_samples, step):
+        # Of no rows there is one block, so that sums over them are zeros of the right shape.
+        for start in range(0, max(self.n_samples, 1), step):
             yield slice(start, min(start + step, self.n_samples))
 
     def mapped(
@@ -123,6 +183,18 @@ class Rows:
         See :func:`~bochner._numerics.threads.in_order`.
         """
         return in_order(function, list(self.blocks(n_features)), self.n_threads)
+
+    def _applied(
+        self,
+        function: Callable[..., Part],
+        args: Sequence[Any],
+        along: Sequence[Columns | None],
+    ) -> Callable[[slice], Part]:
+        def block(chosen: slice) -> Part:
+            cut = [None if column is None else column[..., chosen] for column in along]
+            return function(self.part(chosen), *cut, *args)
+
+        return block
 
 
 def trigonometric_rows(

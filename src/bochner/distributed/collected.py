@@ -1,0 +1,218 @@
+"""Checked rows of Dask collections, kept on the workers, and a sample of them here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+
+from bochner._numerics.arrays import FLOATS, Array
+from bochner.distributed.chunked_rows import ChunkedRows, Prepared, Problem, Size
+from bochner.distributed.local_order import LocalOrder
+from bochner.distributed.partitions import Partitions
+from bochner.distributed.passes import gathered, kept, mapped, summed
+from bochner.features.chunks import Chunk
+from bochner.learning.inference.plan import Data
+from bochner.learning.inference.preparation import Scaling, Trend
+
+SAMPLE_ROWS = 100_000
+"""So many rows are brought here, for all that is not a sum over rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preparation:
+    """Makes of rows in the user's units what chains want.
+
+    Parameters
+    ----------
+    scaling : Scaling
+    trend : Trend
+    dtype : numpy.dtype
+        Of the features.
+    targets : callable
+        Returns columns (k, t) of targets (k,).
+    unit : float
+        By which weights are divided.
+    """
+
+    scaling: Scaling
+    trend: Trend
+    dtype: np.dtype[Any]
+    targets: Callable[[NDArray[Any]], Array]
+    unit: float
+
+    def __call__(self, chunk: Chunk) -> Prepared:
+        scaled = self.scaling.apply(chunk.X)
+        return Prepared(
+            np.ascontiguousarray(scaled.T.astype(self.dtype, copy=False)),
+            np.ascontiguousarray(self.targets(chunk.y).T),
+            np.ascontiguousarray(self.trend.columns(scaled).T),
+            None if chunk.weight is None else chunk.weight / self.unit,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collected:
+    """Rows of Dask collections to learn a kernel from.
+
+    Parameters
+    ----------
+    parts : tuple of Delayed
+        Of :class:`~bochner.features.chunks.Chunk`.
+    lengths : tuple of int
+        Of the parts.
+    sample : Chunk
+        At most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order: all of them where
+        there are no more.
+    meta : pandas.DataFrame or None
+        Without rows, where the rows come from a data frame.
+    """
+
+    parts: tuple[Delayed, ...]
+    lengths: tuple[int, ...]
+    sample: Chunk
+    meta: Any
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, check: "Check", *, keep: bool) -> "Collected":
+        """Return the rows of Dask collections.
+
+        Parameters
+        ----------
+        X, y, sample_weight : Dask collections
+            See :meth:`Partitions.of`.
+        check : Check
+        keep : bool
+            Whether checked rows are kept on the workers, or made again in every pass.
+
+        Raises
+        ------
+        ValueError
+            If the data are unusable.
+        """
+        partitions = Partitions.of(X, y, sample_weight)
+        parts = tuple(mapped(check, partitions.parts))
+        parts = kept(parts) if keep else parts
+        lengths = gathered(mapped(len, parts))
+        if not sum(lengths):
+            raise ValueError("There are no rows, or none that has weight.")
+        return cls(parts, lengths, _sample(parts, lengths), partitions.meta)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sample is all rows."""
+        return len(self.sample) == sum(self.lengths)
+
+    def labels(self) -> NDArray[Any]:
+        """Return all different targets, in ascending order."""
+        labels: NDArray[Any] = summed(mapped(_labels, self.parts), np.union1d)
+        return labels
+
+    def frame(self) -> Any:
+        """Return the inputs of the sample, as a data frame if they come from one."""
+        if self.meta is None:
+            return self.sample.X
+        return type(self.meta)(self.sample.X, columns=self.meta.columns)
+
+    def learnable(
+        self, columns: Sequence[Data], problems: Any, scaling: Scaling, trend: Trend
+    ) -> list[Data]:
+        """Return the data of every problem, its chains to end with all rows.
+
+        Parameters
+        ----------
+        columns : sequence of Data
+            The sample's distinct rows and the targets of each problem.
+        problems : Problems
+            That they are made of.
+        scaling : Scaling
+        trend : Trend
+        """
+        dtype = columns[0].X.dtype
+        preparation = Preparation(scaling, trend, dtype, problems.targets, problems.unit)
+        prepared = kept(mapped(preparation, self.parts))
+        return [
+            replace(data, elsewhere=self._rows(prepared, data, column, problems))
+            for column, data in enumerate(columns)
+        ]
+
+    def _rows(
+        self, prepared: tuple[Delayed, ...], data: Data, column: int, problems: Any
+    ) -> ChunkedRows:
+        parts = tuple(mapped(Problem(column, data.target_factor), prepared))
+        if not self.is_whole:
+            return ChunkedRows(parts, Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype))
+        here, sample = data.rows(), self.sample
+        given = (sample.X, problems.targets.codes(sample.y), sample.weight)
+        order = LocalOrder.of(here, (problems.X, problems.codes), given, self.lengths)
+        return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype), order)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Checks the rows of a partition.
+
+    Parameters
+    ----------
+    numeric : bool
+        Whether targets must be numbers.
+    single : bool
+        Whether there must be one target.
+    double : bool
+        Whether inputs are to be float64, or may be float32.
+    positive : bool
+        Whether rows without weight are left out.
+    """
+
+    numeric: bool
+    single: bool
+    double: bool
+    positive: bool
+
+    def __call__(self, part: tuple[int, Any, Any, Any]) -> Chunk:
+        index, X, y, weight = part
+        try:
+            return self._checked(X, y, weight)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In partition {index}: {error}") from error
+
+    def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
+        dtypes = np.float64 if self.double else FLOATS
+        X = check_array(X, dtype=dtypes, ensure_min_samples=0, input_name="X")
+        y = np.asarray(y)
+        y = column_or_1d(y) if self.single or y.ndim == 1 else y
+        if self.numeric:
+            y = y.astype(np.float64)
+            if not np.isfinite(y).all():
+                raise ValueError("y contains numbers that are not finite.")
+        if weight is None:
+            return Chunk(X, y)
+        weight = column_or_1d(np.asarray(weight)).astype(np.float64)
+        if not (np.isfinite(weight) & (weight >= 0.0)).all():
+            raise ValueError("sample_weight must be finite and not negative.")
+        chunk = Chunk(X, y, weight)
+        return chunk[np.flatnonzero(weight)] if self.positive else chunk
+
+
+def _picked(chunk: Chunk, chosen: NDArray[np.intp] | None) -> Chunk:
+    return chunk if chosen is None else chunk[chosen]
+
+
+def _sample(parts: Sequence[Delayed], lengths: Sequence[int]) -> Chunk:
+    n, bounds = sum(lengths), np.cumsum([0, *lengths])
+    chosen: list[NDArray[np.intp] | None] = [None] * len(parts)
+    if n > SAMPLE_ROWS:
+        rows = np.sort(np.random.default_rng(n).choice(n, size=SAMPLE_ROWS, replace=False))
+        cuts = np.searchsorted(rows, bounds)
+        chosen = [rows[cuts[i] : cuts[i + 1]] - bounds[i] for i in range(len(parts))]
+    sample: Chunk = reduce(add, gathered(mapped(_picked, parts, chosen)))
+    return sample
+
+
+def _labels(chunk: Chunk) -> NDArray[Any]:
+    return np.unique(chunk.y)

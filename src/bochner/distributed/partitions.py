@@ -1,0 +1,124 @@
+"""Dask arrays and data frames, cut into partitions that have their rows together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed, delayed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partitions:
+    """Rows, targets and weights of every partition, not yet computed.
+
+    Parameters
+    ----------
+    parts : tuple of Delayed
+        Each a tuple ``(index, X, y, sample_weight)`` of what the partition was given as.
+    meta : pandas.DataFrame or None
+        Without rows, where ``X`` is a data frame.
+    """
+
+    parts: tuple[Delayed, ...]
+    meta: Any
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> "Partitions":
+        """Return the partitions of ``X``, with targets and weights cut as ``X`` is.
+
+        Parameters
+        ----------
+        X : dask.array.Array of shape (n, d) or dask.dataframe.DataFrame
+        y : dask.array.Array, dask.dataframe.Series or DataFrame, or array-like beside an array
+            Arrays are cut anew where their chunks are others; data frames must have the
+            partitions of ``X``.
+        sample_weight : as ``y``, or None
+
+        Raises
+        ------
+        TypeError
+            If ``X`` is no array and no data frame.
+        ValueError
+            If sizes of chunks are unknown, or rows and targets do not belong together.
+        """
+        blocks = blocks_of_rows(X)
+        targets = _blocks_of_column("y", y, X, len(blocks))
+        weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
+        rows = zip(range(len(blocks)), blocks, targets, weights, strict=True)
+        parts = tuple(delayed(_together, pure=False)(*row) for row in rows)
+        return cls(parts, X._meta if _is_frame(X) else None)
+
+
+def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[int, Any, Any, Any]:
+    for name, column in (("y", y), ("sample_weight", weight)):
+        if column is not None and len(column) != len(X):
+            raise ValueError(
+                f"Partition {index} has {len(X)} rows of X and {len(column)} of {name}; "
+                f"repartition {name} like X."
+            )
+    return index, X, y, weight
+
+
+def blocks_of_rows(X: Any) -> list[Delayed]:
+    """Return the partitions of an array or a data frame, with all columns of their rows."""
+    if _is_frame(X):
+        return list(X.to_delayed())
+    if not isinstance(X, da.Array):
+        raise TypeError(f"Expected a Dask array or data frame, got {type(X).__name__}.")
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got a Dask array of shape {X.shape}.")
+    return _blocks_of_array("X", X)
+
+
+def _blocks_of_array(name: str, array: Any) -> list[Delayed]:
+    if np.isnan(array.shape).any():
+        raise ValueError(
+            f"The chunks of {name} have unknown sizes; call {name}.compute_chunk_sizes() first, or "
+            "pass the data frame that it comes from."
+        )
+    if array.ndim > 1 and array.numblocks[1] > 1:
+        # A row must lie in one place for its features to be made there.
+        array = array.rechunk({1: -1})
+    blocks: list[Delayed] = array.to_delayed().ravel().tolist()
+    return blocks
+
+
+def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
+    if column is None:
+        return [None] * count
+    if not is_dask_collection(column):
+        if _is_frame(X):
+            raise ValueError(
+                f"{name} is in memory and X a Dask data frame, whose partitions have any size; "
+                f"give {name} as a column of it."
+            )
+        column = da.from_array(np.asarray(column), chunks=-1)
+    if not _is_frame(X) and isinstance(column, da.Array):
+        if not np.isnan(column.shape[0]) and column.shape[0] != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and {name} has {column.shape[0]}.")
+        if column.chunks[0] != X.chunks[0] and not np.isnan(column.shape[0]):
+            column = column.rechunk({0: X.chunks[0]})
+    return _blocks_beside(name, column, X, count)
+
+
+def _blocks_beside(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
+    """Return blocks that only their number and their divisions say to belong to those of ``X``."""
+    if isinstance(column, da.Array):
+        blocks = _blocks_of_array(name, column)
+    else:
+        blocks = list(column.to_delayed())
+        if _is_frame(X) and {X.known_divisions, column.known_divisions} == {True}:
+            same = X.divisions == column.divisions
+            if not same:
+                raise ValueError(f"{name} is divided otherwise than X; repartition it like X.")
+    if len(blocks) != count:
+        raise ValueError(
+            f"X has {count} partitions and {name} has {len(blocks)}; repartition {name} like X."
+        )
+    return blocks
+
+
+def _is_frame(X: Any) -> bool:
+    return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")

@@ -1,0 +1,78 @@
+"""One pass over partitions: a function of each where it lies, and a sum in a fixed order."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+from uuid import uuid4
+
+from dask.base import compute, persist
+from dask.delayed import Delayed, delayed
+from dask.sizeof import sizeof
+
+from bochner._numerics.threads import single_threaded_blas
+from bochner.features.chunks import Chunk
+from bochner.features.stats import FeatureSums
+
+_FAN_IN = 4
+
+
+def mapped(
+    function: Callable[..., Any], parts: Sequence[Any], *columns: Sequence[Any]
+) -> list[Delayed]:
+    """Return what ``function(part, *shares)`` will be of every part, not yet computed.
+
+    The function lies in the graph once, as bytes: what is done later to the arrays that it holds
+    changes nothing, and a part that is lost with its worker can be made again. Linear algebra has
+    one thread.
+    """
+    sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
+    return [
+        delayed(applied, pure=False)(sent, *shares) for shares in zip(parts, *columns, strict=True)
+    ]
+
+
+def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Any:
+    """Return the sum of the terms.
+
+    Neighbours are added first, where they lie, and their sums after them: which worker is done
+    first changes nothing, and no worker ever holds more than a few terms.
+    """
+    while len(terms) > 1:
+        terms = [
+            delayed(_added, pure=False)(plus, *terms[first : first + _FAN_IN])
+            for first in range(0, len(terms), _FAN_IN)
+        ]
+    return compute(terms[0])[0]
+
+
+def kept(parts: Sequence[Delayed]) -> tuple[Delayed, ...]:
+    """Return the parts computed, and kept where they are."""
+    return tuple(persist(*parts))
+
+
+def gathered(parts: Sequence[Delayed]) -> tuple[Any, ...]:
+    """Return the parts themselves, brought here."""
+    return tuple(compute(*parts))
+
+
+def applied(sent: bytes, part: Any, *shares: Any) -> Any:
+    """Return what a function, sent as bytes, makes of a part."""
+    with single_threaded_blas():
+        return pickle.loads(sent)(part, *shares)
+
+
+def _added(plus: Callable[[Any, Any], Any], *terms: Any) -> Any:
+    return reduce(plus, terms)
+
+
+@sizeof.register(Chunk)  # type: ignore[untyped-decorator]
+def _bytes_of_rows(chunk: Chunk) -> int:
+    """Tell Dask what it would cost to move a chunk."""
+    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+
+
+@sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
+def _bytes_of_sums(sums: FeatureSums) -> int:
+    return sums.gram.nbytes + sums.cross.nbytes + sums.features.nbytes

@@ -1,0 +1,32 @@
+"""A cluster of two processes on this machine, one for all tests of a worker."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as made:
+        yield made
+
+
+@pytest.fixture(params=["no cluster", "two workers"])
+def dask_place(request):
+    """Where Dask computes: in threads of this process, or on the cluster."""
+    if request.param == "no cluster":
+        yield None
+        return
+    from distributed import Client
+
+    with Client(request.getfixturevalue("cluster")) as client:
+        yield client
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster) as made:
+        yield made

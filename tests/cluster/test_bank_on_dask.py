@@ -1,0 +1,128 @@
+"""Kernels learned from Dask collections are those learned from the same rows in memory."""
+
+import os
+import threading
+import time
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from cluster.rows import LABELS, NEW, WEIGHT, X, Y, arrays, frames, relative_error
+
+from bochner import BaNKClassifier, BaNKRegressor
+from bochner.distributed import collected
+from bochner.learning.inference import plan
+
+EXACT = 1e-10
+SHORT = {"n_frequencies": 8, "n_burn_in": 1, "n_samples": 2, "thin": 1, "random_state": 1}
+CASES = {
+    "regression": (BaNKRegressor, {"structure": "auto"}, Y, None),
+    "weights and a trend": (BaNKRegressor, {"structure": "dense", "trend": 1}, Y, WEIGHT / 7),
+    "trajectories": (BaNKRegressor, {"structure": "sparse", "sampler": "hmc"}, Y, None),
+    "two classes": (BaNKClassifier, {"structure": "sparse"}, Y > 0, None),
+    "weighted classes": (BaNKClassifier, {"structure": "dense"}, Y > 0, WEIGHT),
+    "three classes": (BaNKClassifier, {"structure": "dense"}, LABELS, None),
+}
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def answer(model, rows=NEW):
+    return model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_chain_is_that_of_rows_in_memory(case):
+    kind, parameters, y, weight = CASES[case]
+    model = kind(**SHORT, **parameters)
+    here = answer(model.fit(X, y, weight))
+    there = model.fit(*arrays(y, weight))
+    assert relative_error(answer(there), here) < EXACT
+
+
+@pytest.mark.parametrize("case", ["trajectories", "weighted classes"])
+def test_the_chain_is_the_same_on_workers(case, client):
+    kind, parameters, y, weight = CASES[case]
+    model = kind(**SHORT, **parameters)
+    here = answer(model.fit(X, y, weight))
+    assert relative_error(answer(model.fit(*arrays(y, weight))), here) < EXACT
+
+
+def test_equal_rows_share_what_is_drawn_for_them():
+    """In memory they are one row of more weight."""
+    rows, y = np.repeat(X[:80].round(1), 3, axis=0), np.repeat(Y[:80] > 0, 3)
+    model = BaNKClassifier(**SHORT, structure="dense")
+    here = answer(model.fit(rows, y))
+    there = model.fit(da.from_array(rows, chunks=(100, 3)), da.from_array(y, chunks=100))
+    assert relative_error(answer(there), here) < EXACT
+
+
+def test_data_frames_keep_the_names_of_their_columns(dask_place):
+    model = BaNKRegressor(**SHORT, structure="dense")
+    here = answer(model.fit(X, Y, WEIGHT))
+    table, y, weight = frames(Y, WEIGHT)
+    model.fit(table, y, weight)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    found = model.predict(table).compute()
+    assert relative_error(found, model.predict(table.compute())) < EXACT
+    assert relative_error(answer(model, pd.DataFrame(NEW, columns=table.columns)), here) < EXACT
+
+
+@pytest.mark.parametrize("kind", [BaNKRegressor, BaNKClassifier])
+def test_beyond_the_sample_the_chain_still_meets_all_rows(kind, monkeypatch):
+    monkeypatch.setattr(collected, "SAMPLE_ROWS", 100)
+    y = Y if kind is BaNKRegressor else Y > 0
+    model = kind(**{**SHORT, "n_burn_in": 3}, structure="dense").fit(*arrays(y))
+    again = kind(**{**SHORT, "n_burn_in": 3}, structure="dense").fit(*arrays(y))
+    assert np.array_equal(answer(model), answer(again))
+    found = model.predict(X)
+    good = np.corrcoef(found, Y)[0, 1] > 0.5 if kind is BaNKRegressor else np.mean(found == y) > 0.7
+    assert good
+
+
+def test_warm_ups_are_on_rows_of_the_sample(monkeypatch):
+    monkeypatch.setattr(plan, "_LADDER", ((60, False, 0.25), (100, True, 0.45)))
+    model = BaNKClassifier(**{**SHORT, "n_burn_in": 4}, structure="dense")
+    here = answer(model.fit(X, Y > 0))
+    assert relative_error(answer(model.fit(*arrays(Y > 0))), here) < EXACT
+
+
+def test_a_worker_that_is_killed_changes_nothing(client):
+    kind, parameters, y, _ = CASES["two classes"]
+    model = kind(**{**SHORT, "n_samples": 3}, **parameters)
+    expected = answer(model.fit(*arrays(y)))
+    victim = client.run(os.getpid)
+    killed = []
+
+    def kill(line):
+        if not killed and "sampling 2/" in line:
+            killed.append(next(iter(victim.values())))
+            os.kill(killed[0], 9)
+
+    found = answer(model.fit(*arrays(y), progress=kill))
+    assert killed
+    assert np.array_equal(found, expected)
+
+
+def test_a_worker_killed_in_the_middle_of_a_pass_changes_nothing(client):
+    from bochner import KreinRidge
+
+    rows = da.random.default_rng(0).normal(size=(60_000, 5), chunks=(3_000, 5))
+    y = rows[:, 0] ** 2
+    model = KreinRidge(n_components=256, length_scale=1.0, random_state=0)
+    expected = model.fit(rows, y).coef_
+    victim = next(iter(client.run(os.getpid).values()))
+
+    def kill():
+        time.sleep(0.2)
+        os.kill(victim, 9)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = [model.fit(rows, y).coef_]
+    while killer.is_alive():
+        found.append(model.fit(rows, y).coef_)
+    killer.join()
+    found.append(model.fit(rows, y).coef_)
+    for coef in found:
+        assert np.array_equal(coef, expected)
