@@ -64,7 +64,7 @@ bench-asymmetric: $(VENV)/.demo  ## Features of asymmetric kernels, beside other
 bench-bank: $(VENV)/.demo  ## Learned kernels, beside other methods; about two hours
 	$(BIN)/bochner bench bank $(FLAGS) --out "$(OUT)"
 
-bench-speed: $(VENV)/.demo  ## Seconds of features and ridge regression, beside other methods and the machine's limits
+bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, beside other methods and the machine's limits
 	$(BIN)/bochner bench speed $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-OPTIONAL = ("matplotlib", "pandas", "pyarrow", "rich", "typer")
+OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "pyarrow", "rich", "typer")
 
 
 def run(code):
