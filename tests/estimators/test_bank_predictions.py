@@ -284,3 +284,15 @@ def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification()
     chain = LogisticChain(Rows.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count), None)
     expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
     assert_allclose(chain._log_likelihood(activation), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
+    """Rounding of sums over 3000 rows outweighs a precision that fits float64."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 3))
+    y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
+    model = BaNKRegressor(
+        40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, random_state=seed
+    )
+    assert model.fit(rows, y).score(rows, y) > 0.99

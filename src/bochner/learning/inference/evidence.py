@@ -17,7 +17,7 @@ from bochner.learning.inference.summed import SummedRows, part_features
 KEPT_BYTES = 2**30
 """Features of all rows are kept between moves up to this size, all copies together."""
 
-_LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 1e-7})
+_LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 2e-6})
 """The least precision as a share of the sum of squares of all features."""
 
 
