@@ -24,7 +24,8 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
     diagonal = np.arange(len(matrix))
     scale = float(np.mean(np.diagonal(matrix))) + ridge
     for jitter in (0.0, *(10.0**exponent * scale for exponent in range(-15, -5))):
-        shifted = np.array(matrix, dtype=np.float64, order="F")
+        # A symmetric matrix in C order is one in Fortran order, and needs no transposition.
+        shifted = np.array(matrix.T, dtype=np.float64, order="F")
         shifted[diagonal, diagonal] += ridge + jitter
         with suppress(LinAlgError):
             return cholesky(shifted, lower=True, overwrite_a=True)
