@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from bochner.benchmarks.results import Row, median_table
 
 DOUBLE, SINGLE = "float64", "float32"
@@ -66,3 +68,13 @@ def by_method(rows: Sequence[Row], metric: str, ours: str | None = None) -> str:
     chosen = [row for row in rows if row["metric"] == metric]
     index = ("n", "d", "p", "dtype")
     return median_table(chosen, index=index, columns="method", metric=metric, ratio_to=ours)
+
+
+def touch_memory(n: int, p: int, dtype: str) -> None:
+    """Write to as much memory as three arrays (n, p) take, and give it back.
+
+    What is new to a virtual machine takes longer to get than features to make, and whichever
+    method came first would pay for it.
+    """
+    arrays = [np.ones((n, p), dtype=dtype) for _ in range(3)]
+    del arrays

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.benchmarks._speed_part import DOUBLE, SINGLE, Part, Place, by_method
+from bochner.benchmarks._speed_part import DOUBLE, SINGLE, Part, Place, by_method, touch_memory
 from bochner.benchmarks.results import Row
 from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian
@@ -44,8 +44,7 @@ def structured_metrics(
         if method == DENSE:
             frequencies = Frequencies(frequencies.omega, frequencies.weight)
         frequencies.features(X[:_WARM_ROWS])
-        # Memory new to the machine takes longer to get than features to make.
-        np.ones((n, p), dtype=dtype)
+        touch_memory(n, p, dtype)
         start = perf_counter()
         frequencies.features(X)
         found["held_seconds"] = perf_counter() - start
