@@ -16,8 +16,8 @@ from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
 from bochner.sampling import HadamardRows, Matrix
 
-_BLOCK_BYTES = 2**20
-"""Of angles, which stay in a core's own cache until they are features."""
+_BLOCK_BYTES = 2**21
+"""Of angles, which are still in a cache when features are made of them."""
 
 _ANGLES = Scratch()
 
