@@ -18,6 +18,7 @@ def quick(tmp_path_factory):
     return run(SPEED, out=tmp_path_factory.mktemp("speed"), quick=True)
 
 
+@pytest.mark.slow
 def test_the_quick_design_is_measured_whole(quick):
     assert find("speed") is SPEED
     rows = read_rows(quick)
@@ -41,6 +42,7 @@ def test_methods_take_turns():
     assert len(set(first[: seeds.count(0)])) == seeds.count(0)
 
 
+@pytest.mark.slow
 def test_the_page_has_ratios_and_errors(quick):
     page = render(SPEED, quick)[0].read_text(encoding="utf-8")
     assert "RBFSampler" in page

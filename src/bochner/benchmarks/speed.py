@@ -21,7 +21,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
     {part.name: part for part in (FIRST, MAP, STRUCTURED_MAP, RIDGE, LARGE, BANK, DISTRIBUTED)}
 )
 
-REPETITIONS, _QUICK_REPETITIONS = 5, 2
+REPETITIONS, _QUICK_REPETITIONS = 5, 1
 
 
 def _cells(options: Options) -> Iterable[Cell]:
