@@ -79,3 +79,13 @@ def test_words_and_gaps_are_refused(path, tmp_path):
     TABLE.assign(a=TABLE["a"].where(TABLE["b"] < 1.0)).to_parquet(tmp_path / "gaps.parquet")
     with pytest.raises(ValueError, match="Column 'a' misses"):
         list(ParquetChunks(tmp_path / "gaps.parquet", "y", columns=["a"]))
+
+
+@pytest.mark.parametrize("chunk_rows", [0, -1, np.int64(-5), 2.0, True, "100", None], ids=repr)
+def test_a_chunk_has_a_positive_number_of_rows(path, chunk_rows):
+    with pytest.raises((TypeError, ValueError), match=r"chunk_rows must be .*positive.*got"):
+        ParquetChunks(path, "y", chunk_rows=chunk_rows)
+
+
+def test_a_row_at_a_time_is_a_chunk_size(path):
+    assert sum(1 for _ in ParquetChunks(path, "y", columns=["a"], chunk_rows=np.int64(1))) == 500

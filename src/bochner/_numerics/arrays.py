@@ -1,7 +1,7 @@
 """Array types, row blocks and the checks every value object makes on its fields."""
 
 from collections.abc import Iterator
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,15 @@ def as_positive_scalar(name: str, value: Any) -> float:
     if not (np.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
     return number
+
+
+def as_count(name: str, value: Any) -> int:
+    """Return ``value`` as a positive integer."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a positive integer, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be positive, got {value}.")
+    return int(value)
 
 
 def check_dim(name: str, value: LengthScale, dim: int) -> None:

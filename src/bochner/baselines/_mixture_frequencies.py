@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner._numerics.waves import waves
-from bochner.baselines._shell import as_count, as_one_of
+from bochner.baselines._shell import as_one_of
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import count_frequencies, generators
 

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner.kernels import kernel_called
 
 Choice = TypeVar("Choice")
@@ -98,15 +97,6 @@ class KernelFeatures(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def as_count(name: str, value: Any) -> int:
-    """Return ``value`` as a positive integer."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a positive integer, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be positive, got {value}.")
-    return int(value)
 
 
 def as_one_of(name: str, value: Any, table: Mapping[str, Choice]) -> Choice:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner.baselines._mixture_evidence import Evidence, WeightPosterior
 from bochner.baselines._mixture_frequencies import (
     Preparation,
@@ -15,7 +15,6 @@ from bochner.baselines._mixture_frequencies import (
     means_and_deviations,
     prepared,
 )
-from bochner.baselines._shell import as_count
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture

@@ -9,10 +9,10 @@ from scipy.linalg import svd
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner.baselines._landmarks import LANDMARKS, Rule
 from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
-from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
+from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
 from bochner.kernels import Kernel
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner.baselines._landmarks import LANDMARKS
 from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
-from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
+from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
 from bochner.kernels import Kernel
 
 _SYMMETRIC = 1e-6

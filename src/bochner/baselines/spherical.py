@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner._numerics.warn import warn_user
 from bochner.baselines._gaussian_sums import fit_gaussian_sum
-from bochner.baselines._shell import KernelFeatures, as_count, as_one_of, resolved_kernel
+from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Directions, Iid

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics.arrays import as_count
+
 if TYPE_CHECKING:
     from pyarrow import Table
     from pyarrow.parquet import ParquetFile
@@ -33,8 +35,11 @@ class ParquetChunks:
     ------
     ImportError
         If pyarrow is not installed.
+    TypeError
+        If ``chunk_rows`` is no integer.
     ValueError
-        If a column does not exist, or holds something else than numbers or misses values.
+        If ``chunk_rows`` is not positive, or if a column does not exist, or holds something else
+        than numbers or misses values.
 
     Examples
     --------
@@ -64,7 +69,7 @@ class ParquetChunks:
         chunk_rows: int = 65_536,
     ) -> None:
         self.path = Path(path)
-        self.chunk_rows = chunk_rows
+        self.chunk_rows = as_count("chunk_rows", chunk_rows)
         self._targets = [target] if isinstance(target, str) else list(target)
         self._single = isinstance(target, str)
         self._weight = weight

@@ -1,6 +1,5 @@
 """Kernel principal components of an asymmetric kernel."""
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
 from bochner.estimators._two_sided import approximation, checked_right
 from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
@@ -137,7 +136,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
-        n_components = _checked_count(self.n_components)
+        n_components = as_count("n_components", self.n_components)
         recipe = Recipe(
             count_frequencies(self.n_features),
             self.scheme,
@@ -201,11 +200,3 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _checked_count(n_components: Any) -> int:
-    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
-        raise TypeError(f"n_components must be a positive integer, got {n_components!r}.")
-    if n_components < 1:
-        raise ValueError(f"n_components must be positive, got {n_components}.")
-    return int(n_components)
