@@ -97,3 +97,12 @@ def test_frames_of_one_partition_and_many_are_alike():
         for k in (1, 7)
     ]
     assert np.allclose(*fits, rtol=1e-11)
+
+
+@pytest.mark.parametrize("make", [arrays, frames])
+@pytest.mark.parametrize(
+    "model", [*MODELS, KreinRidgeClassifier(), BaNKClassifier(4)], ids=lambda m: type(m).__name__
+)
+def test_missing_targets_are_asked_for(model, make):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        model.fit(make(Y)[0], None)

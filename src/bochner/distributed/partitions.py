@@ -41,9 +41,15 @@ class Partitions:
         TypeError
             If ``X`` is no array and no data frame.
         ValueError
-            If sizes of chunks are unknown, or rows and targets do not belong together.
+            If there are no targets, sizes of chunks are unknown, or rows and targets do not belong
+            together.
         """
         blocks = blocks_of_rows(X)
+        if y is None:
+            raise ValueError(
+                "A fit to a Dask collection requires y to be passed, but the target y is None; "
+                "give a Dask array, or a column of the data frame that X comes from."
+            )
         targets = _blocks_of_column("y", y, X, len(blocks))
         weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
         rows = zip(range(len(blocks)), blocks, targets, weights, strict=True)
