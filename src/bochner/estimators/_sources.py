@@ -1,22 +1,43 @@
 """What can be given to ``fit`` in place of arrays: chunks of rows that arrive one by one."""
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sized
+from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner.estimators._dask import is_dask
-from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, StreamChunks
+from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Of rows, targets, weights and whether they are the first: returns them checked, or raises."""
+
+_PARQUET = "Pass bochner.datasets.ParquetChunks({path}, target=...) in its place."
+_TEXT = (
+    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, of many rows, "
+    "chunks (X, y) from the tables that pandas.read_csv({path}, chunksize=...) gives."
+)
+_READERS = MappingProxyType(
+    {
+        ".parquet": _PARQUET,
+        ".pq": _PARQUET,
+        ".csv": _TEXT,
+        ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
+    }
+)
+_ANY_READER = (
+    "Read it into an array or a table first, or pass a generator of chunks; a Parquet file is read "
+    "by bochner.datasets.ParquetChunks."
+)
 
 
 def is_stream(X: Any, y: Any) -> bool:
     """Tell whether ``X`` is an iterable of chunks: no array and no table, and without targets."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
-    if y is not None or array_like or not isinstance(X, Iterable) or isinstance(X, str):
+    if y is not None or array_like or not isinstance(X, Iterable):
         return False
     return not isinstance(X, list | tuple) or bool(X and isinstance(X[0], tuple))
 
@@ -26,8 +47,16 @@ def row_chunks(
 ) -> RowChunks:
     """Return the rows that were given to ``fit``, which are checked when they are met.
 
-    ``numeric`` says whether targets are numbers, not labels.
+    ``numeric`` says whether targets are numbers, not labels. Chunks without rows are passed over.
+
+    Raises
+    ------
+    TypeError
+        If a path was given, or a function.
+    ValueError
+        If weights were given beside chunks.
     """
+    _refuse_unread(X)
     if is_dask(X):
         from bochner.distributed.dask_chunks import DaskChunks
 
@@ -38,9 +67,12 @@ def row_chunks(
         raise ValueError("Weights of chunks belong into them: (X, y, sample_weight).")
     is_first = True
 
-    def checked(given: Any) -> Chunk:
+    def checked(given: Any) -> Chunk | None:
         nonlocal is_first
-        chunk = check(*_unpacked(given), is_first)
+        parts = _unpacked(given)
+        if _is_empty(parts):
+            return None
+        chunk = check(*parts, is_first)
         is_first = False
         return chunk
 
@@ -53,7 +85,7 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If the stream is an iterator, which has but one pass.
+        If the stream is an iterator, which has but one pass, or has no rows.
     """
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
@@ -68,7 +100,9 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
             "a list of chunks, or an object whose __iter__ starts anew; or call partial_fit with "
             "classes."
         )
-    found = [np.unique(_unpacked(given)[1]) for given in X]
+    found = [np.unique(parts[1]) for parts in map(_unpacked, X) if not _is_empty(parts)]
+    if not found:
+        raise ValueError(NO_ROWS)
     return np.unique(np.concatenate(found))
 
 
@@ -80,3 +114,32 @@ def _unpacked(given: Any) -> tuple[Any, Any, Any]:
         )
     X, y, *weight = given
     return X, y, weight[0] if weight else None
+
+
+def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
+    """Tell whether rows, targets and weights are there, none of anything."""
+    X, y, weight = parts
+    return _has_none(X) and _has_none(y) and (weight is None or _has_none(weight))
+
+
+def _has_none(part: Any) -> bool:
+    shape = getattr(part, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and shape[0] == 0
+    return isinstance(part, Sized) and len(part) == 0
+
+
+def _refuse_unread(X: Any) -> None:
+    """Raise for what only names or makes the rows: a path, or a function."""
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        advice = _READERS.get(PurePath(path).suffix.lower(), _ANY_READER).format(path=repr(path))
+        raise TypeError(
+            f"X is the path {path!r}, and rows were expected: an array, a table, a Dask "
+            f"collection or an iterable of chunks (X, y). {advice}"
+        )
+    if callable(X) and not isinstance(X, Iterable):
+        raise TypeError(
+            "X is a function, and rows were expected; call it and pass the array, or the chunks "
+            "(X, y), that it returns."
+        )

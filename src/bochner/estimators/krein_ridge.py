@@ -137,7 +137,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             median distance, comes from 100,000 of them. Chunks are tuples
             ``(X, y)`` or ``(X, y, sample_weight)``, as :class:`bochner.datasets.ParquetChunks` or
             a generator gives them; the first of them fixes the length scale and the frequencies,
-            as for :meth:`partial_fit`, and the model is solved once, after the last.
+            as for :meth:`partial_fit`, and the model is solved once, after the last. Those without
+            rows are passed over.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
             ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
@@ -149,6 +150,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         Raises
         ------
+        TypeError
+            If ``X`` is a path or a function.
         ValueError
             If a parameter is out of range, the data are unusable, or the kernel is asymmetric and
             ``associated`` is false: :class:`bochner.AsymmetricKernelRidge` learns with it.

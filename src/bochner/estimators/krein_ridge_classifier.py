@@ -77,6 +77,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
         Raises
         ------
+        TypeError
+            If ``X`` is a path or a function.
         ValueError
             If there is one class only, a parameter is out of range, the data are unusable, or the
             kernel is asymmetric and ``associated`` is false.

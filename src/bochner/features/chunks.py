@@ -18,6 +18,12 @@ from bochner.features.region import Region, check_rows
 Sum = TypeVar("Sum")
 Given = ParamSpec("Given")
 
+NO_ROWS = (
+    "There are no chunks of rows: none came, or all of them were empty. An iterator gives them "
+    "once: pass a list, or an object whose __iter__ starts anew, to have them read again."
+)
+"""What to say where a stream has none."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
@@ -136,17 +142,17 @@ class StreamChunks(RowChunks):
         Of whatever ``check`` takes. An iterator is met once; a list, or an object whose
         ``__iter__`` starts anew, as often as needed.
     check : callable
-        Returns a :class:`Chunk`, or raises.
+        Returns a :class:`Chunk`, or ``None`` where there are no rows in it, or raises.
     """
 
-    def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk]) -> None:
+    def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk | None]) -> None:
         self._stream = stream
         self._check = check
-        self._first: tuple[Chunk, Iterator[Any]] | None = None
+        self._first: tuple[Chunk, Iterator[Chunk]] | None = None
 
     @property
     def head(self) -> Chunk:
-        """The first chunk.
+        """The first chunk that has rows.
 
         Raises
         ------
@@ -154,14 +160,12 @@ class StreamChunks(RowChunks):
             If there is none, or its rows were met already and cannot be met again.
         """
         if self._first is None:
-            chunks = iter(self._stream)
-            given = next(chunks, None)
-            if given is None:
-                raise ValueError(
-                    "There are no chunks of rows. An iterator gives them once: pass a list, or an "
-                    "object whose __iter__ starts anew, to have them read again."
-                )
-            self._first = self._check(given), chunks
+            checked = map(self._check, self._stream)
+            chunks = (chunk for chunk in checked if chunk is not None)
+            first = next(chunks, None)
+            if first is None:
+                raise ValueError(NO_ROWS)
+            self._first = first, chunks
         return self._first[0]
 
     @property
@@ -185,7 +189,7 @@ class StreamChunks(RowChunks):
         assert self._first is not None
         rest = self._first[1]
         self._first = None
-        yield from chain([first], map(self._check, rest))
+        yield from chain([first], rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
