@@ -7,6 +7,8 @@ from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.gabasr_classifier import GaBaSRClassifier
+from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
@@ -26,6 +28,8 @@ __all__ = [
     "Diagnosis",
     "FourierFeatures",
     "Frequencies",
+    "GaBaSRClassifier",
+    "GaBaSRRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
     "LearnedTableClassifier",

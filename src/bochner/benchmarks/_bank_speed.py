@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.benchmarks._rows import loaded
+from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.moves import Moves, StepSizes, round_of_moves
@@ -20,7 +21,7 @@ from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.replacement import Proposals, replace_frequencies
-from bochner.learning.inference.rows import Rows, trigonometric_rows
+from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.start import sparse_start
 
 SWEEP, GRADIENT = "sweep", "gradient"

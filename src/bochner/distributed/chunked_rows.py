@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.passes import gathered, kept, mapped, summed
+from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import Columns, SummedRows
 
@@ -31,11 +32,13 @@ class Size:
         Number of fixed columns.
     dtype : numpy.dtype
         Of inputs and features.
+    basis : Basis
     """
 
     n_samples: int
     n_fixed: int
     dtype: np.dtype[Any]
+    basis: Basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,10 @@ class ChunkedRows(SummedRows):
     @property
     def dtype(self) -> np.dtype[Any]:
         return self.size.dtype
+
+    @property
+    def basis(self) -> Basis:
+        return self.size.basis
 
     @cached_property
     def _sizes(self) -> list[Array]:
@@ -162,14 +169,18 @@ class Problem:
         Of the targets.
     factor : float
         Of the targets: one half where a likelihood is logistic.
+    basis : Basis
     """
 
     column: int
     factor: float
+    basis: Basis
 
     def __call__(self, prepared: Prepared) -> Rows:
         target = self.factor * prepared.targets[self.column]
-        return Rows.of(prepared.inputs.T, target, prepared.fixed.T, prepared.weight)
+        return Rows.of(
+            prepared.inputs.T, target, prepared.fixed.T, prepared.weight, basis=self.basis
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,8 +17,8 @@ from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
-from bochner.learning.inference.plan import Data
 from bochner.learning.inference.preparation import Scaling, Trend
+from bochner.learning.inference.problem import Data
 
 SAMPLE_ROWS = 100_000
 """So many rows are brought here, for all that is not a sum over rows."""
@@ -144,13 +144,14 @@ class Collected:
     def _rows(
         self, prepared: tuple[Delayed, ...], data: Data, column: int, problems: Any
     ) -> ChunkedRows:
-        parts = tuple(mapped(Problem(column, data.target_factor), prepared))
+        parts = tuple(mapped(Problem(column, data.target_factor, data.basis), prepared))
         if not self.is_whole:
-            return ChunkedRows(parts, Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype))
+            size = Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype, data.basis)
+            return ChunkedRows(parts, size)
         here, sample = data.rows(), self.sample
         given = (sample.X, problems.targets.codes(sample.y), sample.weight)
         order = LocalOrder.of(here, (problems.X, problems.codes), given, self.lengths)
-        return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype), order)
+        return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype, here.basis), order)
 
 
 @dataclass(frozen=True, slots=True)

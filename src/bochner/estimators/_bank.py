@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -22,12 +24,14 @@ from bochner.estimators._bank_settings import checked_dtype, settings_of
 from bochner.estimators._dask import is_dask
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
-from bochner.kernels import SpectralMixture
+from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.components import spectral_mixture
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
-from bochner.learning.inference.plan import Data, Settings, learn
+from bochner.learning.inference.models import BANK, Model
+from bochner.learning.inference.plan import learn
 from bochner.learning.inference.preparation import Scaling, Trend
+from bochner.learning.inference.problem import Data, Settings
 from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
 from bochner.learning.kernel_search import Progress, silent
 
@@ -35,7 +39,7 @@ BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
     {
         "learned_": list[Learned],
         "convergence_": list[Convergence],
-        "kernel_": SpectralMixture,
+        "kernel_": Kernel,
         "relevance_": Relevance,
         "_scaling": Scaling,
         "_trend": Trend,
@@ -52,7 +56,7 @@ class BaNK(BaseEstimator, ABC):
     _is_binary: ClassVar[bool]
     learned_: list[Learned]
     convergence_: list[Convergence]
-    kernel_: SpectralMixture
+    kernel_: Kernel
     relevance_: Relevance
     _scaling: Scaling
     _trend: Trend
@@ -206,7 +210,7 @@ class BaNK(BaseEstimator, ABC):
         self, problems: Problems, checkpoint: Any, progress: Progress, collected: Any = None
     ) -> None:
         """Learn all problems, from rows in memory or from those that were ``collected``."""
-        settings = settings_of(self)
+        settings = self._settings()
         X, weight = problems.X, problems.weight
         targets = problems.targets.of_codes(problems.codes)
         self._scaling = Scaling.of(X)
@@ -214,11 +218,13 @@ class BaNK(BaseEstimator, ABC):
         self._trend = Trend.of(scaled, self.trend)
         fixed = self._trend.columns(scaled)
         inputs = scaled.astype(checked_dtype(self.dtype), copy=False)
+        settings = replace(settings, model=self._model(scaled))
+        basis = settings.model.basis(settings.n_frequencies)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
         columns = [
-            Data(inputs, target, fixed, weight, self._is_binary)
+            Data(inputs, target, fixed, weight, self._is_binary, basis=basis)
             for target in np.ascontiguousarray(targets.T)
         ]
         if collected is not None:
@@ -236,7 +242,7 @@ class BaNK(BaseEstimator, ABC):
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=print if self.verbose and progress is silent else progress,
                 )
-                self.learned_.append(Learned.of(chains, structure, self._scaling.scale))
+                self.learned_.append(Learned.of(chains, structure, self._scaling, data.basis))
         self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
         self.convergence_ = [
             Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_
@@ -248,8 +254,16 @@ class BaNK(BaseEstimator, ABC):
         for path in paths:
             forget(path, settings.n_chains)
 
+    def _settings(self) -> Settings:
+        """Return checked settings of the chains."""
+        return settings_of(self)
+
+    def _model(self, scaled: Array) -> Model:
+        """Return the model to sample, given scaled rows."""
+        return BANK
+
     def _relevance(self, draws: Draws, scaled: Array, weight: Array | None) -> Relevance:
-        fixed = draws.coef[:, 2 * draws.omega.shape[1] :]
+        fixed = draws.coef[:, 2 * draws.n_waves :]
         return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
 
     def _warn(self) -> None:
@@ -304,11 +318,14 @@ def _shared(settings: Settings, n_problems: int, n_threads: int) -> Settings:
     return replace(settings, time_limit=limit, n_threads=n_threads)
 
 
-def _averaged(kernels: list[SpectralMixture]) -> SpectralMixture:
+def _averaged(kernels: list[Kernel]) -> Kernel:
     if len(kernels) == 1:
         return kernels[0]
+    mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]
+    if len(mixtures) < len(kernels):
+        return (1.0 / len(kernels)) * reduce(add, kernels)
     return spectral_mixture(
-        np.concatenate([np.asarray(k.weights) for k in kernels]) / len(kernels),
-        np.concatenate([np.asarray(k.means) for k in kernels]),
-        np.concatenate([np.asarray(k.covariances) for k in kernels]),
+        np.concatenate([np.asarray(k.weights) for k in mixtures]) / len(mixtures),
+        np.concatenate([np.asarray(k.means) for k in mixtures]),
+        np.concatenate([np.asarray(k.covariances) for k in mixtures]),
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import as_positive_scalar
-from bochner.learning.inference.plan import SAMPLERS, STRUCTURES, Settings
+from bochner.learning.inference.problem import SAMPLERS, STRUCTURES, Settings
 
 _HIGHEST_DEGREE = 2
 
@@ -24,8 +24,8 @@ def settings_of(model: Any) -> Settings:
     _check_count("n_burn_in", model.n_burn_in, least=0)
     if not (isinstance(model.thin, str) and model.thin == "auto"):
         _check_count("thin", model.thin, least=1)
-    _check_name("structure", model.structure, STRUCTURES)
-    _check_name("sampler", model.sampler, SAMPLERS)
+    check_name("structure", model.structure, STRUCTURES)
+    check_name("sampler", model.sampler, SAMPLERS)
     _check_count("trend", model.trend, least=0)
     if model.trend > _HIGHEST_DEGREE:
         raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
@@ -75,7 +75,8 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
 
 
-def _check_name(name: str, value: Any, names: tuple[str, ...]) -> None:
+def check_name(name: str, value: Any, names: tuple[str, ...]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
     if value not in names:

@@ -147,9 +147,10 @@ class BaNKRegressor(RegressorMixin, BaNK):
         mean = self.target_mean_ + self.target_scale_ * mean
         if not return_std:
             return mean
-        noise = draws.noise_variance[draws.whitened]
+        level = draws.noise_variance[draws.whitened, None]
         for part, spreads in draws.spreads(inputs, fixed):
-            variance[part] += np.mean(noise[:, None] * (1.0 + spreads), axis=0)
+            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
+            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
         return mean, self.target_scale_ * np.sqrt(variance)
 
     def sample_y(
@@ -182,7 +183,8 @@ class BaNKRegressor(RegressorMixin, BaNK):
             samples[:, column] = change @ draws.features(index, inputs, fixed)
             samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
             if noise:
-                samples[:, column] += deviation * rng.normal(size=inputs.shape[1])
+                noise_deviation = np.sqrt(draws.noise(index, inputs))
+                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
         return self.target_mean_ + self.target_scale_ * samples
 
     @property

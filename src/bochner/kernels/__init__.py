@@ -21,6 +21,7 @@ from bochner.kernels.functions import DotProduct, Radial
 from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
 from bochner.kernels.lag import Stationary
 from bochner.kernels.metrics import Metric
+from bochner.kernels.modulated_waves import ModulatedWaves
 from bochner.kernels.profiled import Profiled
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
@@ -54,6 +55,7 @@ __all__ = [
     "Laplacian",
     "Matern",
     "Metric",
+    "ModulatedWaves",
     "NonNegative",
     "Polynomial",
     "Product",

@@ -14,7 +14,7 @@ from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.moves import StepSizes
 
-_DRAW_ARRAYS = ("omega", "coef", "whitener")
+_DRAW_ARRAYS = ("omega", "coef", "whitener", "field_omega", "field_weights")
 _DRAW_NUMBERS = ("precision", "noise_variance", "log_density")
 _HEADER = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records")
 

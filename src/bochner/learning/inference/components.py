@@ -6,9 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.kernels import SpectralMixture
+from bochner.kernels import ModulatedWaves, SpectralMixture
+from bochner.learning.inference.basis import Waves
+from bochner.learning.inference.preparation import Scaling
 
 _MOST_COMPONENTS = 128
+_MOST_WAVES = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +54,35 @@ def spectral_mixture(weights: Array, means: Array, covariances: Array) -> Spectr
     return SpectralMixture(
         tuple(weights.tolist()), tuple(map(tuple, means.tolist())), tuple(covariances.tolist())
     )
+
+
+def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
+    """Return the average over draws of the kernels of waves, on inputs in their own units.
+
+    Of many waves, every few are left out.
+
+    Parameters
+    ----------
+    draws : sequence of Waves
+        On scaled inputs.
+    scaling : Scaling
+    """
+    omega = np.concatenate([waves.omega for waves in draws])
+    v = np.concatenate([np.zeros_like(w.omega) if w.v is None else w.v for w in draws])
+    phase = np.concatenate([np.zeros(len(w)) if w.phase is None else w.phase for w in draws])
+    kept = slice(None, None, -(-len(omega) // _MOST_WAVES))
+    omega, v, phase = omega[kept] / scaling.scale, v[kept] / scaling.scale, phase[kept]
+    # Scaled inputs are centred, and phases are those at the centre.
+    phase = phase - 0.5 * v @ scaling.centre
+    return modulated_waves(np.full(len(omega), 1.0 / len(omega)), omega, v, phase)
+
+
+def modulated_waves(
+    weights: Array, frequencies: Array, modulations: Array, phases: Array
+) -> ModulatedWaves:
+    """Return the kernel of waves given as arrays."""
+    arrays = (weights, frequencies, modulations, phases)
+    return ModulatedWaves(*(array.tolist() for array in arrays))
 
 
 def frequency_components(omega: Array) -> Components:

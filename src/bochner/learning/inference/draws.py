@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import PLAIN, Basis, Waves
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.noise_field import log_factor
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import trigonometric_rows
 
 _BLOCK_BYTES = 2**24
 
@@ -26,7 +27,8 @@ class Draws:
 
     Parameters
     ----------
-    omega : ndarray of shape (S, m, d)
+    omega : ndarray of shape (S, k, D)
+        Units of the basis: for plain waves, their frequencies.
     coef : ndarray of shape (S, p)
         Posterior means of the weights.
     precision : ndarray of shape (S,)
@@ -39,6 +41,11 @@ class Draws:
         covariance over the noise variance.
     whitened : ndarray of shape (W,)
         Which draws those are.
+    basis : Basis, default=PLAIN
+    field_omega : ndarray of shape (S, K, d) or None
+    field_weights : ndarray of shape (S, 2K) or None
+        Where noise varies with the inputs, see
+        :class:`~bochner.learning.inference.noise_field.NoiseField`.
     """
 
     omega: Array
@@ -48,6 +55,9 @@ class Draws:
     log_density: Array
     whitener: NDArray[np.float32]
     whitened: NDArray[np.int64]
+    basis: Basis = PLAIN
+    field_omega: Array | None = None
+    field_weights: Array | None = None
 
     @property
     def n_draws(self) -> int:
@@ -58,6 +68,15 @@ class Draws:
     def best(self) -> int:
         """Index of the draw of greatest log density."""
         return int(np.argmax(self.log_density))
+
+    @property
+    def n_waves(self) -> int:
+        """Number of waves of a draw, ``m``."""
+        return self.basis.n_waves(self.omega.shape[1])
+
+    def waves(self, index: int) -> Waves:
+        """Return the waves of one draw."""
+        return self.basis.waves(self.omega[index])
 
     def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of rows with each draw's mean function there, of shape (S, block).
@@ -85,6 +104,15 @@ class Draws:
                 values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
             yield part, values
 
+    def noise(self, index: int, inputs: Array) -> Array:
+        """Return the noise's variance of one draw at inputs (d, n), of shape (n,)."""
+        variance = float(self.noise_variance[index])
+        if self.field_omega is None or self.field_weights is None:
+            return np.full(inputs.shape[1], variance)
+        field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
+        varying: Array = variance * np.exp(field)
+        return varying
+
     def pick(self, rng: np.random.Generator) -> tuple[int, int, int]:
         """Return a random draw for the mean function, and a whitened one for deviations from it.
 
@@ -105,10 +133,10 @@ class Draws:
 
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
         """Return features of one draw, of shape (p, n)."""
-        omega = self.omega[index]
+        waves = self.waves(index)
         out = np.empty((self.coef.shape[1], inputs.shape[1]))
-        trigonometric_rows(inputs, omega, 1.0 / np.sqrt(len(omega)), out[: 2 * len(omega)])
-        out[2 * len(omega) :] = fixed
+        waves.rows(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])
+        out[2 * len(waves) :] = fixed
         return out
 
     def _blocks(self, n_samples: int) -> Iterator[slice]:
@@ -128,6 +156,8 @@ class Draw:
     log_density: float
     whitener: NDArray[np.float32] | None
     components: Components | None
+    field_omega: Array | None = None
+    field_weights: Array | None = None
 
 
 def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_full: bool) -> Draw:
@@ -143,7 +173,7 @@ def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_f
     )
 
 
-def stacked(draws: Sequence[Draw]) -> Draws:
+def stacked(draws: Sequence[Draw], basis: Basis = PLAIN) -> Draws:
     """Return the draws as one value."""
     whitened = [index for index, draw in enumerate(draws) if draw.whitener is not None]
     p = len(draws[0].coef)
@@ -156,13 +186,22 @@ def stacked(draws: Sequence[Draw]) -> Draws:
         log_density=np.array([draw.log_density for draw in draws]),
         whitener=np.stack(whiteners) if whiteners else np.empty((0, p, p), dtype=np.float32),
         whitened=np.array(whitened, dtype=np.int64),
+        basis=basis,
+        field_omega=_all([draw.field_omega for draw in draws]),
+        field_weights=_all([draw.field_weights for draw in draws]),
     )
+
+
+def _all(arrays: Sequence[Array | None]) -> Array | None:
+    """Return arrays as one, or ``None`` where there are none."""
+    known = [array for array in arrays if array is not None]
+    return np.stack(known) if known else None
 
 
 def _whitener(evidence: Evidence) -> NDArray[np.float32]:
     """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
     A = evidence.gram.copy(order="F")
-    diagonal = np.arange(2 * evidence.n_frequencies)
+    diagonal = np.arange(2 * evidence.n_waves)
     A[diagonal, diagonal] += evidence.precision
     lower, _ = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(lower, lower=1)

@@ -32,7 +32,10 @@ class Evidence:
 
     Parameters
     ----------
-    omega : ndarray of shape (m, d)
+    omega : ndarray of shape (k, D)
+        Units of the rows' basis: for plain waves, their frequencies.
+    n_waves : int
+        ``m``, in which they result.
     gram : ndarray of shape (p, p)
         :math:`\Phi^\top W \Phi`, ``p = 2m + q``.
     cross : ndarray of shape (p,)
@@ -59,6 +62,7 @@ class Evidence:
     """
 
     omega: Array
+    n_waves: int
     gram: Array
     cross: Array
     square: float
@@ -73,11 +77,6 @@ class Evidence:
     features: NDArray[Any] | None
 
     @property
-    def n_frequencies(self) -> int:
-        """Number of frequencies, ``m``."""
-        return len(self.omega)
-
-    @property
     def residual(self) -> float:
         """``square - explained``, twice the rate that the fit leaves to the noise."""
         return max(self.square - self.explained, 0.0)
@@ -89,7 +88,7 @@ class Evidence:
         q = self.explained if explained is None else explained
         logdet = self.log_determinant if log_determinant is None else log_determinant
         fit = self.noise.log_likelihood(max(self.square - q, 0.0), self.degrees)
-        return self.n_frequencies * float(np.log(self.precision)) - 0.5 * logdet + fit
+        return self.n_waves * float(np.log(self.precision)) - 0.5 * logdet + fit
 
 
 def evidence_of(
@@ -101,13 +100,16 @@ def evidence_of(
     keep: bool | None = None,
     n_copies: int = 1,
     features: NDArray[Any] | None = None,
+    degrees: float | None = None,
 ) -> Evidence:
-    """Return the evidence of ``omega`` (m, d), from one pass over the rows.
+    """Return the evidence of ``omega`` (k, D), from one pass over the rows.
 
     ``keep`` says whether to keep the features of all rows, ``None`` to do so where ``n_copies`` of
-    them are small; ``features`` are those of ``omega`` where they are known.
+    them are small; ``features`` are those of ``omega`` where they are known, ``degrees`` those
+    of the noise where weights of rows do not count them.
     """
-    p = 2 * len(omega) + rows.n_fixed
+    n_waves = rows.basis.n_waves(len(omega))
+    p = 2 * n_waves + rows.n_fixed
     if keep is None:
         keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
     known = features is not None
@@ -116,10 +118,11 @@ def evidence_of(
     gram, cross = rows.total(part_sums, omega, known, along=(features,), n_features=p)
     unsolved = Evidence(
         omega=omega.copy(),
+        n_waves=n_waves,
         gram=gram,
         cross=cross,
         square=rows.total_square,
-        degrees=rows.total_weight - rows.n_fixed,
+        degrees=rows.total_weight - rows.n_fixed if degrees is None else degrees,
         noise=noise,
         precision=precision,
         covariance=np.empty((0, 0)),
@@ -164,7 +167,7 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
     fit = evidence.noise.log_likelihood(
         max(evidence.square - float(half @ half), 0.0), evidence.degrees
     )
-    return evidence.n_frequencies * float(np.log(precision)) - 0.5 * log_determinant + fit
+    return evidence.n_waves * float(np.log(precision)) - 0.5 * log_determinant + fit
 
 
 def part_sums(
@@ -183,7 +186,7 @@ def part_sums(
 
 def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
     A = evidence.gram.copy(order="F")
-    ridge = 2 * evidence.n_frequencies
+    ridge = 2 * evidence.n_waves
     diagonal = np.arange(ridge)
     A[diagonal, diagonal] += precision
     lower, info = lapack.dpotrf(A, lower=1, overwrite_a=1)

@@ -10,14 +10,14 @@ from bochner.learning.inference.summed import SummedRows, part_features
 
 
 def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
-    r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (m, d).
+    r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (k, D).
 
     :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)` with
     :math:`\tau = a_n / b_n`, carried through cosine and sine to the angles and from there to the
     frequencies: two matrix products with the data.
     """
-    m, dtype = evidence.n_frequencies, rows.dtype
-    (gradient,) = rows.total(
+    m, dtype = evidence.n_waves, rows.dtype
+    gradient = rows.total(
         part_gradient,
         evidence.omega,
         evidence.covariance[: 2 * m].astype(dtype, copy=False),
@@ -26,7 +26,7 @@ def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
         along=(evidence.features,),
         n_features=2 * len(evidence.cross),
     )
-    return gradient
+    return rows.basis.pull(tuple(gradient), len(evidence.omega))
 
 
 def part_gradient(
@@ -36,7 +36,7 @@ def part_gradient(
     covariance: NDArray[np.floating],
     mean: NDArray[np.floating],
     tau: float,
-) -> tuple[NDArray[np.floating]]:
+) -> tuple[Array, ...]:
     """Return the gradient's share of a part of the rows."""
     Z = part_features(part, omega, Z)
     n_features = len(covariance)
@@ -46,20 +46,18 @@ def part_gradient(
     target = part.target.astype(Z.dtype)
     # Targets are stored times their weights: of W (y - Phi u), only the second term needs them.
     residual = tau * (target - (fit if weight is None else weight * fit))
-    cosine, sine = Z[0:n_features:2], Z[1:n_features:2]
-    # With a = cos, b = sin: d(angle) = a d/db - b d/da.
-    angle = (cosine * mean[1:n_features:2, None] - sine * mean[0:n_features:2, None]) * residual
-    curvature = cosine * slope[1::2]
-    curvature -= sine * slope[0::2]
     if weight is not None:
-        curvature *= weight
-    angle -= curvature
-    return (angle @ part.inputs.T,)
+        slope *= weight
+    # The derivative by the features, in place.
+    np.subtract(mean[:n_features, None] * residual, slope, out=slope)
+    waves = part.basis.waves(omega)
+    scale = 1.0 / np.sqrt(len(waves))
+    return waves.gradient(part.inputs, Z[:n_features], slope, scale)
 
 
 def log_precision_gradient(evidence: Evidence) -> float:
     r"""Return :math:`\partial \log p(y) / \partial \log \lambda_0`."""
-    m = evidence.n_frequencies
+    m = evidence.n_waves
     weights = evidence.mean[: 2 * m]
     trace = float(np.sum(np.diagonal(evidence.covariance)[: 2 * m]))
     tau = evidence.noise.precision(evidence.residual, evidence.degrees)

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.laplace import Laplace, laplace, log_likelihood
 from bochner.learning.inference.moves import Info, Moves, StepSizes
 from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows, trigonometric_rows
+from bochner.learning.inference.rows import Rows
 
 _PRECISION_STEPS = 2
 
@@ -125,10 +126,12 @@ class JointPairChain:
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
         m = state.n_frequencies
-        precision, acceptance = weight_precision_step(
-            rng, state.beta[: 2 * m], state.precision, self.moves.precision_prior, state.sizes
-        )
-        info["acceptance_precision"] = acceptance
+        precision = state.precision
+        if self.moves.precision_prior is not None:
+            precision, acceptance = weight_precision_step(
+                rng, state.beta[: 2 * m], precision, self.moves.precision_prior, state.sizes
+            )
+            info["acceptance_precision"] = acceptance
         prior = prior.refresh(rng, state.omega)
         sizes = state.sizes.adapted(info) if adapting else state.sizes
         # Computed afresh once a round, so that rounding does not add up.

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.kernels import SpectralMixture
+from bochner.kernels import Kernel
 from bochner.learning.convergence import effective_sample_size, split_rhat
-from bochner.learning.inference.components import frequency_components, mean_kernel
+from bochner.learning.inference.basis import PLAIN, Basis
+from bochner.learning.inference.components import (
+    frequency_components,
+    mean_kernel,
+    mean_of_waves,
+)
 from bochner.learning.inference.draws import Draws, stacked
 from bochner.learning.inference.driver import Progress
+from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
 
 _POOLED_DRAWS = 24
@@ -25,7 +31,7 @@ class Learned:
     ----------
     draws : Draws
     trace : Trace
-    kernel : SpectralMixture
+    kernel : SpectralMixture or ModulatedWaves
         Posterior mean of the kernel, on inputs in their own units.
     structure : str
         ``"sparse"`` or ``"dense"``.
@@ -33,20 +39,27 @@ class Learned:
 
     draws: Draws
     trace: Trace
-    kernel: SpectralMixture
+    kernel: Kernel
     structure: str
 
     @classmethod
-    def of(cls, chains: Sequence[Progress], structure: str, scale: Array) -> "Learned":
-        """Return what the chains have made; ``scale`` (d,) is the inputs' unit."""
+    def of(
+        cls, chains: Sequence[Progress], structure: str, scaling: Scaling, basis: Basis = PLAIN
+    ) -> "Learned":
+        """Return what the chains have made; ``scaling`` is that of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
         kept = [draw for chain in chains for draw in chain.draws[-n_kept:]]
+        draws = stacked(kept, basis)
         components = [draw.components for draw in kept if draw.components is not None]
-        if not components:
-            chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
-            pooled = np.concatenate([kept[index].omega for index in chosen])
-            components = [frequency_components(pooled)]
-        return cls(stacked(kept), _trace(chains, n_kept), mean_kernel(components, scale), structure)
+        chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
+        waves = [draws.waves(index) for index in chosen]
+        kernel: Kernel
+        if any(len(each.modulated) for each in waves):
+            kernel = mean_of_waves(waves, scaling)
+        else:
+            pooled = np.concatenate([each.omega for each in waves])
+            kernel = mean_kernel(components or [frequency_components(pooled)], scaling.scale)
+        return cls(draws, _trace(chains, n_kept), kernel, structure)
 
 
 @dataclass(frozen=True, slots=True)

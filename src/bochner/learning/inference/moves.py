@@ -1,9 +1,12 @@
 """One round of moves of frequencies, precision and prior, the data's weights being given."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.evidence import Evidence, solved
 from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamiltonian_step
 from bochner.learning.inference.precision import LogNormalPrecision, precision_step
@@ -26,14 +29,15 @@ class Moves:
         Whether to propose new values for single frequencies, in a sweep over all of them.
     hamiltonian : HamiltonianSettings or None
         Of a trajectory of all frequencies at once.
-    precision_prior : LogNormalPrecision
+    precision_prior : LogNormalPrecision or None
+        ``None`` where the precision is fixed.
     block_size : int
-        Proposals decided between two meetings with the data.
+        Waves whose proposals are decided between two meetings with the data.
     """
 
     replacements: bool = True
     hamiltonian: HamiltonianSettings | None = None
-    precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
+    precision_prior: LogNormalPrecision | None = field(default_factory=LogNormalPrecision)
     block_size: int = 64
 
     @property
@@ -61,7 +65,11 @@ class StepSizes:
             return value * float(np.exp(rate * (acceptance - target)))
 
         return StepSizes(
-            moved(self.precision, info["acceptance_precision"], _PRECISION_TARGET),
+            moved(
+                self.precision,
+                info.get("acceptance_precision", _PRECISION_TARGET),
+                _PRECISION_TARGET,
+            ),
             moved(
                 self.hamiltonian,
                 info.get("acceptance_hmc", _HAMILTONIAN_TARGET),
@@ -91,8 +99,9 @@ def round_of_moves(
             rng, evidence, rows, whitening, sizes.hamiltonian, moves.hamiltonian
         )
         info["acceptance_hmc"] = acceptance
-    evidence, acceptance = precision_step(rng, evidence, moves.precision_prior, sizes.precision)
-    info["acceptance_precision"] = acceptance
+    if moves.precision_prior is not None:
+        evidence, acceptance = precision_step(rng, evidence, moves.precision_prior, sizes.precision)
+        info["acceptance_precision"] = acceptance
     return evidence, prior.refresh(rng, evidence.omega), info
 
 
@@ -103,11 +112,9 @@ def _sweep(
     rows: SummedRows,
     block_size: int,
 ) -> tuple[FrequencyPrior, Info]:
-    """Propose a new value for every frequency, in random order; update the evidence in place."""
-    order = rng.permutation(evidence.n_frequencies)
+    """Propose a new value for every unit, in random order; update the evidence in place."""
     tried, accepted = np.zeros(len(prior.kinds)), np.zeros(len(prior.kinds))
-    for start in range(0, len(order), block_size):
-        index = order[start : start + block_size]
+    for index in _blocks(rng, rows.basis, len(evidence.omega), block_size):
         suggestion = prior.suggest(rng, evidence.omega, index)
         proposals = Proposals(
             index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
@@ -120,3 +127,15 @@ def _sweep(
     return prior, {
         f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates, strict=True)
     }
+
+
+def _blocks(
+    rng: np.random.Generator, basis: Basis, n_units: int, block_size: int
+) -> Iterator[NDArray[np.intp]]:
+    """Yield units in random order, group by group, blocks of so many waves or of one unit."""
+    for group in basis.groups(n_units):
+        order = group[rng.permutation(len(group))]
+        width = basis.touched(group[:1], n_units).size
+        step = max(1, block_size // width)
+        for start in range(0, len(order), step):
+            yield order[start : start + step]

@@ -1,7 +1,7 @@
 """From data and settings to the stages of chains, and from chains to what was learned."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,26 +13,15 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
-from bochner.learning.inference.hamiltonian import HamiltonianSettings
-from bochner.learning.inference.joint_pairs import JointPairChain
-from bochner.learning.inference.moves import Moves
-from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.polya_gamma import LogisticChain
+from bochner.learning.inference.models import BANK
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.regression import RegressionChain
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.problem import Data, Settings
 from bochner.learning.inference.start import dense_start, paper_start, sparse_start
-from bochner.learning.inference.summed import SummedRows
 
 Start = tuple[Array, FrequencyPrior]
 """Frequencies (m, d) and the parameters of their law."""
 
-STRUCTURES = ("auto", "sparse", "dense")
-SAMPLERS = ("auto", "pcn", "hmc", "mh")
-START_PRECISION = 0.05
-
-_NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
 """Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time."""
 
@@ -40,83 +29,6 @@ _TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 80
 _TRIAL_SHARE = 0.15
 _SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
 _FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to sample; see :class:`bochner.BaNKRegressor`."""
-
-    n_frequencies: int
-    structure: str
-    sampler: str
-    n_burn_in: int
-    n_samples: int
-    thin: int | None
-    n_chains: int
-    n_jobs: int | None
-    time_limit: float | None
-    n_full: int = 16
-    n_threads: int = 1
-
-    @property
-    def seconds_a_chain(self) -> float | None:
-        """The time limit of one chain: those of one process run one after another."""
-        if self.time_limit is None:
-            return None
-        n_jobs = 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
-        return self.time_limit / -(-self.n_chains // n_jobs)
-
-    def less(self, seconds: float) -> "Settings":
-        """Return the settings when some seconds are gone."""
-        if self.time_limit is None:
-            return self
-        return replace(self, time_limit=max(0.0, self.time_limit - seconds))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Data:
-    """Scaled inputs, targets and fixed columns of the rows to learn from.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        float32 or float64, the type of the features.
-    y : ndarray of shape (n,)
-        Of unit variance; plus and minus one for a classification.
-    fixed : ndarray of shape (n, q)
-    weight : ndarray of shape (n,) or None
-    is_binary : bool
-        Whether the likelihood is logistic.
-    elsewhere : SummedRows or None
-        The rows that chains end with, where these are a sample of them.
-    """
-
-    X: Any
-    y: Array
-    fixed: Array
-    weight: Array | None
-    is_binary: bool
-    elsewhere: SummedRows | None = None
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows that chains end with."""
-        return len(self.y) if self.elsewhere is None else self.elsewhere.n_samples
-
-    @property
-    def target_factor(self) -> float:
-        """By which targets are multiplied: one half of plus and minus one makes kappa."""
-        return 0.5 if self.is_binary else 1.0
-
-    def rows(self, n_threads: int = 1) -> Rows:
-        """Return the rows in memory as chains want them."""
-        return Rows.of(self.X, self.target_factor * self.y, self.fixed, self.weight, n_threads)
-
-    def subset(self, index: Any) -> "Data":
-        """Return some of the rows in memory."""
-        weight = None if self.weight is None else self.weight[index]
-        X, y, fixed = self.X[index], self.y[index], self.fixed[index]
-        return replace(self, X=X, y=y, fixed=fixed, weight=weight, elsewhere=None)
 
 
 def learn(
@@ -180,13 +92,18 @@ def run_chain(
 ) -> Progress:
     """Run one chain through its stages, from where a trial has come to, if there was one."""
     start_rng, run_rng = rng.spawn(2)
+    n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     if trial is None:
-        omega, prior = starting_point(start_rng, data, settings)
+        omega, prior = starting_point(
+            start_rng, data, replace(settings, n_frequencies=n_frequencies)
+        )
     else:
-        omega, prior = trial[1].extended(start_rng, trial[0], settings.n_frequencies)
+        omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
+    omega, prior = settings.model.start(start_rng, omega, prior)
+    precision = settings.model.precision(settings.n_frequencies)
 
     def start(chain: Chain) -> Any:
-        return chain.init(run_rng, omega, prior, START_PRECISION)
+        return chain.init(run_rng, omega, prior, precision)
 
     return run(
         run_rng,
@@ -231,22 +148,13 @@ def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[
     return [*stages, stage(whole, data.n_samples, settings.n_samples, 1.0)]
 
 
-def moves_of(settings: Settings) -> Moves:
-    """Return the moves of a sampler for a structure."""
-    if settings.sampler == "hmc":
-        # Toggles and swaps change which inputs are active; trajectories cannot.
-        return Moves(replacements=settings.structure == "sparse", hamiltonian=HamiltonianSettings())
-    return Moves()
-
-
 def chain_of(data: Data, settings: Settings) -> Chain:
     """Return the chain of the data's likelihood and of the sampler."""
-    moves = moves_of(settings)
     if data.is_binary and settings.sampler == "mh":
         data = _repeated(data)
-        return JointPairChain(data.rows(), moves)
     rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
-    return LogisticChain(rows, moves) if data.is_binary else RegressionChain(rows, _NOISE, moves)
+    chain = settings.model.chain_of_labels if data.is_binary else settings.model.chain_of_numbers
+    return chain(rows, settings.sampler, settings.structure)
 
 
 def _repeated(data: Data) -> Data:
@@ -273,7 +181,9 @@ def choose_structure(
     if data.X.shape[1] == 1:
         return "dense", None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
-    part = replace(data.subset(np.sort(rows)), is_binary=False)
+    # Stationary ones: what they find, amplitudes start from.
+    settings = replace(settings, model=BANK)
+    part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
     trials = {name: _trial(rng, part, settings, name) for name in ("sparse", "dense")}
     best = max(trials, key=lambda name: trials[name][0])
     return best, trials[best][1]
@@ -287,7 +197,7 @@ def _trial(
     settings = replace(settings, structure=structure, sampler="pcn", n_frequencies=few)
     omega, prior = starting_point(rng, part, settings)
     chain = chain_of(part, settings)
-    state = chain.init(rng, omega, prior, START_PRECISION)
+    state = chain.init(rng, omega, prior, BANK.precision(few))
     values: list[float] = []
     limit, before = settings.time_limit, perf_counter()
     for _ in range(_TRIAL_ROUNDS):

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,10 @@ class FrequencyPrior(ABC):
 
     __slots__ = ()
 
-    kinds: ClassVar[tuple[str, ...]]
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """Names of the kinds of proposals."""
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:

@@ -66,7 +66,7 @@ def relevance_of(
     -------
     relevance : Relevance
     """
-    m, d = draws.omega.shape[1:]
+    m, d = draws.n_waves, X.shape[1]
     chosen = _spread(draws.n_draws, _MOST_DRAWS)
     n_rows = int(np.clip(_MOST_PRODUCTS / (len(chosen) * m * d * d), _LEAST_ROWS, _MOST_ROWS))
     varies = (X[:1] != X).any(axis=0)
@@ -110,9 +110,9 @@ class _Waves:
 
     @classmethod
     def of(cls, draws: Draws, index: int, polynomial: Array) -> "_Waves":
-        omega = draws.omega[index]
-        coef = draws.coef[index, : 2 * len(omega)] / np.sqrt(len(omega))
-        return cls(omega, coef[0::2], coef[1::2], polynomial)
+        m = draws.n_waves
+        parts = draws.waves(index).summed(draws.coef[index, : 2 * m], 1.0 / np.sqrt(m))
+        return cls(*parts, polynomial)
 
     def values(self, X: Array) -> Array:
         """Return the function at rows, of shape (n,)."""

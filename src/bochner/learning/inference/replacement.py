@@ -1,14 +1,16 @@
-"""Metropolis-Hastings on one frequency after another, at the speed of matrix products."""
+"""Metropolis-Hastings on one unit after another, at the speed of matrix products."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import Waves
 from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.rows import Rows, trigonometric_rows
+from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
 
 _ILL_CONDITIONED = 1e-3
@@ -16,13 +18,13 @@ _ILL_CONDITIONED = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
-    """New values of some frequencies, to be decided one after another.
+    """New values of some units of a basis, to be decided one after another.
 
     Parameters
     ----------
     index : ndarray of shape (B,)
-        The frequencies, each at most once.
-    omega : ndarray of shape (B, d)
+        The units, of one group of the basis, each at most once.
+    omega : ndarray of shape (B, D)
         Their proposed values.
     log_ratio : ndarray of shape (B,)
         What the prior and the proposal law contribute to the log acceptance ratio.
@@ -44,9 +46,10 @@ def replace_frequencies(
     Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
     paper): the data are met in three matrix products, :math:`C = \Phi^\top W F`,
     :math:`H = F^\top W F` and :math:`F^\top W y`, ``F`` the features of all proposals of the
-    block. What the decisions need of :math:`P = A^{-1}` are its columns at the block's
-    frequencies and :math:`P C`; these panels follow every acceptance, ``P`` itself follows once
-    at the end, by one matrix product of all the changes.
+    block, ``w`` of each: two for a frequency of its own, and for one that is combined with ``k``
+    amplitudes two for each of them. What the decisions need of :math:`P = A^{-1}` are its columns
+    at the block's features and :math:`P C`; these panels follow every acceptance, ``P`` itself
+    follows once at the end, by one matrix product of all the changes.
     """
     block = _Block.of(evidence, rows, proposals)
     accepted = np.zeros(len(proposals.index), dtype=np.bool_)
@@ -68,11 +71,11 @@ def replace_frequencies(
 
 @dataclass(slots=True, eq=False)
 class _Exchange:
-    """The state after one frequency's features have given way to the proposal's."""
+    """The state after one unit's features have given way to the proposal's."""
 
     explained: float
     log_determinant: float
-    left: Array  # P_{:, jj}
+    left: Array  # P_{:, jj}, jj the places of the unit's w features
     old: Array  # S_old = P_jj^{-1}
     new: Array  # S_new^{-1}
     change: Array  # T
@@ -82,41 +85,48 @@ class _Exchange:
 
 @dataclass(slots=True, eq=False)
 class _Block:
-    """Panels of a block: for each proposal two columns of ``P``, then two of ``P C``."""
+    """Panels of a block: for each proposal ``w`` columns of ``P``, then ``w`` of ``P C``."""
 
     evidence: Evidence
-    columns: NDArray[np.intp]  # (2B,) places of the block's features among all
-    fresh: NDArray[np.floating] | None  # (2B, n) features of the proposals, where all are kept
-    products: Array  # C (p, 2B), Fortran order
-    within: Array  # H (2B, 2B)
-    cross: Array  # (2B,)
-    panel: Array  # (p, 4B), Fortran order
+    width: int  # w
+    columns: NDArray[np.intp]  # (wB,) places of the block's features among all
+    fresh: NDArray[np.floating] | None  # (wB, n) features of the proposals, where all are kept
+    products: Array  # C (p, wB), Fortran order
+    within: Array  # H (wB, wB)
+    cross: Array  # (wB,)
+    panel: Array  # (p, 2wB), Fortran order
     changes: list[tuple[Array, Array]]
 
     @classmethod
     def of(cls, evidence: Evidence, rows: SummedRows, proposals: Proposals) -> "_Block":
-        columns = (2 * proposals.index[:, None] + np.arange(2)).ravel()
-        fresh, products, within, cross = _products(evidence, rows, proposals.omega)
-        p, width = products.shape
-        panel = np.empty((p, 2 * width), order="F")
+        touched = rows.basis.touched(proposals.index, len(evidence.omega))
+        columns = (2 * touched[:, :, None] + np.arange(2)).ravel()
+        width = 2 * touched.shape[1]
+        waves = rows.basis.proposed(evidence.omega, proposals.index, proposals.omega)
+        fresh, products, within, cross = _products(evidence, rows, waves)
+        panel = np.empty((len(products), 2 * len(columns)), order="F")
         covariance = evidence.covariance
         propagated = covariance @ products
         if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):
             # Rounding in P is as large as its condition: one correction takes most of it away.
             propagated += covariance @ (products - _posterior_precision(evidence) @ propagated)
-        for offset in (0, 1):
-            panel[:, offset::4] = covariance[:, columns[offset::2]]
-            panel[:, 2 + offset :: 4] = propagated[:, offset::2]
-        return cls(evidence, columns, fresh, products, within, cross, panel, [])
+        for offset in range(width):
+            panel[:, offset :: 2 * width] = covariance[:, columns[offset::width]]
+            panel[:, width + offset :: 2 * width] = propagated[:, offset::width]
+        return cls(evidence, width, columns, fresh, products, within, cross, panel, [])
 
     def exchange(self, k: int) -> _Exchange | None:
         """Return the state that proposal ``k`` leads to, ``None`` where rounding forbids it."""
-        here = slice(2 * k, 2 * k + 2)
+        w = self.width
+        here = slice(w * k, w * (k + 1))
         jj = self.columns[here]
-        left = self.panel[:, 4 * k : 4 * k + 2]
-        old, old_determinant = _inverse(left[jj])  # S_old and |P_jj|
+        left = self.panel[:, 2 * w * k : w * (2 * k + 1)]
+        inverted = _inverse(left[jj])
+        if inverted is None:
+            return None
+        old, old_determinant = inverted  # S_old and log |P_jj|
         # The products with the old features themselves cancel in this difference.
-        change = self.panel[:, 4 * k + 2 : 4 * k + 4]
+        change = self.panel[:, w * (2 * k + 1) : 2 * w * (k + 1)]
         change = change - left @ (old @ change[jj])
         change[jj] = 0.0
         evidence = self.evidence
@@ -126,17 +136,16 @@ class _Block:
         # Rows jj of both factors on the right are zero, as the old features have left.
         products = self.products[:, here]
         schur = self.within[here, here] - products.T @ change
-        schur[0, 0] += evidence.precision
-        schur[1, 1] += evidence.precision
+        schur[np.arange(w), np.arange(w)] += evidence.precision
         remainder = self.cross[here] - products.T @ mean
-        new, new_determinant = _inverse(schur)
-        if not (old_determinant > 0 and new_determinant > 0):
+        inverted = _inverse(schur)
+        if inverted is None:
             return None
+        new, new_determinant = inverted
         lost = float(evidence.mean[jj] @ weights)
         return _Exchange(
             explained=evidence.explained - lost + float(remainder @ new @ remainder),
-            log_determinant=evidence.log_determinant
-            + float(np.log(old_determinant) + np.log(new_determinant)),
+            log_determinant=evidence.log_determinant + (old_determinant + new_determinant),
             left=left,
             old=old,
             new=new,
@@ -147,10 +156,11 @@ class _Block:
 
     def accept(self, k: int, exchange: _Exchange) -> None:
         """Carry the exchange through the sums, the posterior and the panels."""
-        here, rest = slice(2 * k, 2 * k + 2), slice(2 * k + 2, None)
+        w = self.width
+        here, rest = slice(w * k, w * (k + 1)), slice(w * (k + 1), None)
         jj = self.columns[here]
         evidence, change = self.evidence, exchange.change
-        change[jj] = -np.eye(2)
+        change[jj] = -np.eye(w)
         self.products[jj, rest] = self.within[here, rest]
         sums = self.products[:, here].copy()
         sums[jj] = self.within[here, here]
@@ -163,12 +173,12 @@ class _Block:
         evidence.explained = exchange.explained
         evidence.log_determinant = exchange.log_determinant
         # P changes by -left S_old left' + T S_new^{-1} T': the right factors, then the left ones.
-        factors = np.empty((len(change), 4), order="F")
-        factors[:, :2] = exchange.left
-        factors[:, 2:] = change
+        factors = np.empty((len(change), 2 * w), order="F")
+        factors[:, :w] = exchange.left
+        factors[:, w:] = change
         scaled = np.empty_like(factors, order="F")
-        scaled[:, :2] = -(exchange.left @ exchange.old)
-        scaled[:, 2:] = change @ exchange.new
+        scaled[:, :w] = -(exchange.left @ exchange.old)
+        scaled[:, w:] = change @ exchange.new
         self.changes.append((factors, scaled))
         self._carry(k, jj, rest, change, scaled)
 
@@ -176,14 +186,16 @@ class _Block:
         self, k: int, jj: NDArray[np.intp], rest: slice, change: Array, scaled: Array
     ) -> None:
         """Update the panels of the proposals that are still to be decided."""
-        tail = self.panel[:, 4 * k + 4 :]
+        w = self.width
+        tail = self.panel[:, 2 * w * (k + 1) :]
         if not tail.shape[1]:
             return
-        right = np.empty((4, tail.shape[1]), order="F")
-        right[:2] = tail[jj]
-        for offset in (0, 1):
-            right[2:, offset::4] = change[self.columns[rest][offset::2]].T
-            right[2:, 2 + offset :: 4] = change.T @ self.products[:, rest][:, offset::2]
+        right = np.empty((2 * w, tail.shape[1]), order="F")
+        right[:w] = tail[jj]
+        carried = change.T @ self.products[:, rest]
+        for offset in range(w):
+            right[w:, offset :: 2 * w] = change[self.columns[rest][offset::w]].T
+            right[w:, w + offset :: 2 * w] = carried[:, offset::w]
         dgemm(1.0, scaled, right, beta=1.0, c=tail, overwrite_c=1)
 
     def finish(self) -> None:
@@ -203,15 +215,15 @@ class _Block:
 
 
 def _products(
-    evidence: Evidence, rows: SummedRows, omega: Array
+    evidence: Evidence, rows: SummedRows, waves: Waves
 ) -> tuple[NDArray[np.floating] | None, Array, Array, Array]:
     """Return the proposals' features (where all are kept), C, H and F'Wy."""
     kept = evidence.features
-    fresh = None if kept is None else rows.room(2 * len(omega))
+    fresh = None if kept is None else rows.room(2 * len(waves))
     products, within, cross = rows.total(
         part_products,
         evidence.omega,
-        omega,
+        waves,
         along=(kept, fresh),
         n_features=len(evidence.cross),
     )
@@ -223,10 +235,11 @@ def part_products(
     Z: NDArray[np.floating] | None,
     fresh: NDArray[np.floating] | None,
     omega: Array,
-    proposed: Array,
+    proposed: Waves,
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
     """Return C, H and F'Wy of a part of the rows, and write ``F`` to ``fresh``, if it is there."""
-    F = trigonometric_rows(part.inputs, proposed, 1.0 / np.sqrt(len(omega)))
+    scale = 1.0 / np.sqrt(part.basis.n_waves(len(omega)))
+    F = proposed.rows(part.inputs, scale)
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
     if fresh is not None:
         fresh[:] = F
@@ -236,15 +249,21 @@ def part_products(
 
 def _posterior_precision(evidence: Evidence) -> Array:
     A = evidence.gram.copy(order="F")
-    ridge = np.arange(2 * evidence.n_frequencies)
+    ridge = np.arange(2 * evidence.n_waves)
     A[ridge, ridge] += evidence.precision
     return A
 
 
-def _inverse(matrix: Array) -> tuple[Array, float]:
-    """Return the inverse of a symmetric 2 by 2 matrix and its determinant."""
-    a, b, c = matrix[0, 0], 0.5 * (matrix[0, 1] + matrix[1, 0]), matrix[1, 1]
-    determinant = float(a * c - b * b)
-    if not determinant > 0:
-        return np.zeros((2, 2)), determinant
-    return np.array([[c, -b], [-b, a]]) / determinant, determinant
+def _inverse(matrix: Array) -> tuple[Array, float] | None:
+    """Return the inverse of a positive definite matrix and the logarithm of its determinant."""
+    if len(matrix) == 2:
+        a, b, c = matrix[0, 0], 0.5 * (matrix[0, 1] + matrix[1, 0]), matrix[1, 1]
+        determinant = float(a * c - b * b)
+        if not determinant > 0:
+            return None
+        return np.array([[c, -b], [-b, a]]) / determinant, float(np.log(determinant))
+    lower, info = lapack.dpotrf(0.5 * (matrix + matrix.T), lower=1, clean=1)
+    if info != 0:
+        return None
+    half = np.asarray(lapack.dtrtri(lower, lower=1)[0])
+    return half.T @ half, 2.0 * float(np.sum(np.log(np.diagonal(lower))))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import in_order
-from bochner._numerics.waves import waves
+from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.summed import Columns, SummedRows
 
 _BLOCK_BYTES = 2**23
@@ -19,10 +19,10 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows(SummedRows):
-    r"""Rows to regress on :math:`2m` trigonometric features and :math:`q` fixed columns.
+    r"""Rows to regress on the features of :math:`m` waves and on :math:`q` fixed columns.
 
     Data lie with one row per variable, so that a feature of all samples is contiguous. The
-    features of frequency ``j`` are
+    features of wave ``j`` are, with a constant amplitude,
 
     .. math:: \phi_{2j} = m^{-1/2} \cos(\omega_j \cdot x), \quad
               \phi_{2j+1} = m^{-1/2} \sin(\omega_j \cdot x),
@@ -44,6 +44,8 @@ class Rows(SummedRows):
     n_threads : int, default=1
         That share the blocks of rows; linear algebra itself should have one thread then. Results
         do not depend on it.
+    basis : Basis, default=PLAIN
+        Of the features.
     """
 
     inputs: NDArray[Any]
@@ -52,6 +54,7 @@ class Rows(SummedRows):
     weight: Array | None
     square: float
     n_threads: int = 1
+    basis: Basis = PLAIN
 
     @classmethod
     def of(
@@ -61,12 +64,13 @@ class Rows(SummedRows):
         fixed: Array | None = None,
         weight: Array | None = None,
         n_threads: int = 1,
+        basis: Basis = PLAIN,
     ) -> "Rows":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         weighted = y if weight is None else weight * y
         square = float(weighted @ y)
-        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square, n_threads)
+        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square, n_threads, basis)
 
     @property
     def n_samples(self) -> int:
@@ -145,9 +149,10 @@ class Rows(SummedRows):
 
     def features(self, omega: Array) -> NDArray[Any]:
         """Return features and fixed columns of all rows, of shape (p, n)."""
-        m = len(omega)
+        waves = self.basis.waves(omega)
+        m = len(waves)
         out = self.room(2 * m + self.n_fixed)
-        trigonometric_rows(self.inputs, omega, 1.0 / np.sqrt(m), out[: 2 * m])
+        waves.rows(self.inputs, 1.0 / np.sqrt(m), out[: 2 * m])
         out[2 * m :] = self.fixed
         return out
 
@@ -195,24 +200,3 @@ class Rows(SummedRows):
             return function(self.part(chosen), *cut, *args)
 
         return block
-
-
-def trigonometric_rows(
-    inputs: NDArray[Any], omega: Array, scale: float, out: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Return cosines and sines, in turn, of shape (2B, n) for frequencies ``omega`` (B, d).
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (d, n)
-    omega : ndarray of shape (B, d)
-    scale : float
-        By which all features are multiplied.
-    out : ndarray of shape (2B, n), default=None
-        Where to write them, in C order.
-    """
-    if out is None:
-        out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
-    angle = omega.astype(inputs.dtype, copy=False) @ inputs
-    waves(angle, scale, out.reshape(len(omega), 2, inputs.shape[1]))
-    return out

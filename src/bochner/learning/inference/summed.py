@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import Basis
 
 if TYPE_CHECKING:
     from bochner.learning.inference.rows import Rows
@@ -27,6 +28,11 @@ class SummedRows(ABC):
     """
 
     __slots__ = ()
+
+    @property
+    @abstractmethod
+    def basis(self) -> Basis:
+        """From the unknowns of a chain to its features."""
 
     @property
     @abstractmethod

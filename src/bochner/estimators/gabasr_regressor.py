@@ -1,0 +1,157 @@
+"""Regression with a locally stationary kernel learned from the data."""
+
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.estimators._bank import BANK_ATTRIBUTES
+from bochner.estimators._gabasr import locally_stationary
+from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.learning.inference.models import Model
+from bochner.persist import persistable
+
+_ENVELOPES = ("learned", "signal", "noise", "constant")
+
+
+@persistable(**BANK_ATTRIBUTES, target_mean_=float, target_scale_=float)
+class GaBaSRRegressor(BaNKRegressor):
+    r"""Regression with a locally stationary kernel that is learned.
+
+    The frequencies of :class:`bochner.BaNKRegressor` have amplitudes that vary with the inputs,
+    and so does the noise:
+
+    .. math:: y = \sum_j a_j(x) [\beta_{2j} \cos(s_j \cdot x) + \beta_{2j+1} \sin(s_j \cdot x)]
+              + T \gamma + e^{h(x)/2} \varepsilon, \quad
+              a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
+
+    with unknown laws of all ``s`` and of all ``v``. Where :math:`v_j = 0`, which is likely before
+    data are seen, the amplitude is one: data that do not ask for an envelope get the kernel of
+    ``BaNKRegressor``. The kernel of a pair is locally stationary,
+    :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x + y)/2` and
+    :math:`\delta = x - y`, beside the stationary one that makes it positive definite.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=200
+        Number of waves; each makes two features.
+    structure, n_burn_in, n_samples, thin, n_chains, n_jobs, trend, time_limit, dtype, verbose
+        As in :class:`bochner.BaNKRegressor`; ``structure`` is that of ``s``.
+    sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
+        ``"pcn"`` and ``"auto"``: local moves of one frequency, or of its amplitude, after another.
+        ``"hmc"``: frequencies and amplitudes all at once along gradients. ``"mh"`` is the paper's
+        model and sampler: independence proposals, Dirichlet-process mixtures of ``s`` and of ``v``,
+        its priors, constant noise, and waves of the frequencies :math:`s_n + v_k / 2`. Its weights
+        are independent, so that its kernel is stationary after all.
+    pairs : {"matched", "grid"}, default="matched"
+        Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
+        combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
+    n_envelope : int, default=8
+        Number of amplitudes with ``pairs="grid"`` and of ``sampler="mh"``.
+    envelope : {"learned", "signal", "noise", "constant"}, default="learned"
+        What varies with the inputs: amplitudes and noise, one of them, or nothing, which is
+        :class:`bochner.BaNKRegressor`.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    kernel_ : ModulatedWaves or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+        varies.
+    learned_, trace_, relevance_, interactions_, convergence_, target_mean_, target_scale_
+        As in :class:`bochner.BaNKRegressor`.
+
+    References
+    ----------
+    "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
+    (GaBaSR). Silverman, "Locally stationary random processes", 1957. Block replacement, the
+    amplitudes' phases and varying noise are this library's own.
+
+    Examples
+    --------
+    Noise that grows along the input, which a stationary model takes to be the same everywhere:
+
+    >>> import numpy as np
+    >>> from bochner import GaBaSRRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, size=(300, 1))
+    >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
+    >>> model = GaBaSRRegressor(30, n_burn_in=50, n_samples=50, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
+    >>> bool(std[1] > 3 * std[0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_frequencies: int = 200,
+        structure: str = "auto",
+        sampler: str = "auto",
+        n_burn_in: int = 100,
+        n_samples: int = 100,
+        *,
+        pairs: str = "matched",
+        n_envelope: int = 8,
+        envelope: str = "learned",
+        thin: int | str = "auto",
+        n_chains: int = 1,
+        n_jobs: int | None = None,
+        trend: int = 0,
+        time_limit: float | None = None,
+        dtype: Any = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_frequencies,
+            structure,
+            sampler,
+            n_burn_in,
+            n_samples,
+            thin=thin,
+            n_chains=n_chains,
+            n_jobs=n_jobs,
+            trend=trend,
+            time_limit=time_limit,
+            dtype=dtype,
+            verbose=verbose,
+            random_state=random_state,
+        )
+        self.pairs = pairs
+        self.n_envelope = n_envelope
+        self.envelope = envelope
+
+    def _model(self, scaled: Array) -> Model:
+        return locally_stationary(self, scaled, _ENVELOPES, is_paper=self.sampler == "mh")
+
+    def signal_std(self, X: Any) -> Array:
+        r"""Return the prior's standard deviation of the function at rows, of shape (n,).
+
+        In units of the target: the root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, on average
+        over draws. This is the envelope.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        inputs, _ = self._rows(X)
+        draws = self.learned_[0].draws
+        total = np.zeros(inputs.shape[1])
+        for index in range(draws.n_draws):
+            level = float(np.sqrt(draws.noise_variance[index] / draws.precision[index]))
+            total += level * np.sqrt(draws.waves(index).variance(inputs))
+        return self.target_scale_ * total / draws.n_draws
+
+    def noise_std(self, X: Any) -> Array:
+        """Return the noise's standard deviation at rows, of shape (n,), on average over draws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        inputs, _ = self._rows(X)
+        draws = self.learned_[0].draws
+        total = np.zeros(inputs.shape[1])
+        for index in range(draws.n_draws):
+            total += np.sqrt(draws.noise(index, inputs))
+        return self.target_scale_ * total / draws.n_draws

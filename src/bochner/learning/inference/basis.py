@@ -1,0 +1,423 @@
+r"""How the unknowns of a chain become waves, and waves features.
+
+A wave is a pair of features, :math:`a(x) \cos(s \cdot x)` and :math:`a(x) \sin(s \cdot x)`. Its
+amplitude is one, or itself a wave, :math:`a(x) = \sqrt 2 \cos(v \cdot x / 2 + \psi)`: then the
+kernel of the two features is
+
+.. math:: a(x) a(y) \cos(s \cdot \delta) = [\cos(v \cdot u + 2 \psi) + \cos(v \cdot \delta / 2)]
+          \cos(s \cdot \delta), \quad u = \tfrac12 (x + y),\ \delta = x - y,
+
+a locally stationary kernel (Silverman, 1957) and a stationary one beside it, which makes the sum
+positive definite. The unknowns are rows of an array: units.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.waves import waves as fill_waves
+
+_MODULATED = float(np.sqrt(2.0))
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    r"""Waves with their amplitudes.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (M, d)
+        Frequencies ``s``.
+    v : ndarray of shape (M, d), default=None
+        Twice the frequencies of the amplitudes; where all of a row is zero, as with ``None``, the
+        amplitude is one.
+    phase : ndarray of shape (M,), default=None
+        :math:`\psi`; there if ``v`` is.
+    """
+
+    omega: Array
+    v: Array | None = None
+    phase: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.omega)
+
+    @property
+    def modulated(self) -> Index:
+        """Which waves have an amplitude that varies."""
+        if self.v is None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(self.v.any(axis=1))
+
+    def rows(self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None) -> Any:
+        """Return the features, a row each: the two of a wave in turn.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (d, n)
+        scale : float
+            By which all features are multiplied.
+        out : ndarray of shape (2M, n), default=None
+            Where to write them, in C order.
+        """
+        out = trigonometric_rows(inputs, self.omega, scale, out)
+        modulated = self.modulated
+        if len(modulated):
+            pairs = out.reshape(len(self), 2, inputs.shape[1])
+            amplitude = self.amplitude_waves(inputs, modulated)[:, :1]
+            if len(modulated) == len(self):
+                pairs *= amplitude
+            else:
+                pairs[modulated] *= amplitude
+        return out
+
+    def amplitude_waves(self, inputs: NDArray[Any], modulated: Index) -> NDArray[Any]:
+        r"""Return :math:`\sqrt 2` times cosines and sines of amplitudes' angles, (k, 2, n)."""
+        v, phase = self.v, self.phase
+        if v is None or phase is None:
+            raise ValueError("These waves have constant amplitudes.")
+        dtype = inputs.dtype
+        angle = (0.5 * v[modulated]).astype(dtype, copy=False) @ inputs
+        angle += phase[modulated, None].astype(dtype, copy=False)
+        made = np.empty((len(modulated), 2, inputs.shape[1]), dtype=dtype)
+        fill_waves(angle, _MODULATED, made)
+        return made
+
+    def variance(self, inputs: Array) -> Array:
+        """Return the mean square of the amplitudes at inputs (d, n), of shape (n,)."""
+        which = self.modulated
+        if not len(which):
+            return np.ones(inputs.shape[1])
+        squares: Array = np.sum(self.amplitude_waves(inputs, which)[:, 0] ** 2, axis=0)
+        return (squares + (len(self) - len(which))) / len(self)
+
+    def summed(self, coef: Array, scale: float) -> "tuple[Array, Array, Array]":
+        """Return a function as a sum of waves of constant amplitude.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (2M,)
+            Weights of the features.
+        scale : float
+            Of the features.
+
+        Returns
+        -------
+        omega : ndarray of shape (N, d)
+        cosines, sines : ndarray of shape (N,)
+        """
+        cosines, sines = scale * coef[0::2], scale * coef[1::2]
+        if self.v is None or self.phase is None:
+            return self.omega, cosines, sines
+        which = self.modulated
+        plain = np.setdiff1d(np.arange(len(self)), which)
+        parts = [(self.omega[plain], cosines[plain], sines[plain])]
+        for sign in (1.0, -1.0):
+            # A product of two waves is half the sum of those of the sum and of the difference.
+            omega = self.omega[which] + 0.5 * sign * self.v[which]
+            half = 0.5 * _MODULATED * np.exp(-1j * sign * self.phase[which])
+            turned = half * (cosines[which] + 1j * sines[which])
+            parts.append((omega, turned.real, turned.imag))
+        omega, cosines, sines = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return omega, cosines, sines
+
+    def gradient(
+        self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
+    ) -> tuple[Array, ...]:
+        r"""Return derivatives by frequencies and, if there are any, by ``v`` and phases.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (d, n)
+        Z : ndarray of shape (2M, n)
+            The features.
+        slope : ndarray of shape (2M, n)
+            Derivatives by the features.
+        scale : float
+            Of the features.
+        """
+        # With a = r cos, b = r sin: d(angle) = a d/db - b d/da.
+        angle = Z[0::2] * slope[1::2]
+        angle -= Z[1::2] * slope[0::2]
+        by_omega = angle @ inputs.T
+        if self.v is None or self.phase is None:
+            return (by_omega,)
+        by_v, by_phase = np.zeros(self.v.shape), np.zeros(len(self))
+        which = self.modulated
+        if len(which):
+            pairs = slope.reshape(len(self), 2, -1)[which]
+            plain = trigonometric_rows(inputs, self.omega[which], scale).reshape(pairs.shape)
+            along = np.einsum("kin,kin->kn", plain, pairs)
+            along *= -self.amplitude_waves(inputs, which)[:, 1]
+            by_v[which] = 0.5 * (along @ inputs.T)
+            by_phase[which] = along.sum(axis=1)
+        return by_omega, by_v, by_phase
+
+
+class Basis(ABC):
+    """From units, the rows of an array of unknowns, to waves, and from their gradient back."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def waves(self, omega: Array) -> Waves:
+        """Return the waves of all units (k, D)."""
+
+    @abstractmethod
+    def n_waves(self, n_units: int) -> int:
+        """Return how many waves so many units make."""
+
+    @abstractmethod
+    def groups(self, n_units: int) -> tuple[Index, ...]:
+        """Return groups of units, each unit of a group in as many waves, no wave in two of them."""
+
+    @abstractmethod
+    def touched(self, index: Index, n_units: int) -> Index:
+        """Return which waves units of one group are in, of shape (B, waves of a unit)."""
+
+    @abstractmethod
+    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+        """Return the waves that units of one group are in, unit by unit, with other values.
+
+        Parameters
+        ----------
+        omega : ndarray of shape (k, D)
+        index : ndarray of shape (B,)
+        values : ndarray of shape (B, D)
+        """
+
+    @abstractmethod
+    def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
+        """Return derivatives by the units (k, D), given those by :meth:`waves`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain(Basis):
+    """Every unit is the frequency of a wave of constant amplitude."""
+
+    def waves(self, omega: Array) -> Waves:
+        return Waves(omega)
+
+    def n_waves(self, n_units: int) -> int:
+        return n_units
+
+    def groups(self, n_units: int) -> tuple[Index, ...]:
+        return (np.arange(n_units),)
+
+    def touched(self, index: Index, n_units: int) -> Index:
+        return index[:, None]
+
+    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+        return Waves(values)
+
+    def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
+        return gradient[0]
+
+
+class TwoSpectra(Basis):
+    r"""Units of frequencies ``s`` and of amplitudes :math:`(v, \psi)`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def split(self, omega: Array) -> tuple[Array, Array, Array]:
+        r"""Return all ``s`` (m1, d), all ``v`` (m2, d) and their phases (m2,), from units."""
+
+    @abstractmethod
+    def joined(self, s: Array, v: Array, phase: Array) -> Array:
+        """Return the units, the inverse of :meth:`split`."""
+
+    @abstractmethod
+    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+        """Return which of some units are to move in their frequency, and which in their amplitude.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        index : ndarray of shape (B,)
+            Units of one group.
+        share : float
+            Of the units that have both, those that move in their amplitude.
+
+        Returns
+        -------
+        s, v : ndarray
+            Places in ``index``.
+        """
+
+    @abstractmethod
+    def amplitude_rows(self, index: Index) -> Index:
+        """Return which of all amplitudes units are, or have."""
+
+    @abstractmethod
+    def n_amplitudes(self, n_frequencies: int) -> int:
+        """Return how many amplitudes go with so many frequencies."""
+
+    @abstractmethod
+    def amplitude_columns(self, width: int) -> slice:
+        """Return where a unit of so many numbers has its ``v``; its phase is the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched(TwoSpectra):
+    r"""Every unit is a frequency with an amplitude of its own, :math:`(s, v, \psi)`."""
+
+    def split(self, omega: Array) -> tuple[Array, Array, Array]:
+        d = omega.shape[1] // 2
+        return omega[:, :d], omega[:, d : 2 * d], omega[:, 2 * d]
+
+    def joined(self, s: Array, v: Array, phase: Array) -> Array:
+        return np.concatenate([s, v, phase[:, None]], axis=1)
+
+    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+        if not share:
+            return np.arange(len(index)), np.empty(0, dtype=np.intp)
+        amplitude = rng.random(len(index)) < share
+        return np.flatnonzero(~amplitude), np.flatnonzero(amplitude)
+
+    def amplitude_rows(self, index: Index) -> Index:
+        return index
+
+    def n_amplitudes(self, n_frequencies: int) -> int:
+        return n_frequencies
+
+    def amplitude_columns(self, width: int) -> slice:
+        return slice(width // 2, width - 1)
+
+    def waves(self, omega: Array) -> Waves:
+        return Waves(*self.split(omega))
+
+    def n_waves(self, n_units: int) -> int:
+        return n_units
+
+    def groups(self, n_units: int) -> tuple[Index, ...]:
+        return (np.arange(n_units),)
+
+    def touched(self, index: Index, n_units: int) -> Index:
+        return index[:, None]
+
+    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+        return self.waves(values)
+
+    def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
+        return self.joined(*gradient)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(TwoSpectra):
+    r"""All combinations of frequencies and amplitudes; equation (6) of the paper.
+
+    Units are ``m1`` rows :math:`(s, 0)`, then rows :math:`(v, \psi)`; the wave of the ``n``-th
+    frequency and the ``k``-th amplitude is number :math:`k m_1 + n`.
+
+    Parameters
+    ----------
+    n_stationary, n_envelope : int
+        ``m1`` and ``m2``.
+    is_summed : bool, default=False
+        Whether waves have the frequencies :math:`s + v / 2` and constant amplitudes, as in the
+        paper: its weights are independent, so that its kernel is stationary.
+    """
+
+    n_stationary: int
+    n_envelope: int
+    is_summed: bool = False
+
+    def split(self, omega: Array) -> tuple[Array, Array, Array]:
+        m1 = self.n_stationary
+        return omega[:m1, :-1], omega[m1:, :-1], omega[m1:, -1]
+
+    def joined(self, s: Array, v: Array, phase: Array) -> Array:
+        frequencies = np.column_stack([s, np.zeros(len(s))])
+        return np.concatenate([frequencies, np.column_stack([v, phase])])
+
+    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+        amplitude = index >= self.n_stationary
+        return np.flatnonzero(~amplitude), np.flatnonzero(amplitude)
+
+    def amplitude_rows(self, index: Index) -> Index:
+        return index - self.n_stationary
+
+    def n_amplitudes(self, n_frequencies: int) -> int:
+        return self.n_envelope
+
+    def amplitude_columns(self, width: int) -> slice:
+        return slice(0, width - 1)
+
+    def waves(self, omega: Array) -> Waves:
+        s, v, phase = self.split(omega)
+        return self._combined(s, v, phase, len(v))
+
+    def n_waves(self, n_units: int) -> int:
+        return self.n_stationary * self.n_envelope
+
+    def groups(self, n_units: int) -> tuple[Index, ...]:
+        return np.arange(self.n_stationary), np.arange(self.n_stationary, n_units)
+
+    def touched(self, index: Index, n_units: int) -> Index:
+        m1 = self.n_stationary
+        if index[0] < m1:
+            return index[:, None] + m1 * np.arange(self.n_envelope)
+        return m1 * (index[:, None] - m1) + np.arange(m1)
+
+    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
+        s, v, phase = self.split(omega)
+        if index[0] < self.n_stationary:
+            # Of one unit after another: each with all amplitudes.
+            waves = [self._combined(value[None, :-1], v, phase, len(v)) for value in values]
+        else:
+            waves = [self._combined(s, value[None, :-1], value[-1:], 1) for value in values]
+        return _stacked(waves)
+
+    def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
+        m1, m2 = self.n_stationary, self.n_envelope
+        by_omega = gradient[0].reshape(m2, m1, -1)
+        by_s, by_v, by_phase = by_omega.sum(axis=0), 0.5 * by_omega.sum(axis=1), np.zeros(m2)
+        if not self.is_summed:
+            by_v = gradient[1].reshape(m2, m1, -1).sum(axis=1)
+            by_phase = gradient[2].reshape(m2, m1).sum(axis=1)
+        return self.joined(by_s, by_v, by_phase)
+
+    def _combined(self, s: Array, v: Array, phase: Array, m2: int) -> Waves:
+        """Return the waves of all combinations, those of one amplitude after another."""
+        frequencies, amplitudes = np.tile(s, (m2, 1)), np.repeat(v, len(s), axis=0)
+        if self.is_summed:
+            return Waves(frequencies + 0.5 * amplitudes)
+        return Waves(frequencies, amplitudes, np.repeat(phase, len(s)))
+
+
+PLAIN = Plain()
+
+
+def _stacked(waves: list[Waves]) -> Waves:
+    omega = np.concatenate([each.omega for each in waves])
+    v = [each.v for each in waves if each.v is not None]
+    phase = [each.phase for each in waves if each.phase is not None]
+    return Waves(omega, np.concatenate(v), np.concatenate(phase)) if v else Waves(omega)
+
+
+def trigonometric_rows(
+    inputs: NDArray[Any], omega: Array, scale: float, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return cosines and sines, in turn, of shape (2B, n) for frequencies ``omega`` (B, d).
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n)
+    omega : ndarray of shape (B, d)
+    scale : float
+        By which all features are multiplied.
+    out : ndarray of shape (2B, n), default=None
+        Where to write them, in C order.
+    """
+    if out is None:
+        out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
+    angle = omega.astype(inputs.dtype, copy=False) @ inputs
+    fill_waves(angle, scale, out.reshape(len(omega), 2, inputs.shape[1]))
+    return out

@@ -1,0 +1,180 @@
+r"""Noise whose variance varies with the inputs.
+
+White noise under an envelope is locally stationary, too: its variance is :math:`\sigma^2 e^{h(x)}`,
+where ``h`` is a sum of few waves whose frequencies have a law of the envelope's kind.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import Waves
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.summed import Columns, SummedRows
+
+N_WAVES = 8
+"""Waves of a field."""
+
+_SLICES = 4
+_SPREAD_SHAPE, _SPREAD_RATE = 1.0, 0.5
+_MOST = 30.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseField:
+    r"""The function ``h``, and what is unknown of its law.
+
+    .. math:: h(x) = K^{-1/2} \sum_k [\eta_{2k} \cos(v_k \cdot x) + \eta_{2k+1} \sin(v_k \cdot x)],
+              \quad \eta \sim N(0, \tau^2 I), \quad \tau^2 \sim IG(1, \tfrac12).
+
+    Parameters
+    ----------
+    omega : ndarray of shape (K, d)
+        ``v``.
+    weights : ndarray of shape (2K,)
+        :math:`\eta`.
+    spread : float
+        :math:`\tau`.
+    prior : FrequencyPrior
+        Of ``v``.
+    """
+
+    omega: Array
+    weights: Array
+    spread: float
+    prior: FrequencyPrior
+
+    @classmethod
+    def start(cls, rng: np.random.Generator, prior: FrequencyPrior) -> "NoiseField":
+        """Return a constant field, with frequencies of the prior."""
+        return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), 0.3, prior)
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, prior: FrequencyPrior, n_waves: int) -> "NoiseField":
+        """Return a field drawn from its law, given the prior's parameters."""
+        spread = float(np.sqrt(_SPREAD_RATE / rng.gamma(_SPREAD_SHAPE)))
+        weights = spread * rng.normal(size=2 * n_waves)
+        return cls(prior.sample(rng, n_waves), weights, spread, prior)
+
+    def values(self, rows: SummedRows) -> Columns:
+        """Return ``h`` at all rows."""
+        return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
+
+    def moved(self, rng: np.random.Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
+        r"""Return the field after a round of moves given residuals.
+
+        Elliptical slices of the weights, proposals of the frequencies one after another, and
+        draws of what remains; each leaves the posterior invariant.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        rows : SummedRows
+        squares : columns
+            Weights of the rows times squared residuals, over :math:`\sigma^2`.
+        """
+        basis = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
+        weights = self.weights
+        for _ in range(_SLICES):
+            weights = _slice(rng, rows, basis, squares, weights, self.spread)
+        omega, prior = self._frequencies_moved(rng, rows, squares, weights)
+        rate = _SPREAD_RATE + 0.5 * float(weights @ weights)
+        spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
+        return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
+
+    def _frequencies_moved(
+        self, rng: np.random.Generator, rows: SummedRows, squares: Columns, weights: Array
+    ) -> tuple[Array, FrequencyPrior]:
+        omega, prior = self.omega.copy(), self.prior
+        field = replace(self, weights=weights).values(rows)
+        current = _log_likelihood(rows, field, squares)
+        for k in rng.permutation(len(omega)):
+            index = np.array([k])
+            suggestion = prior.suggest(rng, omega, index)
+            threshold = float(np.log(rng.random())) - float(suggestion.log_ratio[0])
+            proposed = omega.copy()
+            proposed[k] = suggestion.omega[0]
+            moved = rows.each(part_field, proposed, weights, n_features=2 * len(weights))
+            value = _log_likelihood(rows, moved, squares)
+            if threshold < value - current:
+                omega, current = proposed, value
+                prior = prior.decided(index, suggestion, np.ones(1, dtype=np.bool_))
+        return omega, prior
+
+    def state(self) -> dict[str, Any]:
+        """Return all of the field as arrays and numbers, for checkpoints."""
+        own = {"omega": self.omega, "weights": self.weights, "spread": self.spread}
+        return own | {f"prior.{name}": value for name, value in self.prior.state().items()}
+
+    def restored(self, state: dict[str, Any]) -> "NoiseField":
+        """Return the field of a checkpoint."""
+        prior = {n.removeprefix("prior."): v for n, v in state.items() if n.startswith("prior.")}
+        return NoiseField(
+            np.array(state["omega"]),
+            np.array(state["weights"]),
+            float(state["spread"]),
+            self.prior.restored(prior),
+        )
+
+
+def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
+    """Return ``h`` at inputs (d, n), of shape (n,)."""
+    values: Array = weights @ Waves(omega).rows(inputs, 1.0 / np.sqrt(len(omega)))
+    return np.clip(values, -_MOST, _MOST)
+
+
+def part_waves(part: Rows, omega: Array) -> Array:
+    """Return the waves of a field at a part of the rows, of shape (2K, n)."""
+    inputs = part.inputs.astype(np.float64, copy=False)
+    values: Array = Waves(omega).rows(inputs, 1.0 / np.sqrt(len(omega)))
+    return values
+
+
+def part_field(part: Rows, omega: Array, weights: Array) -> Array:
+    """Return a field at a part of the rows, of shape (n,)."""
+    return log_factor(part.inputs.astype(np.float64, copy=False), omega, weights)
+
+
+def part_combined(part: Rows, waves: Array, weights: Array) -> Array:
+    """Return a field at a part of the rows, from its waves (2K, n)."""
+    return np.clip(weights @ waves, -_MOST, _MOST)
+
+
+def part_field_likelihood(part: Rows, field: Array, squares: Array) -> tuple[float]:
+    """Return the log likelihood of a field (n,) given residuals, up to a constant."""
+    terms = field if part.weight is None else part.weight * field
+    return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
+
+
+def _log_likelihood(rows: SummedRows, field: Columns, squares: Columns) -> float:
+    (value,) = rows.total(part_field_likelihood, along=(field, squares), n_features=2)
+    return float(value)
+
+
+def _slice(
+    rng: np.random.Generator,
+    rows: SummedRows,
+    basis: Columns,
+    squares: Columns,
+    weights: Array,
+    spread: float,
+) -> Array:
+    """Return weights after one elliptical slice (Murray, Adams and MacKay, 2010)."""
+
+    def value(candidate: Array) -> float:
+        field = rows.each(part_combined, candidate, along=(basis,), n_features=2)
+        return _log_likelihood(rows, field, squares)
+
+    other = spread * rng.normal(size=len(weights))
+    least = value(weights) + float(np.log(rng.random()))
+    angle = 2.0 * np.pi * rng.random()
+    low, high = angle - 2.0 * np.pi, angle
+    while True:
+        candidate: Array = np.cos(angle) * weights + np.sin(angle) * other
+        if value(candidate) > least:
+            return candidate
+        low, high = (angle, high) if angle < 0.0 else (low, angle)
+        angle = low + (high - low) * rng.random()

@@ -1,0 +1,252 @@
+"""Priors of frequencies and of their amplitudes: two laws that are unknown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.basis import TwoSpectra
+from bochner.learning.inference.components import Components
+from bochner.learning.inference.prior import (
+    FrequencyPrior,
+    Suggestion,
+    Whitening,
+    crank_nicolson,
+)
+
+PHASE_DEVIATION = 0.5 * float(np.pi)
+r"""Of the normal prior of phases: modulo :math:`\pi`, all that matters, uniform to 1.5 per cent."""
+
+_PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
+_AMPLITUDE_SHARE = 0.4
+_UNLABELLED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoSpectraPrior(FrequencyPrior):
+    r"""Frequencies ``s`` of one law, and amplitudes with ``v`` of another and normal phases.
+
+    Parameters
+    ----------
+    basis : TwoSpectra
+        Which says what units consist of.
+    stationary : FrequencyPrior
+        The law of ``s``.
+    envelope : FrequencyPrior
+        The law of ``v``.
+    """
+
+    basis: TwoSpectra
+    stationary: FrequencyPrior
+    envelope: FrequencyPrior
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (*self.stationary.kinds, *(f"envelope_{kind}" for kind in self.envelope.kinds))
+
+    @property
+    def n_components(self) -> int:
+        return self.stationary.n_components
+
+    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+        """Return units: ``n_frequencies`` frequencies with their amplitudes."""
+        s = self.stationary.sample(rng, n_frequencies)
+        v = self.envelope.sample(rng, self.basis.n_amplitudes(n_frequencies))
+        return self.basis.joined(s, v, self.phases(rng, len(v)))
+
+    def phases(self, rng: np.random.Generator, size: int) -> Array:
+        """Return phases drawn from their prior."""
+        return PHASE_DEVIATION * rng.normal(size=size)
+
+    def suggest(
+        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
+    ) -> Suggestion:
+        all_s, all_v, _ = self.basis.split(omega)
+        share = _AMPLITUDE_SHARE if self.envelope.kinds else 0.0
+        in_s, in_v = self.basis.moving(rng, index, share)
+        proposed = omega[index]
+        log_ratio, kind = np.zeros(len(index)), np.zeros(len(index), dtype=np.intp)
+        labels = np.full(len(index), _UNLABELLED)
+
+        def put(places: NDArray[np.intp], part: Suggestion, first: int) -> None:
+            log_ratio[places], kind[places] = part.log_ratio, first + part.kind
+            if part.labels is not None:
+                labels[places] = part.labels
+
+        if len(in_s):
+            part = self.stationary.suggest(rng, all_s, index[in_s])
+            proposed[in_s, : all_s.shape[1]] = part.omega
+            put(in_s, part, 0)
+        if len(in_v):
+            part = self.envelope.suggest(rng, all_v, self.basis.amplitude_rows(index[in_v]))
+            proposed[in_v, self.basis.amplitude_columns(omega.shape[1])] = part.omega
+            phase = proposed[in_v, -1:] / PHASE_DEVIATION
+            proposed[in_v, -1:] = PHASE_DEVIATION * crank_nicolson(rng, phase, _PHASE_CORRELATIONS)
+            put(in_v, part, len(self.stationary.kinds))
+        return Suggestion(proposed, log_ratio, kind, labels)
+
+    def decided(
+        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
+    ) -> "TwoSpectraPrior":
+        labels = suggestion.labels
+        if labels is None:
+            return self
+        amplitude = suggestion.kind >= len(self.stationary.kinds)
+        labelled = accepted & (labels != _UNLABELLED)
+        rows = self.basis.amplitude_rows(index)
+        return replace(
+            self,
+            stationary=_relabelled(self.stationary, index, suggestion, labelled & ~amplitude),
+            envelope=_relabelled(self.envelope, rows, suggestion, labelled & amplitude),
+        )
+
+    def refresh(self, rng: np.random.Generator, omega: Array) -> "TwoSpectraPrior":
+        s, v, _ = self.basis.split(omega)
+        return replace(
+            self, stationary=self.stationary.refresh(rng, s), envelope=self.envelope.refresh(rng, v)
+        )
+
+    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+        s, v, phase = self.basis.split(omega)
+        parts = self.stationary.whitening(rng, s), self.envelope.whitening(rng, v)
+        s_moving, v_moving = (part.moving.astype(np.float64) for part in parts)
+        moving = self.basis.joined(s_moving, v_moving, np.ones(len(phase)))
+        return _TwoWhitenings(self.basis, *parts, moving != 0.0)
+
+    def extended(
+        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+    ) -> tuple[Array, "TwoSpectraPrior"]:
+        s, v, phase = self.basis.split(omega)
+        s, stationary = self.stationary.extended(rng, s, n_frequencies)
+        v, envelope = self.envelope.extended(rng, v, self.basis.n_amplitudes(n_frequencies))
+        phase = np.concatenate([phase, self.phases(rng, len(v) - len(phase))])
+        prior = replace(self, stationary=stationary, envelope=envelope)
+        return self.basis.joined(s, v, phase), prior
+
+    def components(self) -> Components | None:
+        return self.stationary.components()
+
+    def state(self) -> dict[str, Any]:
+        parts = {"stationary": self.stationary, "envelope": self.envelope}
+        return {
+            f"{part}.{name}": value
+            for part, prior in parts.items()
+            for name, value in prior.state().items()
+        }
+
+    def restored(self, state: dict[str, Any]) -> "TwoSpectraPrior":
+        return replace(
+            self,
+            stationary=self.stationary.restored(_part(state, "stationary.")),
+            envelope=self.envelope.restored(_part(state, "envelope.")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NoEnvelope(FrequencyPrior):
+    """The law that amplitudes are constant: every ``v`` is zero.
+
+    Parameters
+    ----------
+    dim : int
+    """
+
+    dim: int
+
+    kinds: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def n_components(self) -> int:
+        return 0
+
+    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+        return np.zeros((n_frequencies, self.dim))
+
+    def suggest(
+        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
+    ) -> Suggestion:
+        size = len(index)
+        return Suggestion(omega[index], np.zeros(size), np.zeros(size, dtype=np.intp))
+
+    def refresh(self, rng: np.random.Generator, omega: Array) -> "NoEnvelope":
+        return self
+
+    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+        return _Still(np.zeros(omega.shape, dtype=np.bool_))
+
+    def extended(
+        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+    ) -> tuple[Array, "NoEnvelope"]:
+        return self.sample(rng, n_frequencies), self
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restored(self, state: dict[str, Any]) -> "NoEnvelope":
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TwoWhitenings(Whitening):
+    """Coordinates of both spectra; phases are normal themselves."""
+
+    basis: TwoSpectra
+    stationary: Whitening
+    envelope: Whitening
+    moving: NDArray[np.bool_]
+
+    def whiten(self, omega: Array) -> Array:
+        s, v, phase = self.basis.split(omega)
+        parts = self.stationary.whiten(s), self.envelope.whiten(v)
+        return self.basis.joined(*parts, phase / PHASE_DEVIATION)
+
+    def colour(self, coordinates: Array) -> Array:
+        s, v, phase = self.basis.split(coordinates)
+        parts = self.stationary.colour(s), self.envelope.colour(v)
+        return self.basis.joined(*parts, PHASE_DEVIATION * phase)
+
+    def pull(self, gradient: Array) -> Array:
+        s, v, phase = self.basis.split(gradient)
+        parts = self.stationary.pull(s), self.envelope.pull(v)
+        return self.basis.joined(*parts, PHASE_DEVIATION * phase)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Still(Whitening):
+    """Coordinates of zeros."""
+
+    moving: NDArray[np.bool_]
+
+    def whiten(self, omega: Array) -> Array:
+        return np.zeros(omega.shape)
+
+    def colour(self, coordinates: Array) -> Array:
+        return np.zeros(coordinates.shape)
+
+    def pull(self, gradient: Array) -> Array:
+        return np.zeros(gradient.shape)
+
+
+def _relabelled(
+    prior: FrequencyPrior,
+    index: NDArray[np.intp],
+    suggestion: Suggestion,
+    chosen: NDArray[np.bool_],
+) -> FrequencyPrior:
+    """Return the prior after accepted proposals of labels."""
+    if not chosen.any():
+        return prior
+    labels = None if suggestion.labels is None else suggestion.labels[chosen]
+    part = Suggestion(
+        suggestion.omega[chosen], suggestion.log_ratio[chosen], suggestion.kind[chosen], labels
+    )
+    return prior.decided(index[chosen], part, np.ones(len(part.kind), dtype=np.bool_))
+
+
+def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {
+        name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
+    }
