@@ -17,6 +17,7 @@ from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
 from bochner.frequencies import Envelope, Frequencies
 from bochner.kernels import Kernel
+from bochner.learning.inference.basis import Grid, Matched, Plain
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
 from bochner.learning.inference.preparation import Scaling, Trend
@@ -57,6 +58,9 @@ VALUES: Mapping[str, type] = MappingProxyType(
             SingularComponents,
             Scaling,
             Trend,
+            Plain,
+            Matched,
+            Grid,
             Draws,
             Trace,
             Learned,
@@ -91,6 +95,8 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
             "log_density": "s",
             "whitener": "wpp",
             "whitened": "w",
+            "field_omega": "ski",
+            "field_weights": "se",
         },
         Relevance: {"inclusion": "d", "importance": "d", "interactions": "dd"},
     }
@@ -203,6 +209,8 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
     sizes: dict[str, int] = {}
     for name, letters in _SHAPES.get(cls, {}).items():
+        if values.get(name) is None:
+            continue
         shape = np.shape(values[name])
         expected = tuple(sizes.setdefault(a, n) for a, n in zip(letters, shape, strict=False))
         if len(shape) != len(letters) or shape != expected:
