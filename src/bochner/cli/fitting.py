@@ -77,10 +77,10 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
     """Fit, measure on held-out rows, compare, print and save."""
     check_output(options.out, path)
     if options.pictures is not None:
-        if options.model.kind != "bank":
+        if not options.model.is_learned:
             raise InputError(
-                "--pictures show what --model bank has learned, and this model is "
-                f"{options.model.kind}: leave it out, or use --model bank."
+                "--pictures show what --model bank or gabasr has learned, and this model is "
+                f"{options.model.kind}: leave it out, or use one of those."
             )
         check_folder(options.pictures)
     with reporting(console) as progress:

@@ -16,6 +16,8 @@ from bochner.benchmarks.contenders import Split
 from bochner.benchmarks.store import replacing
 from bochner.estimators._bank import BaNK
 from bochner.estimators._encodings import State, output_names
+from bochner.estimators.gabasr_classifier import GaBaSRClassifier
+from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.report.learned import (
     kernel_figure,
@@ -24,6 +26,7 @@ from bochner.report.learned import (
     spectrum_figure,
     trace_figure,
 )
+from bochner.report.local import envelope_figure, local_kernel_figure
 from bochner.report.periods import Period, dominant_periods, wave_energy
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 _SHOWN_COLUMNS, _SHOWN_PAIRS, _DRAWN_COLUMNS = 8, 4, 20
 _LEAST_PAIR = 0.01
-_DRAWN_KERNELS, _LONGEST_LAG = 24, 2.0
+_DRAWN_KERNELS, _LONGEST_LAG, _LOCAL_COLUMNS = 24, 2.0, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +103,7 @@ def bank_facts(head: BaNK) -> dict[str, str]:
     structures = sorted({learned.structure for learned in head.learned_})
     worst = max(head.convergence_, key=lambda c: np.nan_to_num(c.rhat_predictions))
     return {
-        "frequencies": f"{used[0].omega.shape[1]}, {' and '.join(structures)}",
+        "frequencies": f"{used[0].n_waves}, {' and '.join(structures)}",
         "components": _range(components),
         "draws": _range([float(draws.n_draws) for draws in used]),
         "convergence": f"R-hat {worst.rhat_predictions:.2f} and {worst.ess_predictions:.0f} "
@@ -132,8 +135,8 @@ def periods_by_input(model: LearnedTable, inputs: Inputs) -> dict[str, list[Peri
     for i, name in enumerate(inputs.names):
         lines = [
             dominant_periods(
-                learned.draws.omega[:, :, i] / (scale[i] * inputs.unit[i]),
-                wave_energy(learned.draws.coef, learned.draws.omega.shape[1]),
+                learned.draws.frequencies[:, :, i] / (scale[i] * inputs.unit[i]),
+                wave_energy(learned.draws.coef, learned.draws.n_waves),
                 float(inputs.span[i]),
             )
             for learned in model.head_.learned_
@@ -177,7 +180,7 @@ def _figures(model: LearnedTable, split: Split) -> dict[str, Figure]:
     relevance, dim = head.relevance_, len(inputs.names)
     order = np.argsort(-relevance.importance, kind="stable")
     top = order[:_SHOWN_COLUMNS].tolist()
-    omega = np.concatenate([learned.draws.omega for learned in head.learned_])
+    omega = np.concatenate([learned.draws.frequencies for learned in head.learned_])
     omega = omega / (head._scaling.scale * inputs.unit)
     chosen = np.unique(np.linspace(0, len(omega) - 1, _DRAWN_KERNELS).astype(np.intp))
     kernels = [_drawn_kernel(omega[index]) for index in chosen]
@@ -196,6 +199,8 @@ def _figures(model: LearnedTable, split: Split) -> dict[str, Figure]:
             names=[inputs.names[i] for i in shown],
         ),
     }
+    if isinstance(head, GaBaSRRegressor | GaBaSRClassifier) and len(head.learned_) == 1:
+        figures |= _local_figures(head, model.encode(split.X), inputs, top)
     for number, learned in enumerate(head.learned_):
         suffix = "" if len(head.learned_) == 1 else f"-{number}"
         figures[f"trace{suffix}"] = trace_figure(learned.trace)
@@ -203,6 +208,21 @@ def _figures(model: LearnedTable, split: Split) -> dict[str, Figure]:
         mean, std = model.predict(split.X_test, return_std=True)
         figures["predictions"] = prediction_figure(split.y_test, mean, std)
     return figures
+
+
+def _local_figures(
+    head: GaBaSRRegressor | GaBaSRClassifier, rows: Array, inputs: Inputs, top: list[int]
+) -> dict[str, Figure]:
+    """Return the envelope along the most important columns, and the kernel at some places."""
+    shown = [i for i in top if np.ptp(rows[:, i]) > 0.0][:_LOCAL_COLUMNS]
+    curves = {"signal": head.signal_std}
+    if isinstance(head, GaBaSRRegressor):
+        curves["noise"] = head.noise_std
+    named: dict[str, Any] = {"inputs": shown, "names": inputs.names}
+    return {
+        "envelope": envelope_figure(curves, rows, **named),
+        "local": local_kernel_figure(head.kernel_, rows, extent=_LONGEST_LAG, **named),
+    }
 
 
 def _drawn_kernel(omega: Array) -> Callable[[Array, Array], Array]:

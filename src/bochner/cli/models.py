@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -13,15 +14,20 @@ from bochner.estimators._tables import TableModel
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 
+_LEARNED: Mapping[str, Any] = MappingProxyType(
+    {
+        "n_frequencies": 200,
+        "n_burn_in": 100,
+        "n_samples": 100,
+        "time_limit": 120.0,
+        "trend": 0,
+    }
+)
+
 DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "bank": {
-            "n_frequencies": 200,
-            "n_burn_in": 100,
-            "n_samples": 100,
-            "time_limit": 120.0,
-            "trend": 0,
-        },
+        "bank": _LEARNED,
+        "gabasr": _LEARNED,
         "fourier": {"kernel": "auto", "n_components": 1024},
     }
 )
@@ -32,6 +38,10 @@ _CLASSES: Mapping[str, Mapping[str, Callable[..., TableModel]]] = MappingProxyTy
         "bank": {
             "regression": LearnedTableRegressor,
             "classification": LearnedTableClassifier,
+        },
+        "gabasr": {
+            "regression": partial(LearnedTableRegressor, envelope="learned"),
+            "classification": partial(LearnedTableClassifier, envelope="learned"),
         },
         "fourier": {"regression": TableRegressor, "classification": TableClassifier},
     }
@@ -44,7 +54,7 @@ class Model:
 
     Parameters
     ----------
-    kind : {"bank", "fourier"}
+    kind : {"bank", "gabasr", "fourier"}
     options : mapping
         See :data:`DEFAULTS`.
 
@@ -81,9 +91,14 @@ class Model:
         return cls(kind, {**DEFAULTS[kind], **named})
 
     @property
+    def is_learned(self) -> bool:
+        """Whether the kernel is learned by sampling."""
+        return self.kind != "fourier"
+
+    @property
     def n_features(self) -> int:
         """Number of real features."""
-        if self.kind == "bank":
+        if self.is_learned:
             return 2 * int(self.options["n_frequencies"])
         return int(self.options["n_components"])
 

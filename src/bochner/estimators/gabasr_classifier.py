@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
@@ -122,6 +123,24 @@ class GaBaSRClassifier(BaNKClassifier):
         if not self._is_paper:
             return settings
         return replace(settings, sampler="mh", structure="dense")
+
+    def signal_std(self, X: Any) -> Array:
+        r"""Return the prior's standard deviation of the log odds at rows, on average over draws.
+
+        The root of :math:`k(x, x) / \lambda_0`: the envelope.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        std : ndarray of shape (n,)
+            With more than two classes (n, n_classes), each against the rest.
+        """
+        inputs, _ = self._rows(X)
+        columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
     def _model(self, scaled: Array) -> Model:
         return locally_stationary(self, scaled, _ENVELOPES, is_paper=self._is_paper)

@@ -135,12 +135,7 @@ class GaBaSRRegressor(BaNKRegressor):
         X : array-like of shape (n, d)
         """
         inputs, _ = self._rows(X)
-        draws = self.learned_[0].draws
-        total = np.zeros(inputs.shape[1])
-        for index in range(draws.n_draws):
-            level = float(np.sqrt(draws.noise_variance[index] / draws.precision[index]))
-            total += level * np.sqrt(draws.waves(index).variance(inputs))
-        return self.target_scale_ * total / draws.n_draws
+        return self.target_scale_ * self.learned_[0].draws.signal_std(inputs)
 
     def noise_std(self, X: Any) -> Array:
         """Return the noise's standard deviation at rows, of shape (n,), on average over draws.

@@ -1,5 +1,7 @@
 """Models of whole tables that learn their kernel."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,11 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BaNK
+from bochner.estimators._bank_settings import check_name
 from bochner.estimators._tables import TableModel, as_numbers
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.gabasr_classifier import GaBaSRClassifier
+from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.table_encoder import TableEncoder
-from bochner.kernels import SpectralMixture
+from bochner.kernels import Kernel
 from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
@@ -25,7 +30,7 @@ _CLIP, _UNCLIPPED = 3.0, 1e4
 class LearnedTable(TableModel):
     """A table's encoding, and a kernel on it that is learned."""
 
-    _head_class: ClassVar[type[BaNK]]
+    _heads: ClassVar[Mapping[str, type[BaNK]]]
     varying_: NDArray[np.int64]
 
     def __init__(
@@ -34,6 +39,7 @@ class LearnedTable(TableModel):
         n_burn_in: int = 100,
         n_samples: int = 100,
         *,
+        envelope: str = "constant",
         trend: int = 0,
         time_limit: float | None = None,
         random_state: Any = None,
@@ -41,6 +47,7 @@ class LearnedTable(TableModel):
         self.n_frequencies = n_frequencies
         self.n_burn_in = n_burn_in
         self.n_samples = n_samples
+        self.envelope = envelope
         self.trend = trend
         self.time_limit = time_limit
         self.random_state = random_state
@@ -65,6 +72,7 @@ class LearnedTable(TableModel):
         ValueError
             If the table or the target cannot be learned from, or a parameter is out of range.
         """
+        check_name("envelope", self.envelope, tuple(self._heads))
         y = self._read_target(X, y)
         progress("encoding the table")
         encoder = TableEncoder(clip=_UNCLIPPED if self.trend else _CLIP).fit(X)
@@ -73,7 +81,7 @@ class LearnedTable(TableModel):
             f"learning the kernel: {self.n_burn_in} + {self.n_samples} iterations with "
             f"{self.n_frequencies} frequencies"
         )
-        head = self._head_class(
+        head = self._heads[self.envelope](
             self.n_frequencies,
             n_burn_in=self.n_burn_in,
             n_samples=self.n_samples,
@@ -106,10 +114,10 @@ class LearnedTable(TableModel):
         return self.time_limit
 
     @property
-    def kernel_(self) -> SpectralMixture:
+    def kernel_(self) -> Kernel:
         """The learned kernel, on the encoded table."""
         check_is_fitted(self, "head_")
-        kernel: SpectralMixture = self.head_.kernel_
+        kernel: Kernel = self.head_.kernel_
         return kernel
 
 
@@ -130,13 +138,16 @@ class LearnedTableRegressor(RegressorMixin, LearnedTable):
     n_frequencies, n_burn_in, n_samples, trend, time_limit, random_state
         As in :class:`bochner.BaNKRegressor`. Where there is a trend, numbers beyond three standard
         deviations are not clipped.
+    envelope : {"constant", "learned"}, default="constant"
+        ``"learned"``: the kernel and the noise vary with the inputs, as those of
+        :class:`bochner.GaBaSRRegressor`.
 
     Attributes
     ----------
     encoder_ : TableEncoder
     head_ : BaNKRegressor
         On the encoded columns in use.
-    kernel_ : SpectralMixture
+    kernel_ : Kernel
     varying_ : ndarray of int
         Which of the encoder's columns varied; the kernel is on those.
     record_ : dict
@@ -153,7 +164,7 @@ class LearnedTableRegressor(RegressorMixin, LearnedTable):
     True
     """
 
-    _head_class = BaNKRegressor
+    _heads = MappingProxyType({"constant": BaNKRegressor, "learned": GaBaSRRegressor})
 
     def _read_target(self, X: Any, y: Any) -> NDArray[Any]:
         return as_numbers(super()._read_target(X, y))
@@ -184,12 +195,15 @@ class LearnedTableClassifier(ClassifierMixin, LearnedTable):
         As in :class:`bochner.BaNKClassifier`.
     time_limit : float or None, default=None
         Seconds in all, which more than two classes share.
+    envelope : {"constant", "learned"}, default="constant"
+        ``"learned"``: the kernel varies with the inputs, as that of
+        :class:`bochner.GaBaSRClassifier`.
 
     Attributes
     ----------
     encoder_ : TableEncoder
     head_ : BaNKClassifier
-    kernel_ : SpectralMixture
+    kernel_ : Kernel
     varying_ : ndarray of int
     classes_ : ndarray of shape (n_classes,)
     record_ : dict
@@ -204,7 +218,7 @@ class LearnedTableClassifier(ClassifierMixin, LearnedTable):
     True
     """
 
-    _head_class = BaNKClassifier
+    _heads = MappingProxyType({"constant": BaNKClassifier, "learned": GaBaSRClassifier})
 
     def _read_target(self, X: Any, y: Any) -> NDArray[Any]:
         y = super()._read_target(X, y)

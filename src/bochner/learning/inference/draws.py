@@ -74,9 +74,22 @@ class Draws:
         """Number of waves of a draw, ``m``."""
         return self.basis.n_waves(self.omega.shape[1])
 
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies of all waves, without those of amplitudes, of shape (S, m, d)."""
+        return np.stack([self.waves(index).omega for index in range(self.n_draws)])
+
     def waves(self, index: int) -> Waves:
         """Return the waves of one draw."""
         return self.basis.waves(self.omega[index])
+
+    def signal_std(self, inputs: Array) -> Array:
+        r"""Return the root of :math:`\sigma^2 k(x, x) / \lambda_0`, on average over draws, (n,)."""
+        total = np.zeros(inputs.shape[1])
+        for index in range(self.n_draws):
+            level = self.noise_variance[index] / self.precision[index]
+            total += np.sqrt(level * self.waves(index).variance(inputs))
+        return total / self.n_draws
 
     def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
         """Yield blocks of rows with each draw's mean function there, of shape (S, block).

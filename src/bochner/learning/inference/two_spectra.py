@@ -21,7 +21,7 @@ PHASE_DEVIATION = 0.5 * float(np.pi)
 r"""Of the normal prior of phases: modulo :math:`\pi`, all that matters, uniform to 1.5 per cent."""
 
 _PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
-_AMPLITUDE_SHARE = 0.4
+_AMPLITUDE_SHARE = 0.25
 _UNLABELLED = -1
 
 
