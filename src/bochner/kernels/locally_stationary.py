@@ -53,10 +53,10 @@ class LocallyStationary(Kernel):
     Examples
     --------
     >>> from bochner.kernels import Gaussian, LocallyStationary
-    >>> k = LocallyStationary(Gaussian(2.0), Gaussian(0.5))
-    >>> k([[0.0], [2.0]], [[0.0], [2.0]]).round(4)
-    array([[1.    , 0.0003],
-           [0.0003, 0.6065]])
+    >>> k = LocallyStationary(Gaussian(2.0), Gaussian(1.0))
+    >>> k([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.1194],
+           [0.1194, 0.6065]])
     >>> k.positive_definite(1).holds
     True
     """
