@@ -11,8 +11,8 @@ from bochner.kernels._gaussian_terms import Term, gaussian_terms
 _ROUNDING = 1e-12
 _CLEARLY = 1e-6
 _TINY = 1e-290
-_STEPS = 60
-_DIRECTIONS = 64
+_STEPS = 40
+_DIRECTIONS = 24
 _RADII = np.geomspace(1e-8, 1e8, 400)
 
 
