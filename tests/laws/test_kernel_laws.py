@@ -74,5 +74,5 @@ def test_no_kernel_is_left_out():
         for cls in vars(kernels).values()
         if inspect.isclass(cls) and issubclass(cls, kernels.Kernel) and not inspect.isabstract(cls)
     }
-    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES)
+    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES, *LOCAL_CASES)
     assert {type(case.kernel) for case in cases} == concrete

@@ -91,9 +91,22 @@ class LocallyStationary(Kernel):
         check_dim("centre", self.centre, dim)
 
     def positive_definite(self, dim: int) -> Definiteness:
-        """Return what is known of the positive definiteness on ``dim`` inputs, with the reason.
+        r"""Return what is known of the positive definiteness on ``dim`` inputs, with the reason.
 
-        See :func:`~bochner.kernels.definiteness.definiteness` for the mathematics.
+        It is proven for envelopes of terms :math:`w_q e^{-u^\top \Sigma_q u / 2} \cos(m_q \cdot u)`
+        and stationary factors that are sums of terms :math:`e^{-\delta^\top S_r \delta / 2}` times
+        positive definite functions, if every :math:`T = S_r - \Sigma_q / 4` is positive
+        semidefinite and, among terms of one :math:`\Sigma_q`, the sum of
+        :math:`w_q e^{m_q^\top T^{-1} m_q / 8}`
+        over those with a mean is at most the weight of those without. Of two Gaussians
+        :math:`S - \Sigma / 4` decides. It is refuted by two points with
+
+        .. math:: \kappa_1(u)\, |\kappa_s(\delta)| > \kappa_s(0)
+                  \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}
+
+        or where :math:`\kappa_1 < 0`; that both factors are positive definite and
+        :math:`\kappa_1 \geq 0` is not enough. The derivation is in
+        ``bochner/kernels/definiteness.py``.
 
         Parameters
         ----------
