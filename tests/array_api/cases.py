@@ -81,6 +81,9 @@ MAPS = {
     "fitted": FourierFeatures(SIGNED, 64, weights="least_squares", random_state=0),
     "blocks": FourierFeatures(n_components=32, scheme="structured", random_state=0),
     "asymmetric": FourierFeatures(kernels.ShiftGaussian(2.0, 0.5), 32, random_state=0),
+    "locally stationary": FourierFeatures(
+        kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian()), 32, random_state=0
+    ),
     "both sides": FourierFeatures(
         kernels.ShiftGaussian(2.0, 0.5), 32, output="concatenated", random_state=0
     ),

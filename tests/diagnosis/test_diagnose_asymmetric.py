@@ -151,10 +151,6 @@ ADVICE = {
     "numerical": (kernels.Stationary(late), "KreinRidge takes symmetric kernels only: kernel.sym"),
     "two-sided": (MEASURES["mapped"][0], "AsymmetricKernelRidge(kernel) learns"),
     "even": (kernels.Stationary(even), "Symmetric on these rows, though the kernel does not say"),
-    "own features": (
-        MEASURES["mapped"][0].symmetrised,
-        'KreinRidge(kernel.__call__, weights="least_squares") keeps it symmetric.',
-    ),
     "function": (function, 'FourierFeatures(kernel, weights="least_squares") makes features'),
     "low rank": (
         lambda A, B: 100.0 * A @ LOW_RANK @ B.T,

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
 from bochner.features.one_sided import one_sided
-from bochner.frequencies import Frequencies
+from bochner.frequencies import Envelope, Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -30,15 +30,38 @@ def test_asymmetric_kernels_and_functions_keep_their_phases():
         assert one_sided(kernel, PHASED) is PHASED
 
 
-def test_other_frequencies_on_the_right_stay():
+def test_other_frequencies_on_the_right_become_two_of_one_side():
     nu = PHASED.omega.copy()
-    nu[:2] += 1.0
+    nu[:2] += 1.0  # the others have no wave of the midpoint, but a phase
     mixed = Frequencies(PHASED.omega, PHASED.weight, PHASED.phase, nu)
     found = one_sided(kernels.Gaussian(), mixed)
-    assert_array_equal(found.is_two_sided, [True, True, False, False, False])
-    assert_array_equal(found.phase[:2], PHASED.phase[:2])
-    assert_array_equal(found.weight[:2], PHASED.weight[:2])
-    assert_allclose(found.weight[2:], PHASED.weight[2:] * np.cos(PHASED.phase[2:]))
+    assert found.is_symmetric
+    assert found.n_frequencies == 10
+    both = mixed.gram(X)
+    assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
+    assert one_sided(kernels.ShiftGaussian(), mixed) is mixed
+
+
+def test_an_envelope_stays_beside_the_waves():
+    envelope = Envelope([0.1, 0.2, 0.0, 0.3, 0.1], [5.0] * 5)
+    given = Frequencies(
+        PHASED.omega, PHASED.weight, PHASED.phase, PHASED.omega[::-1], envelope=envelope
+    )
+    both = given.gram(X)
+    found = one_sided(kernels.Gaussian(), given)
+    assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
+
+
+def test_what_has_no_one_side_stays():
+    wide = Frequencies(PHASED.omega, PHASED.weight, nu=RNG.normal(size=(5, 3)))
+    of_two_maps = Frequencies(
+        PHASED.omega,
+        PHASED.weight,
+        nu=PHASED.omega,
+        envelope=Envelope([0.1] * 5, [5.0] * 5, np.eye(2), 2.0 * np.eye(2)),
+    )
+    for given in (wide, of_two_maps):
+        assert one_sided(kernels.Gaussian(), given) is given
 
 
 SYMMETRISED = {

@@ -48,6 +48,7 @@ EVERYWHERE = [
     kernels.DotProduct(sine),
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
     kernels.Laplacian(2.0) * kernels.TL1(3.5),
+    kernels.LocallyStationary(kernels.Gaussian(4.0), kernels.Matern(3.0), 0.5),
     kernels.ShiftGaussian(2.0, 0.4),
     kernels.SinhGaussian(2.0, 0.1 * np.pi),
     kernels.CoshGaussian(2.0, 0.1 * np.pi),

@@ -162,6 +162,13 @@ def _(kernel: kernels.Bilinear, X, Y):
 
 
 @reference_gram.register
+def _(kernel: kernels.LocallyStationary, X, Y):
+    middle = 0.5 * (X[:, None, :] + Y[None, :, :]) - np.asarray(kernel.centre)
+    lag = X[:, None, :] - Y[None, :, :]
+    return reference(kernel.envelope, middle) * reference(kernel.stationary, lag)
+
+
+@reference_gram.register
 def _(kernel: kernels.Sum, X, Y):
     return sum(reference_gram(term, X, Y) for term in kernel.terms)
 

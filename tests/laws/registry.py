@@ -21,6 +21,7 @@ from bochner.kernels import (
     Hellinger,
     Kernel,
     Laplacian,
+    LocallyStationary,
     Matern,
     Polynomial,
     Radial,
@@ -234,3 +235,20 @@ BILINEAR_CASES: tuple[Case, ...] = (
     *(case for dim in DIMS for case in bilinear(dim)),
     *(Case(Bilinear(Gaussian(), maps(dim)[0]), dim) for dim in DIMS),
 )
+
+
+def local(dim: int) -> Iterator[Case]:
+    """Amplitudes that change with the place, slowly enough or too fast."""
+    scale, centre = per_input(dim), tuple(round(0.3 * (-1.0) ** i, 2) for i in range(dim))
+    mixture = next(mixtures(dim))
+    waves = SpectralMixture([1.0, 0.3], [[0.0] * dim, [0.9] * dim], [0.2, 0.2])
+    yield Case(LocallyStationary(Gaussian(2.0), Gaussian(scale), centre), dim)
+    yield Case(LocallyStationary(waves, Gaussian(0.8), 0.5), dim)
+    yield Case(LocallyStationary(2.0 * Gaussian(2.0) + Gaussian(4.0), Gaussian() * Matern()), dim)
+    yield Case(0.5 * LocallyStationary(Gaussian(2.0), Gaussian(0.8)) + Matern(2.0), dim)
+    yield Case(LocallyStationary(mixture, Exponential(3.0), centre), dim, definite=False)
+    yield Case(LocallyStationary(Gaussian(0.3), Gaussian(2.0)), dim, definite=False)
+    yield Case(LocallyStationary(Anova(Gaussian(0.3), 0.9), Cauchy(4.0)), dim, definite=False)
+
+
+LOCAL_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in local(dim))

@@ -12,7 +12,7 @@ from laws.kernel_laws import (
     check_profile,
     check_stationary,
 )
-from laws.registry import BILINEAR_CASES, CASES, PROFILED_CASES, SKEWED_CASES, anywhere
+from laws.registry import BILINEAR_CASES, CASES, LOCAL_CASES, PROFILED_CASES, SKEWED_CASES, anywhere
 
 from bochner import kernels
 from bochner.kernels import Metric, Profiled
@@ -33,6 +33,12 @@ def test_kernel(case, check):
 @pytest.mark.parametrize("check", EVERY, ids=name)
 @pytest.mark.parametrize("case", PROFILED_CASES, ids=str)
 def test_kernel_of_one_number(case, check):
+    check(case)
+
+
+@pytest.mark.parametrize("check", EVERY, ids=name)
+@pytest.mark.parametrize("case", LOCAL_CASES, ids=str)
+def test_locally_stationary_kernel(case, check):
     check(case)
 
 
@@ -68,5 +74,5 @@ def test_no_kernel_is_left_out():
         for cls in vars(kernels).values()
         if inspect.isclass(cls) and issubclass(cls, kernels.Kernel) and not inspect.isabstract(cls)
     }
-    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES)
+    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES, *LOCAL_CASES)
     assert {type(case.kernel) for case in cases} == concrete

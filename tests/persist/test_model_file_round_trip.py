@@ -70,6 +70,7 @@ KERNELS = [
     kernels.SinhGaussian(2, beta=(0.1, -0.2, 0.0)),
     kernels.CoshGaussian(0.1 + 0.2, beta=np.float32(0.1)),
     kernels.Transposed(kernels.SinhGaussian()),
+    kernels.LocallyStationary(Gaussian(2.0), Matern(0.7), centre=(0.1, 0.2, 1 / 3)),
     kernels.ShiftGaussian().symmetrised,
     kernels.Bilinear(kernels.ShiftGaussian(), RNG.normal(size=(3, 40)).round(3)),
     kernels.Bilinear(Gaussian((1.0, 2.0)), RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))),

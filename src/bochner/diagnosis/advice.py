@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 _POOR = 0.05
 _MUCH_BETTER = 0.5
 _NEARLY_ALL = 0.5
-_OF_BOTH_SIDES = ("complex (polar)", "two-sided")
 
 
 def advise(diagnosis: Diagnosis) -> str:
@@ -28,7 +27,7 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
     assert spectrum is not None
     assert features is not None
     says_not = isinstance(diagnosis.kernel, Kernel) and not diagnosis.kernel.is_symmetric
-    if says_not or not diagnosis.symmetric or features.sign in _OF_BOTH_SIDES:
+    if says_not or not diagnosis.symmetric:
         return _for_both_sides(diagnosis, features)
     if features.measure == "none":
         return _without_a_measure(diagnosis.kernel, features)
@@ -66,15 +65,11 @@ def _for_both_sides(diagnosis: Diagnosis, features: Features) -> str:
 def _what_differs(diagnosis: Diagnosis) -> str:
     if not diagnosis.symmetric:
         return "Asymmetric"
-    if not diagnosis.kernel.is_symmetric:
-        return "Symmetric on these rows, though the kernel does not say that it always is"
-    return "Symmetric, but each argument has features of its own"
+    return "Symmetric on these rows, though the kernel does not say that it always is"
 
 
 def _what_krein_ridge_takes(diagnosis: Diagnosis) -> str:
     kernel = diagnosis.kernel
-    if diagnosis.symmetric and kernel.is_symmetric:
-        return 'KreinRidge(kernel.__call__, weights="least_squares") keeps it symmetric.'
     says_so = isinstance(kernel, Kernel) and not kernel.is_symmetric
     even = "kernel.symmetrised" if says_so else "(kernel(X, Y) + kernel(Y, X).T) / 2"
     return (

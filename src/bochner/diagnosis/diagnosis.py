@@ -22,7 +22,7 @@ from bochner.diagnosis.tables import page
 from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
 from bochner.features.length_scales import resolve_kernel
 from bochner.features.transformer import count_frequencies, generators
-from bochner.kernels import Kernel
+from bochner.kernels import Definiteness, Kernel, LocallyStationary
 
 MOST_ROWS = 1000
 _HELD_OUT_SHARE = 0.25
@@ -52,6 +52,8 @@ class Diagnosis:
         Of the symmetric part of the exact Gram matrix.
     singular_values : SingularValues or None
         Of the exact Gram matrix, where it is not symmetric.
+    definiteness : Definiteness or None
+        Of a locally stationary kernel: whether it is positive definite on all inputs, and why.
     features : Features or None
         The measure and the errors of features.
     """
@@ -67,6 +69,7 @@ class Diagnosis:
     asymmetry: float | None = None
     spectrum: Spectrum | None = None
     singular_values: SingularValues | None = None
+    definiteness: Definiteness | None = None
     features: Features | None = None
 
     @property
@@ -157,6 +160,9 @@ def diagnose(
         asymmetry=asymmetry(gram),
         spectrum=spectrum_of(gram, tolerance),
         singular_values=None if symmetric else singular_values_of(gram),
+        definiteness=(
+            kernel.positive_definite(X.shape[1]) if isinstance(kernel, LocallyStationary) else None
+        ),
         features=features_of(kernel, split, n_frequencies, draw_rng),
     )
 

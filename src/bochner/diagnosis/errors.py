@@ -2,13 +2,15 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.features.approximation import Recipe, approximate
-from bochner.features.one_sided import one_sided
+from bochner.features.one_sided import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import Auto, Lattice, Law, Mapped, SpectralMeasure
@@ -184,7 +186,7 @@ def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
         return ""
     if all(measure.is_positive for measure in measures):
         return "positive"
-    drawn = one_sided(kernel, measures[0].sample(m, rng=0))
+    drawn = reduce(add, sampled_one_sided(kernel, measures[0], m, 0))
     if drawn.is_symmetric:
         return "signed"
     return "complex (polar)" if drawn.phase.any() else "two-sided"
@@ -222,7 +224,7 @@ def _sampled_error(
 ) -> float | None:
     if not len(split.held_out):
         return None
-    draws = (one_sided(kernel, measure.sample(m, rng)) for _ in range(_DRAWS))
+    draws = (reduce(add, sampled_one_sided(kernel, measure, m, rng)) for _ in range(_DRAWS))
     errors = [_held_out_error(drawn, split) for drawn in draws]
     return float(np.sqrt(np.mean(np.square(errors))))
 

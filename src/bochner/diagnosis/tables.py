@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bochner.diagnosis.diagnosis import Diagnosis
     from bochner.diagnosis.errors import Features
     from bochner.diagnosis.spectrum import SingularValues, Spectrum
+    from bochner.kernels import Definiteness
 
 HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
 _FIELDS = (
@@ -26,6 +27,7 @@ _PREDICTED = {
     "closed form": "predicted for independent frequencies",
 }
 _WIDTH = 88
+_SHOWN = 3
 
 
 def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
@@ -38,6 +40,8 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
     if diagnosis.spectrum is not None:
         found["symmetric"] = "yes" if diagnosis.symmetric else _asymmetric(diagnosis)
         found |= _spectrum(diagnosis.spectrum)
+    if diagnosis.definiteness is not None:
+        found["on all inputs"] = _definiteness(diagnosis.definiteness)
     if diagnosis.singular_values is not None:
         ranks = diagnosis.singular_values
         found["effective rank"] = _effective_rank(ranks, "singular values make 99 % of their sum")
@@ -130,6 +134,26 @@ def _spectrum(spectrum: Spectrum) -> dict[str, str]:
         )
     found["effective rank"] = _effective_rank(spectrum, "eigenvalues make 99 % of the sum of sizes")
     return found
+
+
+def _definiteness(verdict: Definiteness) -> str:
+    answer = {
+        True: "positive definite",
+        False: "not positive definite",
+        None: "not known whether positive definite",
+    }[verdict.holds]
+    shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
+    return f"{answer}: {verdict.reason}{shown}"
+
+
+def _points(points: tuple[tuple[float, ...], ...]) -> str:
+    named = dict.fromkeys(
+        "("
+        + ", ".join(f"{entry:.3g}" for entry in point[:_SHOWN])
+        + (", ...)" if len(point) > _SHOWN else ")")
+        for point in points
+    )
+    return " and ".join(named)
 
 
 def _effective_rank(ranks: Spectrum | SingularValues, what: str) -> str:

@@ -32,7 +32,7 @@ from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
 from bochner.sampling import Scheme
-from bochner.spectral import Decomposition
+from bochner.spectral import Decomposition, Pairing
 
 HEAD_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
     {
@@ -67,6 +67,7 @@ class RidgeHead(BaseEstimator, ABC):
         scheme: str | Scheme = "auto",
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
+        pairs: str | Pairing = "matched",
         fit_intercept: bool = False,
         associated: bool = False,
         solver: str = "auto",
@@ -81,6 +82,7 @@ class RidgeHead(BaseEstimator, ABC):
         self.scheme = scheme
         self.weights = weights
         self.decomposition = decomposition
+        self.pairs = pairs
         self.fit_intercept = fit_intercept
         self.associated = associated
         self.solver = solver
@@ -167,7 +169,9 @@ class RidgeHead(BaseEstimator, ABC):
         kernel = self._choose_kernel(rows, targets, n_frequencies, kernel_rng)
         if not self.associated:
             refuse_asymmetric(kernel)
-        recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition)
+        recipe = Recipe(
+            n_frequencies, self.scheme, self.weights, self.decomposition, pairs=self.pairs
+        )
         kept = rows if rows.weight is None else rows[np.flatnonzero(rows.weight > 0)]
         found = approximate(kernel, host_view(kept.X), recipe, draw_rng, data_rng)
         if not self.associated:

@@ -59,7 +59,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"`` is
         ``"orthogonal"``, or ``"structured"`` for an isotropic kernel of 256 inputs or more where
         that is faster and its error on pairs of rows no more than 1.1 times as large.
-    weights, decomposition
+    weights, decomposition, pairs
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. Without it the prior mean is zero:

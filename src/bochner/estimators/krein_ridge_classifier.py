@@ -29,7 +29,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     Parameters
     ----------
-    kernel, n_components, alpha, length_scale, scheme, fit_intercept, associated
+    kernel, n_components, alpha, length_scale, scheme, pairs, fit_intercept, associated
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
     solver, tol, memory_limit, random_state
         As in :class:`KreinRidge`.

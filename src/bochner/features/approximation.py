@@ -17,11 +17,12 @@ from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral import Decomposition, SpectralMeasure, profile
+from bochner.spectral import Decomposition, Pairing, SpectralMeasure, profile
 from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Auto, Setting, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample
 from bochner.spectral.masses import least_squares_masses
+from bochner.spectral.two_frequency import resolve_pairing
 
 _SPHERE_TOLERANCE = 1e-4
 
@@ -43,6 +44,7 @@ class Recipe:
     weights : {"sampled", "least_squares"}
     decomposition : Decomposition or str
     masses : {"exact", "least_squares"}
+    pairs : Pairing or str
     """
 
     n_frequencies: int
@@ -50,6 +52,7 @@ class Recipe:
     weights: str = "sampled"
     decomposition: Decomposition | str = "auto"
     masses: str = "exact"
+    pairs: Pairing | str = "matched"
 
     def __post_init__(self) -> None:
         for name, known in (("weights", WEIGHTS), ("masses", MASSES)):
@@ -58,6 +61,7 @@ class Recipe:
                 raise ValueError(
                     f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}."
                 )
+        resolve_pairing(self.pairs)
         if self.weights == self.masses:
             raise ValueError(
                 "weights='least_squares' fits the weight of every frequency, and leaves nothing to "
@@ -128,7 +132,7 @@ def approximate(
         )
         if recipe.masses == "least_squares":
             parts = _with_fitted_masses(kernel, X, right, measure, parts, data_rng)
-        frequencies = one_sided(kernel, reduce(add, parts))
+        frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
         _warn_if_poor(measure.predicted_error, 2 * recipe.n_frequencies)
         return Approximation(
             frequencies,
@@ -179,7 +183,7 @@ def _measure(
         kernel.check_right_inputs(other)
     decomposition = resolve_decomposition(recipe.decomposition)
     try:
-        return decomposition.measure(kernel, setting)
+        return decomposition.measure(kernel, setting).paired(recipe.pairs)
     except (TypeError, NotImplementedError):
         if or_none and isinstance(decomposition, Auto):
             return None

@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, dense_rows
+from bochner.features.one_sided import halves
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Automatic, Orthogonal, Scheme, Structured
@@ -58,7 +59,8 @@ def sampled_parts(
         parts = measure.sample_parts(n_frequencies, draw_rng, Structured())
         if _is_accurate(kernel, law, parts[0], X, right, data_rng.spawn(1)[0]):
             return parts
-    return measure.sample_parts(n_frequencies, draw_rng, scheme)
+    halved = halves(kernel, measure, n_frequencies)
+    return measure.sample_parts(n_frequencies, draw_rng, scheme, to_be_one_sided=halved)
 
 
 def _may_pay(X: Any, m: int) -> bool:

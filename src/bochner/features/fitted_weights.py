@@ -1,5 +1,7 @@
 """Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, dense_rows, squared_norms
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance
-from bochner.features.one_sided import one_sided
+from bochner.features.one_sided import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.sampling import Scheme
@@ -66,7 +68,8 @@ def fitted_frequencies(
     if measure is None:
         drawn = _proposed(left, right, n_frequencies, scheme, draw_rng, data_rng)
     else:
-        drawn = one_sided(kernel, measure.sample(n_frequencies, draw_rng, scheme))
+        parts = sampled_one_sided(kernel, measure, n_frequencies, draw_rng, scheme)
+        drawn = reduce(add, parts)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
     far = _far_rows(kernel, left, data_rng)

@@ -3,8 +3,10 @@
 import numpy as np
 
 from bochner.features.length_scales import AnyKernel
-from bochner.frequencies import Frequencies
+from bochner.frequencies import Frequencies, ModulatingWaves
 from bochner.kernels import Kernel
+from bochner.sampling import Scheme
+from bochner.spectral import SpectralMeasure
 
 
 def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
@@ -12,8 +14,21 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
     The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
     :math:`a \cos\theta \cos(\omega \cdot \Delta)`: phases, as those of a sum of a kernel and its
-    transpose in polar form, become weights of either sign. They stay where the arguments have
-    frequencies or envelopes of their own, and those of an asymmetric kernel stay, too.
+    transpose in polar form, become weights of either sign.
+
+    Where the arguments have frequencies of their own, with :math:`s = (\omega + \nu)/2` and
+    :math:`v = \omega - \nu` the symmetric part is
+
+    .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
+              = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),
+
+    :math:`g(x) = \cos((v \cdot x + \theta)/2)` and :math:`h(x) = \sin((v \cdot x + \theta)/2)`:
+    two frequencies :math:`s`, of weights :math:`\pm a`, whose features carry the factors ``g`` and
+    ``h`` (:class:`~bochner.frequencies.ModulatingWaves`). Twice as many frequencies are returned
+    then, even where some :math:`v` are zero.
+
+    Those of an asymmetric kernel stay as they are, and those of arguments of different widths or
+    with different envelopes.
 
     Parameters
     ----------
@@ -30,16 +45,82 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
     >>> found = one_sided(Gaussian(), Frequencies([[1.0], [2.0]], [0.5, 0.5], [np.pi, 0.0]))
     >>> found.weight, found.phase
     (array([-0.5,  0.5]), array([0., 0.]))
+    >>> found = one_sided(Gaussian(), Frequencies([[1.5]], [0.5], nu=[[0.5]]))
+    >>> found.omega.ravel(), found.weight, found.modulation.v.ravel()
+    (array([1., 1.]), array([ 0.5, -0.5]), array([1., 1.]))
     """
-    if not isinstance(kernel, Kernel) or not kernel.is_symmetric or frequencies.is_symmetric:
+    if not isinstance(kernel, Kernel) or not kernel.is_symmetric:
+        return frequencies
+    if frequencies.rows_right is not None:
+        return _modulated(frequencies)
+    if frequencies.is_symmetric:
         return frequencies
     turned = frequencies.with_weights(
         frequencies.weight * np.cos(frequencies.phase), np.zeros_like(frequencies.phase)
     )
-    two_sided = turned.is_two_sided
-    if two_sided.all():
+    return turned if turned.is_symmetric else frequencies
+
+
+def _modulated(frequencies: Frequencies) -> Frequencies:
+    """Return twice as many frequencies of one side, or the same where there are none."""
+    envelope = frequencies.envelope
+    differ = frequencies.dim != frequencies.dim_right or frequencies.modulation is not None
+    if differ or not (envelope is None or envelope.is_symmetric):
         return frequencies
-    return frequencies.with_weights(
-        np.where(two_sided, frequencies.weight, turned.weight),
-        np.where(two_sided, frequencies.phase, 0.0),
+    s = 0.5 * (frequencies.omega + frequencies.nu)
+    v = frequencies.omega - frequencies.nu
+    psi = 0.5 * frequencies.phase
+    return Frequencies(
+        np.tile(s, (2, 1)),
+        np.concatenate([frequencies.weight, -frequencies.weight]),
+        envelope=None if envelope is None else envelope.twice(),
+        modulation=ModulatingWaves(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
     )
+
+
+def halves(kernel: AnyKernel, measure: SpectralMeasure, n_frequencies: int) -> bool:
+    """Return whether half as many frequencies of two sides are to be drawn for a kernel.
+
+    Raises
+    ------
+    ValueError
+        If so, and the number of frequencies is odd.
+    """
+    if not (isinstance(kernel, Kernel) and kernel.is_symmetric and measure.is_two_sided):
+        return False
+    if n_frequencies % 2:
+        raise ValueError(
+            f"n_components must be a multiple of 4 for {kernel!r}: each pair of frequencies that "
+            f"is drawn makes two cosines and two sines, so that the estimate is symmetric; got "
+            f"{2 * n_frequencies}. Use {2 * n_frequencies + 2}."
+        )
+    return True
+
+
+def sampled_one_sided(
+    kernel: AnyKernel,
+    measure: SpectralMeasure,
+    n_frequencies: int,
+    rng: np.random.Generator | int,
+    scheme: Scheme | str = "orthogonal",
+) -> list[Frequencies]:
+    """Return that many frequencies of each part of a kernel's measure, of one side if it is.
+
+    Parameters
+    ----------
+    kernel : Kernel or callable
+    measure : SpectralMeasure
+        Of it.
+    n_frequencies : int
+        Of all parts together.
+    rng : numpy.random.Generator or int
+    scheme : Scheme or str
+
+    Raises
+    ------
+    ValueError
+        If each frequency that is drawn becomes two, and their number is odd.
+    """
+    halved = halves(kernel, measure, n_frequencies)
+    parts = measure.sample_parts(n_frequencies, rng, scheme, to_be_one_sided=halved)
+    return [one_sided(kernel, part) for part in parts]

@@ -25,7 +25,7 @@ from bochner.features.region import check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Scheme
-from bochner.spectral import Decomposition
+from bochner.spectral import Decomposition, Pairing
 
 OUTPUTS = ("left", "concatenated")
 
@@ -47,7 +47,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_components : int, default=512
         Number of real output features, even: a cosine and a sine for each frequency. The one
         odd number accepted is 1, a lone cosine, which scikit-learn's checks insist on. Of left
-        features alone, if others are put beside them.
+        features alone, if others are put beside them. A symmetric kernel whose arguments have
+        frequencies of their own, such as a locally stationary one, needs a multiple of 4.
     scheme : {"auto", "orthogonal", "qmc", "iid", "structured"} or Scheme, default="auto"
         How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"`` is
         ``"orthogonal"``, or ``"structured"`` for an isotropic kernel of 256 inputs or more where
@@ -68,6 +69,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     masses : {"exact", "least_squares"}, default="exact"
         Of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
+    pairs : {"matched", "grid"} or Pairing, default="matched"
+        How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
+        those of the midpoint: one of each for every pair, or all pairs of few of them.
     output : {"left", "concatenated"}, default="left"
         What :meth:`transform` returns: the features of the kernel's left argument, or, side by
         side with them, those of its right argument that are others, which He et al. give to
@@ -138,6 +142,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         masses: str = "exact",
+        pairs: str | Pairing = "matched",
         output: str = "left",
         length_scale: Any = "median",
         dtype: Any = None,
@@ -149,6 +154,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.weights = weights
         self.decomposition = decomposition
         self.masses = masses
+        self.pairs = pairs
         self.output = output
         self.length_scale = length_scale
         self.dtype = dtype
@@ -188,8 +194,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Raises
         ------
         ValueError
-            If ``n_components`` is odd or not positive, the data are unusable or outside the
-            kernel's domain, or its function is not finite and continuous as far as they reach.
+            If ``n_components`` is odd or not positive, or no multiple of 4 where it needs to be;
+            if the data are unusable or outside the kernel's domain, or its function is not finite
+            and continuous as far as they reach.
         TypeError
             If no measure is known for the kernel, and weights are not fitted.
         """
@@ -209,7 +216,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         alike = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if alike else X
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng)
-        recipe = Recipe(n_frequencies, self.scheme, self.weights, self.decomposition, self.masses)
+        recipe = Recipe(
+            n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
+        )
         found = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
         if self.output == "concatenated" and found.frequencies.dim_right != X.shape[1]:
             raise ValueError(

@@ -2,5 +2,6 @@
 
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.frequencies import Frequencies
+from bochner.frequencies.modulation import ModulatingWaves
 
-__all__ = ["Envelope", "Frequencies"]
+__all__ = ["Envelope", "Frequencies", "ModulatingWaves"]

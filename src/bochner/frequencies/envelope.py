@@ -87,6 +87,11 @@ class Envelope:
         """Return the envelope with the arguments exchanged."""
         return Envelope(self.rate, self.radius, self.right, self.left)
 
+    def twice(self) -> "Envelope":
+        """Return every factor two times, all of them and then all again."""
+        rate, radius = np.tile(self.rate, 2), np.tile(self.radius, 2)
+        return Envelope(rate, radius, self.left, self.right)
+
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other.
 

@@ -12,6 +12,7 @@ from bochner._numerics.arrays import FLOATS, Array, frozen_array
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import DeviceMap, trigonometric_features
+from bochner.frequencies.modulation import ModulatingWaves
 from bochner.sampling import HadamardRows, Matrix
 
 
@@ -29,8 +30,9 @@ class Frequencies:
         \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
         \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
 
-    With an envelope the j-th term, and each of its features, carries the factor
-    :math:`g_j(x) g_j(y)`: kernels of the inner product are such sums.
+    With an envelope, a modulation or both the j-th term carries the factor :math:`g_j(x) g_j(y)`,
+    and each of its features :math:`g_j`: kernels of the inner product are such sums, and locally
+    stationary ones.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ class Frequencies:
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
+    modulation : ModulatingWaves, default=None
+        Factors of the features besides; both arguments have the same number of inputs then.
 
     Attributes
     ----------
@@ -73,6 +77,7 @@ class Frequencies:
     phase: Array
     rows_right: Matrix | None
     envelope: Envelope | None = None
+    modulation: ModulatingWaves | None = None
 
     def __init__(
         self,
@@ -81,6 +86,7 @@ class Frequencies:
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
+        modulation: ModulatingWaves | None = None,
     ) -> None:
         rows = _held("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
@@ -102,10 +108,26 @@ class Frequencies:
                 f"envelope has {len(envelope.rate)} factors; omega has {m} frequencies."
             )
         object.__setattr__(self, "envelope", envelope)
+        if modulation is not None and not (
+            modulation.v.shape == rows.shape and self.dim == self.dim_right
+        ):
+            raise ValueError(
+                f"modulation has waves of shape {modulation.v.shape}; it needs one for each "
+                f"frequency of either argument, of shapes {tuple(rows.shape)} and "
+                f"{(m, self.dim_right)}."
+            )
+        object.__setattr__(self, "modulation", modulation)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
-        return Frequencies, (self.rows, self.weight, self.phase, self.rows_right, self.envelope)
+        return Frequencies, (
+            self.rows,
+            self.weight,
+            self.phase,
+            self.rows_right,
+            self.envelope,
+            self.modulation,
+        )
 
     @property
     def omega(self) -> Array:
@@ -183,7 +205,7 @@ class Frequencies:
         """
         if not on_device(X):
             return self
-        return DeviceMap.of(self.rows, self.phase, self._amplitude, self.envelope, X)
+        return self._moved(X, self.rows, self.phase, self.envelope)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -222,12 +244,16 @@ class Frequencies:
         omega, weight, phase = (np.concatenate(pair) for pair in pairs)
         one_sided = self.rows_right is None and other.rows_right is None
         nu = None if one_sided else np.concatenate((self.nu, other.nu))
-        return Frequencies(omega, weight, phase, nu, _joined(self, other))
+        return Frequencies(
+            omega, weight, phase, nu, _joined(self, other), _modulations(self, other)
+        )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
         phase = self.phase if phase is None else phase
-        return Frequencies(self.rows, weight, phase, self.rows_right, self.envelope)
+        return Frequencies(
+            self.rows, weight, phase, self.rows_right, self.envelope, self.modulation
+        )
 
     def _map(
         self,
@@ -245,12 +271,14 @@ class Frequencies:
                 f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
             )
         if on_device(X):
-            moved = DeviceMap.of(omega, phase, self._amplitude, envelope, X)
-            features: NDArray[Any] = moved.features(X, dtype)
+            features: NDArray[Any] = self._moved(X, omega, phase, envelope).features(X, dtype)
             return features
         return trigonometric_features(
-            X, omega, phase, self._amplitude, dtype or X.dtype, envelope, out
+            X, omega, phase, self._amplitude, dtype or X.dtype, envelope, out, self.modulation
         )
+
+    def _moved(self, X: Any, omega: Matrix, phase: Array, envelope: Envelope | None) -> DeviceMap:
+        return DeviceMap.of(omega, phase, self._amplitude, envelope, self.modulation, X)
 
 
 def _held(name: str, value: ArrayLike | HadamardRows) -> Matrix:
@@ -263,3 +291,10 @@ def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:
     none = (Envelope.none(f.n_frequencies) for f in (first, second))
     envelopes = (f.envelope or other for f, other in zip((first, second), none, strict=True))
     return reduce(Envelope.joined, envelopes)
+
+
+def _modulations(first: Frequencies, second: Frequencies) -> ModulatingWaves | None:
+    if first.modulation is None and second.modulation is None:
+        return None
+    waves = (f.modulation or ModulatingWaves.none(f.n_frequencies, f.dim) for f in (first, second))
+    return reduce(ModulatingWaves.joined, waves)

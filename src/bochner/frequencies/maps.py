@@ -14,6 +14,7 @@ from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import feature_waves
 from bochner.frequencies.envelope import Envelope
+from bochner.frequencies.modulation import ModulatingWaves, MovedWaves
 from bochner.sampling import HadamardRows, Matrix
 
 _BLOCK_BYTES = 2**21
@@ -33,6 +34,7 @@ def trigonometric_features(
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
     envelope: Envelope | None = None,
     out: NDArray[Any] | None = None,
+    modulation: ModulatingWaves | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
@@ -50,6 +52,8 @@ def trigonometric_features(
         Of ``m`` factors, by which both features of a frequency are multiplied.
     out : ndarray of shape (n, 2m), default=None
         Of that type, in C order: where to write the result.
+    modulation : ModulatingWaves, default=None
+        Of ``m`` factors more.
 
     Returns
     -------
@@ -58,6 +62,7 @@ def trigonometric_features(
     """
     angles, m = _angles(omega), len(phase)
     radius = amplitude.astype(dtype)
+    modulating = None if modulation is None else modulation.beside(X)
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
@@ -67,6 +72,9 @@ def trigonometric_features(
         feature_waves(angle, phase, radius, waves)
         if envelope is not None:
             waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
+        if modulating is not None:
+            wide = X[rows].astype(np.float64, copy=False)
+            waves *= modulating(wide).astype(dtype, copy=False)[:, None, :]
 
     blocks = list(row_blocks(X.shape[0], 8 * m, block_bytes=_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
@@ -100,16 +108,24 @@ class DeviceMap:
         Transposed.
     phase, radius : array of shape (m,)
     envelope : Envelope or None
+    modulating : MovedWaves or None
     """
 
     omega: Any
     phase: Any
     radius: Any
     envelope: Envelope | None
+    modulating: MovedWaves | None
 
     @classmethod
     def of(
-        cls, omega: Matrix, phase: Array, amplitude: Array, envelope: Envelope | None, X: Any
+        cls,
+        omega: Matrix,
+        phase: Array,
+        amplitude: Array,
+        envelope: Envelope | None,
+        modulation: ModulatingWaves | None,
+        X: Any,
     ) -> "DeviceMap":
         """Return the map for rows of the namespace and on the device of ``X``.
 
@@ -117,7 +133,9 @@ class DeviceMap:
         """
         wide = widened(taken(X, slice(0, 0)))
         rows = np.ascontiguousarray(np.asarray(omega).T)
-        return cls(like(rows, wide), like(phase, wide), like(amplitude, wide), envelope)
+        modulating = None if modulation is None else modulation.beside(wide)
+        omega, phase, radius = (like(values, wide) for values in (rows, phase, amplitude))
+        return cls(omega, phase, radius, envelope, modulating)
 
     @property
     def n_frequencies(self) -> int:
@@ -142,6 +160,8 @@ class DeviceMap:
             radius = self.radius
             if self.envelope is not None:
                 radius = radius * self.envelope.factors(block)
+            if self.modulating is not None:
+                radius = radius * self.modulating(block)
             Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
             Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
         return Z

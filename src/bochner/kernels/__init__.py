@@ -15,11 +15,13 @@ from bochner.kernels.anova import Anova
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.correlation import Correlation
+from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.distance import TL1, DeltaGaussian
 from bochner.kernels.domains import Domain, NonNegative, RealSpace, UnitSphere
 from bochner.kernels.functions import DotProduct, Radial
 from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
 from bochner.kernels.lag import Stationary
+from bochner.kernels.locally_stationary import LocallyStationary
 from bochner.kernels.metrics import Metric
 from bochner.kernels.modulated_waves import ModulatedWaves
 from bochner.kernels.profiled import Profiled
@@ -45,6 +47,7 @@ __all__ = [
     "Cauchy",
     "Correlation",
     "CoshGaussian",
+    "Definiteness",
     "DeltaGaussian",
     "Domain",
     "DotProduct",
@@ -53,6 +56,7 @@ __all__ = [
     "Hellinger",
     "Kernel",
     "Laplacian",
+    "LocallyStationary",
     "Matern",
     "Metric",
     "ModulatedWaves",

@@ -15,7 +15,7 @@ from bochner import kernels
 from bochner._numerics.arrays import Array
 from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
-from bochner.frequencies import Envelope, Frequencies
+from bochner.frequencies import Envelope, Frequencies, ModulatingWaves
 from bochner.kernels import Kernel
 from bochner.learning.inference.basis import Grid, Matched, Plain
 from bochner.learning.inference.draws import Draws
@@ -31,7 +31,7 @@ from bochner.learning.trace import Trace
 from bochner.persist.container import ModelFileError
 from bochner.persist.hints import conforms
 from bochner.sampling import SCHEMES, HadamardRows
-from bochner.spectral import DECOMPOSITIONS
+from bochner.spectral import DECOMPOSITIONS, PAIRINGS
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
@@ -47,7 +47,9 @@ VALUES: Mapping[str, type] = MappingProxyType(
             *map(type, SCHEMES.values()),
             *map(type, DECOMPOSITIONS.values()),
             HadamardRows,
+            *map(type, PAIRINGS.values()),
             Envelope,
+            ModulatingWaves,
             Frequencies,
             Region,
             FeatureSums,

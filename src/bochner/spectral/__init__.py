@@ -28,9 +28,18 @@ from bochner.spectral.radial import (
     Shell,
     Student,
 )
+from bochner.spectral.two_frequency import (
+    PAIRINGS,
+    Grid,
+    Matched,
+    Pairing,
+    TwoFrequency,
+    grid_sides,
+)
 
 __all__ = [
     "DECOMPOSITIONS",
+    "PAIRINGS",
     "Allocation",
     "Auto",
     "ByMass",
@@ -44,6 +53,7 @@ __all__ = [
     "Elliptical",
     "ExponentialMagnitude",
     "GammaMixture",
+    "Grid",
     "HalfByMass",
     "Independent",
     "Isotropic",
@@ -51,8 +61,10 @@ __all__ = [
     "Lattice",
     "Law",
     "Mapped",
+    "Matched",
     "Modulated",
     "Modulation",
+    "Pairing",
     "Pairs",
     "Part",
     "Polar",
@@ -61,8 +73,10 @@ __all__ = [
     "Shell",
     "SpectralMeasure",
     "Student",
+    "TwoFrequency",
     "closed_form",
     "designed_measure",
+    "grid_sides",
     "profile",
     "spectral_measure",
 ]

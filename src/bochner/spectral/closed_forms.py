@@ -12,6 +12,7 @@ from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.modulated import modulated
 from bochner.spectral.modulation import Modulation
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
+from bochner.spectral.two_frequency import TwoFrequency
 
 _TRANSLATION = Modulation(0.0, 1.0, 1.0)  # exp(i t)
 
@@ -138,6 +139,19 @@ def _translated(length_scale: LengthScale, shift: Array, modulation: Modulation)
 def _(kernel: kernels.Bilinear, dim: int) -> SpectralMeasure:
     inner = closed_form(kernel.kernel, kernel.left.shape[1])
     return inner.mapped(kernel.left, kernel.right)
+
+
+@closed_form.register
+def _(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
+    envelope, stationary = (closed_form(k, dim) for k in (kernel.envelope, kernel.stationary))
+    centre = tuple(np.broadcast_to(kernel.centre, dim).tolist())
+    return SpectralMeasure(
+        tuple(
+            Part(slow.mass * fast.mass, TwoFrequency(fast.law, slow.law, centre))
+            for slow in envelope.parts
+            for fast in stationary.parts
+        )
+    )
 
 
 @closed_form.register

@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, product
 from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.sampling import Layout, Scheme
 from bochner.spectral.laws import Draw, Law
+
+if TYPE_CHECKING:
+    from bochner.spectral.two_frequency import Pairing
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +56,15 @@ class Convolution(Law):
     def layout(self) -> Layout:
         return tuple(block for law in self.laws for block in law.layout)
 
+    @property
+    def is_two_sided(self) -> bool:
+        return any(law.is_two_sided for law in self.laws)
+
     def assemble(self, blocks: list[Array]) -> Array:
-        return reduce(add, self._assembled(blocks))
+        return reduce(add, _assembled(self.laws, blocks))
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        if all(type(law).draw is Law.draw for law in self.laws):
-            # One layout for all, so that a quasi-random sequence fills it jointly.
-            ones, zeros = np.ones(m), np.zeros(m)
-            omegas = self._assembled(scheme.fill(self.layout, m, rng))
-            draws = [Draw(omega, ones, zeros) for omega in omegas]
-        else:
-            streams = rng.spawn(len(self.laws))
-            draws = [
-                # Two quasi-random sequences in step with each other would be far from independent.
-                law.draw(m, stream, scheme).rearranged(stream.permutation(m))
-                for law, stream in zip(self.laws, streams, strict=True)
-            ]
-        uneven = [index for index, law in enumerate(self.laws) if not law.is_even]
-        for index in uneven[1:]:
-            draws[index] = draws[index].reflected(rng.choice((-1.0, 1.0), m))
-        return reduce(add, draws)
+        return reduce(add, together(self.laws, m, rng, scheme))
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         choices = (
@@ -80,12 +73,47 @@ class Convolution(Law):
         )
         return tuple((float(np.prod(shares)), Convolution(laws)) for shares, laws in choices)
 
-    def _assembled(self, blocks: list[Array]) -> list[Array]:
-        ends = np.cumsum([0, *(len(law.layout) for law in self.laws)])
-        return [
-            law.assemble(blocks[start:stop])
-            for law, (start, stop) in zip(self.laws, pairwise(ends), strict=True)
+    def paired(self, pairing: "Pairing") -> Law:
+        return Convolution(tuple(law.paired(pairing) for law in self.laws))
+
+
+def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme) -> list[Draw]:
+    """Return ``m`` draws from each of some laws, those of a row independent of one another.
+
+    Laws that are not even are negated at random, but for one: the mean of the cosine of the sum is
+    the product of the means then.
+    """
+    if all(type(law).draw is Law.draw for law in laws):
+        # One layout for all, so that a quasi-random sequence fills it jointly.
+        layout = tuple(block for law in laws for block in law.layout)
+        ones, zeros = np.ones(m), np.zeros(m)
+        omegas = _assembled(laws, scheme.fill(layout, m, rng))
+        draws = [Draw(omega, ones, zeros) for omega in omegas]
+    else:
+        streams = rng.spawn(len(laws))
+        draws = [
+            # Two quasi-random sequences in step with each other would be far from independent.
+            law.draw(m, stream, scheme).rearranged(stream.permutation(m))
+            for law, stream in zip(laws, streams, strict=True)
         ]
+    return reflected(laws, draws, rng)
+
+
+def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator) -> list[Draw]:
+    """Return draws, negated at random where their law is not even, but for the first such law."""
+    uneven = [index for index, law in enumerate(laws) if not law.is_even]
+    for index in uneven[1:]:
+        signs = rng.choice((-1.0, 1.0), len(draws[index].ratio))
+        draws[index] = draws[index].reflected(signs)
+    return draws
+
+
+def _assembled(laws: tuple[Law, ...], blocks: list[Array]) -> list[Array]:
+    ends = np.cumsum([0, *(len(law.layout) for law in laws)])
+    return [
+        law.assemble(blocks[start:stop])
+        for law, (start, stop) in zip(laws, pairwise(ends), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +146,15 @@ class Mapped(Law):
 
     @property
     def is_positive(self) -> bool:
-        return self.law.is_positive and np.array_equal(self.left, self.right)
+        return self.law.is_positive and self._is_one_map
+
+    @property
+    def is_two_sided(self) -> bool:
+        return self.law.is_two_sided or not self._is_one_map
+
+    @property
+    def _is_one_map(self) -> bool:
+        return np.array_equal(self.left, self.right)
 
     @property
     def is_even(self) -> bool:
@@ -138,10 +174,15 @@ class Mapped(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)
         omega = np.asarray(inner.omega)
-        nu = omega if inner.nu is None else inner.nu
-        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu @ self.right.T)
+        nu = None
+        if self.is_two_sided:
+            nu = (omega if inner.nu is None else inner.nu) @ self.right.T
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         return tuple(
             (share, Mapped(law, self.left, self.right)) for share, law in self.law.jordan()
         )
+
+    def paired(self, pairing: "Pairing") -> Law:
+        return Mapped(self.law.paired(pairing), self.left, self.right)

@@ -22,6 +22,7 @@ from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
 from bochner.spectral.spherical import spherical_polynomial_measure
+from bochner.spectral.two_frequency import Pairing
 
 _DEFAULT_FREQUENCIES = 256
 
@@ -205,6 +206,7 @@ def spectral_measure(
     *,
     decomposition: str | Decomposition = "auto",
     scheme: str | Scheme = "orthogonal",
+    pairs: str | Pairing = "matched",
 ) -> SpectralMeasure:
     r"""Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
 
@@ -228,6 +230,9 @@ def spectral_measure(
         signed or is not known, and takes the polar form of an asymmetric kernel.
     scheme : {"orthogonal", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
         With which frequencies will be drawn: a designed measure depends on it.
+    pairs : {"matched", "grid"} or Pairing, default="matched"
+        How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
+        those of the midpoint: one of each for every pair, or all pairs of few of them.
 
     Returns
     -------
@@ -264,7 +269,7 @@ def spectral_measure(
         n_frequencies=int(m),
         orthogonal=makes_blocks(resolve_scheme(scheme)),
     )
-    return resolve_decomposition(decomposition).measure(kernel, setting)
+    return resolve_decomposition(decomposition).measure(kernel, setting).paired(pairs)
 
 
 def _pairs(metric: Metric, domain: object, setting: Setting) -> Pairs | None:

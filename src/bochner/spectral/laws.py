@@ -1,8 +1,10 @@
 """Probability laws over frequencies, assembled from blocks that any scheme can fill."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,9 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
+
+if TYPE_CHECKING:
+    from bochner.spectral.two_frequency import Pairing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,17 +39,17 @@ class Draw:
     phase: Array
     nu: Array | None = None
 
-    def rearranged(self, order: NDArray[np.intp]) -> "Draw":
+    def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with its rows in another order."""
         nu = None if self.nu is None else self.nu[order]
         return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu)
 
-    def reflected(self, signs: Array) -> "Draw":
+    def reflected(self, signs: Array) -> Draw:
         """Return the draw with some frequencies and their phases negated: the same cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
         return Draw(np.asarray(self.omega) * signs[:, None], self.ratio, self.phase * signs, nu)
 
-    def __add__(self, other: "Draw") -> "Draw":
+    def __add__(self, other: Draw) -> Draw:
         """Return the draw from the product of two kernels."""
         omega, other_omega = np.asarray(self.omega), np.asarray(other.omega)
         nu = None
@@ -87,6 +92,11 @@ class Law(ABC):
         return True
 
     @property
+    def is_two_sided(self) -> bool:
+        """Whether the two arguments have frequencies of their own."""
+        return False
+
+    @property
     @abstractmethod
     def layout(self) -> Layout:
         """The blocks of directions and uniforms that one draw is made of."""
@@ -107,13 +117,17 @@ class Law(ABC):
         """Return ``m`` frequencies with their importance weights and phases."""
         return Draw(self.hold(m, rng, scheme), np.ones(m), np.zeros(m))
 
-    def jordan(self) -> "tuple[tuple[float, Law], ...]":
+    def jordan(self) -> tuple[tuple[float, Law], ...]:
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
         return ((1.0, self),)
 
+    def paired(self, pairing: Pairing) -> Law:
+        """Return the law with another pairing of the frequencies of lags and midpoints."""
+        return self
+
     def joined(
-        self, mass: float, other: "Law", other_mass: float
-    ) -> "tuple[tuple[float, Law], ...] | None":
+        self, mass: float, other: Law, other_mass: float
+    ) -> tuple[tuple[float, Law], ...] | None:
         """Return masses and laws of the sum of two measures, or ``None`` if they stay two."""
         return None
 

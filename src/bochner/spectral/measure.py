@@ -14,6 +14,7 @@ from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
 from bochner.spectral.composite import Convolution, Mapped
 from bochner.spectral.laws import Law
+from bochner.spectral.two_frequency import Pairing, resolve_pairing
 
 _HALF_BY_MASS = HalfByMass()
 
@@ -74,7 +75,10 @@ class SpectralMeasure:
 
     @property
     def mass(self) -> float:
-        r"""The total mass, :math:`\mu(R^d) = k(0)`."""
+        r"""The total mass, :math:`\mu(R^d) = k(0)`.
+
+        Of a locally stationary kernel, its value at the centre.
+        """
         return float(sum(part.mass * part.law.at_zero for part in self.parts))
 
     @property
@@ -86,6 +90,11 @@ class SpectralMeasure:
     def is_positive(self) -> bool:
         """Whether no part has negative mass or phases: the kernel is positive definite."""
         return all(part.mass >= 0.0 and part.law.is_positive for part in self.parts)
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether the arguments have frequencies of their own in some part."""
+        return any(part.law.is_two_sided for part in self.parts)
 
     def sample(
         self,
@@ -125,9 +134,19 @@ class SpectralMeasure:
         n_frequencies: int,
         rng: np.random.Generator | int | None = None,
         scheme: str | Scheme = "orthogonal",
+        *,
+        to_be_one_sided: bool = False,
     ) -> list[Frequencies]:
-        """Return what :meth:`sample` returns, one piece for each part that has frequencies."""
+        """Return what :meth:`sample` returns, one piece for each part that has frequencies.
+
+        ``to_be_one_sided`` says that each frequency of a part with two sides will be made two
+        (:func:`bochner.features.one_sided.one_sided`), and counts as two therefore.
+        ``n_frequencies`` is even then.
+        """
         m = _as_count(n_frequencies)
+        halved = to_be_one_sided and self.is_two_sided
+        if halved:
+            m //= 2
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
         mass = np.array([part.mass for part in self.parts])
@@ -136,7 +155,9 @@ class SpectralMeasure:
         streams = rng.spawn(len(self.parts))
         given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
         return [
-            _drawn(part, count, weight, stream, scheme)
+            _drawn(part, 2 * count, 0.5 * weight, stream, scheme)
+            if halved and not part.law.is_two_sided
+            else _drawn(part, count, weight, stream, scheme)
             for part, count, weight, stream in given
             if count
         ]
@@ -151,6 +172,18 @@ class SpectralMeasure:
         if len(split) == len(self.parts):
             return self
         return replace(self, parts=tuple(split), allocation=ByMass())
+
+    def paired(self, pairs: str | Pairing) -> "SpectralMeasure":
+        """Return the measure with locally stationary parts drawn in another way.
+
+        Parameters
+        ----------
+        pairs : {"matched", "grid"} or Pairing
+            See :class:`Matched` and :class:`Grid`.
+        """
+        pairing = resolve_pairing(pairs)
+        parts = (Part(part.mass, part.law.paired(pairing), part.envelope) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""

@@ -1,0 +1,205 @@
+"""Which locally stationary kernels are positive definite."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner.kernels._base import Kernel
+from bochner.kernels._gaussian_terms import Term, gaussian_terms
+
+_ROUNDING = 1e-12
+_CLEARLY = 1e-6
+_TINY = 1e-290
+_STEPS = 40
+_DIRECTIONS = 24
+_RADII = np.geomspace(1e-8, 1e8, 400)
+
+
+@dataclass(frozen=True, slots=True)
+class Definiteness:
+    """What is known of a kernel's positive definiteness.
+
+    Attributes
+    ----------
+    holds : bool or None
+        True if it is proven, False if it is refuted, None if it is not known.
+    reason : str
+        Why, in words.
+    witness : tuple of two points or None
+        Inputs, tuples of d floats, whose two by two Gram matrix has a negative eigenvalue; they
+        refute it.
+    """
+
+    holds: bool | None
+    reason: str
+    witness: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+
+def definiteness(
+    envelope: Kernel, stationary: Kernel, centre: LengthScale, dim: int
+) -> Definiteness:
+    r"""Return whether :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)` is positive definite.
+
+    That both factors are positive definite functions and :math:`\kappa_1 \geq 0` is not enough:
+    with :math:`\kappa_s = 1` and :math:`\kappa_1(u) = e^{-u^2/2}`, :math:`k(1, -1) = 1` exceeds
+    :math:`k(1, 1) = k(-1, -1) = e^{-1/2}`. The amplitude must change slowly, in units of the
+    length over which :math:`\kappa_s` falls.
+
+    **Sufficient.** Let :math:`c = 0`, which is no loss, and :math:`\delta = x - y`. Of an envelope
+    :math:`e^{-u^\top \Sigma u / 2}`
+
+    .. math::
+        e^{-(x + y)^\top \Sigma (x + y) / 8} =
+        e^{-x^\top \Sigma x / 4}\, e^{-y^\top \Sigma y / 4}\, e^{\delta^\top \Sigma \delta / 8},
+
+    so that the kernel is positive definite exactly when the function
+    :math:`e^{\delta^\top \Sigma \delta / 8} \kappa_s(\delta)` of the lag is. If :math:`\kappa_s`
+    is :math:`e^{-\delta^\top S \delta / 2}` times any positive definite function, it is where
+    :math:`T = S - \Sigma / 4` is positive semidefinite, and if that function is constant only
+    there. Sums over such terms of either factor, with positive weights, stay positive definite.
+
+    An envelope :math:`e^{-u^\top \Sigma u / 2} \sum_q w_q \cos(m_q \cdot u)` that shares one
+    :math:`\Sigma` leaves :math:`\sum_q w_q \cos(m_q \cdot u)\, f(\delta)`, where ``f`` is the
+    transform of :math:`N(\mu, T)`, or the mean of those of :math:`N(\pm\mu, T)`. Between
+    frequencies :math:`\omega` and :math:`\omega + m` of the two arguments it has the mass
+    :math:`\frac w2 f(\omega + \frac m2)`, and :math:`w_0 f(\omega)` on the diagonal, where
+    :math:`w_0` is the weight without a mean. For a Gaussian, whatever :math:`\mu`,
+
+    .. math:: f(\omega + \tfrac m2) = e^{m^\top T^{-1} m / 8} \sqrt{f(\omega) f(\omega + m)},
+
+    so the masses, divided by these roots, are :math:`w_0` plus, for each ``q``,
+    :math:`\frac{w_q}2 e^{m_q^\top T^{-1} m_q / 8}` times a shift and its inverse, whose sum has
+    norm two. They are positive semidefinite if
+
+    .. math:: \sum_{m_q \neq 0} w_q\, e^{m_q^\top T^{-1} m_q / 8} \leq w_0
+
+    for every term of :math:`\kappa_s`. An :math:`m_q` outside the range of :math:`T` fails.
+
+    **Necessary.** :math:`\kappa_1 \geq 0`, and by Cauchy and Schwarz
+
+    .. math:: \kappa_1(u)\, |\kappa_s(\delta)| \leq \kappa_s(0)
+              \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}.
+
+    Two points that break it are looked for on lines through the centre: along the axes, the
+    diagonal, the means, and the eigenvectors of every :math:`T`. With :math:`u = 0` a Gaussian
+    envelope needs :math:`|\kappa_s(\delta)| \leq \kappa_s(0)\, e^{-\delta^\top \Sigma \delta / 8}`,
+    which no factor with a heavier tail fulfils, such as a Matérn one. Where it breaks too far out
+    for floating point, and where neither condition decides, the answer is not known.
+
+    Parameters
+    ----------
+    envelope, stationary : Kernel
+        Functions of the lag, see :class:`~bochner.kernels.LocallyStationary`.
+    centre : float or tuple of d floats
+    dim : int
+
+    Returns
+    -------
+    verdict : Definiteness
+    """
+    slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
+    if all(term.is_exact for term in slow) and _suffices(slow, fast):
+        return Definiteness(True, _reason(slow))
+    found = _witness(envelope, stationary, _directions(slow, fast, dim))
+    if found is None:
+        return Definiteness(
+            None, "no condition that is known proves it, and no pair of points refutes it"
+        )
+    points = tuple(tuple((point + as_array(centre)).tolist()) for point in found)
+    first, second = points
+    if first == second:
+        return Definiteness(False, "the envelope is negative somewhere", (first, second))
+    return Definiteness(
+        False,
+        "the envelope falls too fast: between two points the kernel exceeds the geometric mean of "
+        "its values at them",
+        (first, second),
+    )
+
+
+def _reason(slow: list[Term]) -> str:
+    if not any(term.mean.any() or term.covariance.any() for term in slow):
+        return "the envelope is constant"
+    return "the envelope changes slowly enough for the spectrum of the stationary factor"
+
+
+def _suffices(slow: list[Term], fast: list[Term]) -> bool:
+    groups: list[list[Term]] = []
+    for term in slow:
+        for group in groups:
+            if np.allclose(group[0].covariance, term.covariance, rtol=1e-10, atol=0.0):
+                group.append(term)
+                break
+        else:
+            groups.append([term])
+    return all(_group_suffices(group, term) for group in groups for term in fast)
+
+
+def _group_suffices(group: list[Term], fast: Term) -> bool:
+    """Return whether envelope terms of one covariance keep a term of the stationary factor."""
+    values, vectors = np.linalg.eigh(fast.covariance - 0.25 * group[0].covariance)
+    scale = max(np.abs(fast.covariance).max(), np.abs(group[0].covariance).max())
+    if values.min() < -_ROUNDING * scale:
+        return False
+    kept = values > _ROUNDING * scale
+    rest = sum(term.weight for term in group if not term.mean.any())
+    for term in group:
+        if term.mean.any():
+            along = vectors.T @ term.mean
+            if np.abs(along[~kept]).max(initial=0.0) > _ROUNDING * np.abs(along).max():
+                return False
+            with np.errstate(over="ignore"):
+                rest -= term.weight * np.exp(0.125 * np.sum(along[kept] ** 2 / values[kept]))
+    return bool(rest >= 0.0)
+
+
+def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
+    """Return unit vectors of shape (n, dim) along which two points may refute it."""
+    found = [np.ones(dim), *np.eye(dim)]
+    found += [term.mean for term in (*slow, *fast) if term.mean.any()]
+    for a in slow:
+        for b in fast:
+            found += list(np.linalg.eigh(b.covariance - 0.25 * a.covariance)[1].T)
+    directions = np.array(found[: max(_DIRECTIONS, dim + 1)])
+    unit: Array = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    return unit
+
+
+def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[Array, Array] | None:
+    """Return the two points, from the centre, that break the necessary condition most."""
+    best, least = None, 0.0
+    for direction in directions:
+        points = _line(envelope, stationary, direction)
+        K = envelope.evaluate(0.5 * points, -0.5 * points) * stationary.evaluate(points, points)
+        i, j, eigenvalue = _worst_pair(K)
+        if eigenvalue < least:
+            best, least = (points[i], points[j]), eigenvalue
+    return best
+
+
+def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
+    """Return points on both sides of the centre, at scales on which the factors change."""
+    origin, ray = np.zeros((1, len(direction))), _RADII[:, None] * direction
+    scales = []
+    for kernel in (envelope, stationary):
+        value = kernel.evaluate(ray, origin)[:, 0]
+        fallen = value < 0.5 * kernel.diag(origin)[0]
+        if fallen.any():
+            scales.append(_RADII[np.argmax(fallen)])
+    steps = np.geomspace(1e-2, 1e2, _STEPS)
+    radii = np.unique(np.concatenate([[0.0], *(scale * steps for scale in scales)]))
+    both: Array = np.concatenate([-radii[:0:-1], radii])[:, None] * direction
+    return both
+
+
+def _worst_pair(K: Array) -> tuple[int, int, float]:
+    """Return the pair whose Gram matrix has the least eigenvalue, if that is no rounding error."""
+    diagonal = np.diagonal(K)
+    greatest = np.maximum(np.abs(K), np.maximum.outer(np.abs(diagonal), np.abs(diagonal)))
+    greatest = np.maximum(greatest, _TINY)
+    a, b, c = diagonal[:, None] / greatest, diagonal[None, :] / greatest, K / greatest
+    eigenvalue = 0.5 * (a + b) - np.sqrt(0.25 * (a - b) ** 2 + c**2)
+    eigenvalue = np.where(eigenvalue < -_CLEARLY, eigenvalue * greatest, 0.0)
+    i, j = np.unravel_index(int(np.argmin(eigenvalue)), K.shape)
+    return int(i), int(j), float(eigenvalue[i, j])

@@ -1,0 +1,148 @@
+"""Kernels whose amplitude changes with the place: locally stationary ones."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
+from bochner.kernels._base import Kernel
+from bochner.kernels.algebra import Product, Scaled, Sum
+from bochner.kernels.anova import Anova
+from bochner.kernels.correlation import Correlation
+from bochner.kernels.definiteness import Definiteness, definiteness
+from bochner.kernels.spectral_mixture import SpectralMixture
+
+
+@dataclass(frozen=True, slots=True)
+class LocallyStationary(Kernel):
+    r"""A stationary kernel with an amplitude that depends on the midpoint of the arguments.
+
+    .. math:: k(x, y) = \kappa_1\big(\tfrac{x + y}{2} - c\big)\, \kappa_s(x - y)
+
+    Near the centre :math:`c` it is nearly :math:`\kappa_s`, and the variance
+    :math:`k(x, x) = \kappa_1(x - c)\, \kappa_s(0)` changes from place to place. It is symmetric,
+    and positive definite only for some pairs of factors: :meth:`positive_definite` says which.
+
+    Parameters
+    ----------
+    envelope : Kernel
+        :math:`\kappa_1(u)` is its value at the lag ``u``. Gaussian, Laplacian, Exponential, Matern,
+        Cauchy, RationalQuadratic, SpectralMixture, Anova, and sums, products and positive
+        multiples of them.
+    stationary : Kernel
+        :math:`\kappa_s`, one of the same kernels.
+    centre : float or sequence of d floats, default=0.0
+        :math:`c`, in the units of the inputs; a number is the same for every input.
+
+    Raises
+    ------
+    TypeError
+        If a factor is not a kernel.
+    ValueError
+        If a factor is not one of these kernels, or the centre not finite; when called, if
+        parameters do not fit the number of inputs.
+
+    References
+    ----------
+    Silverman, "Locally stationary random processes", 1957. Genton, "Classes of kernels for machine
+    learning: a statistics perspective", 2001.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Gaussian, LocallyStationary
+    >>> k = LocallyStationary(Gaussian(2.0), Gaussian(1.0))
+    >>> k([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.1194],
+           [0.1194, 0.6065]])
+    >>> k.positive_definite(1).holds
+    True
+    """
+
+    envelope: Kernel
+    stationary: Kernel
+    centre: LengthScale = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("envelope", "stationary"):
+            _check_factor(name, getattr(self, name))
+        object.__setattr__(self, "centre", as_scalar_or_tuple("centre", self.centre))
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        centre = as_array(self.centre)
+        # The lag of these two is the midpoint, counted from the centre.
+        K = self.envelope.evaluate(0.5 * (X - centre), 0.5 * (centre - Y))
+        K *= self.stationary.evaluate(X, Y)
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        rows: Array = check_array(X, dtype=np.float64, input_name="X")
+        self.check_dim(rows.shape[1])
+        origin = np.zeros((1, rows.shape[1]))
+        amplitude = self.envelope.evaluate(rows - as_array(self.centre), origin)
+        variance: Array = amplitude[:, 0] * self.stationary.diag(rows)
+        return variance
+
+    def check_dim(self, dim: int) -> None:
+        self.envelope.check_dim(dim)
+        self.stationary.check_dim(dim)
+        check_dim("centre", self.centre, dim)
+
+    def positive_definite(self, dim: int) -> Definiteness:
+        r"""Return what is known of the positive definiteness on ``dim`` inputs, with the reason.
+
+        It is proven for envelopes of terms :math:`w_q e^{-u^\top \Sigma_q u / 2} \cos(m_q \cdot u)`
+        and stationary factors that are sums of terms :math:`e^{-\delta^\top S_r \delta / 2}` times
+        positive definite functions, if every :math:`T = S_r - \Sigma_q / 4` is positive
+        semidefinite and, among terms of one :math:`\Sigma_q`, the sum of
+        :math:`w_q e^{m_q^\top T^{-1} m_q / 8}`
+        over those with a mean is at most the weight of those without. Of two Gaussians
+        :math:`S - \Sigma / 4` decides. It is refuted by two points with
+
+        .. math:: \kappa_1(u)\, |\kappa_s(\delta)| > \kappa_s(0)
+                  \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}
+
+        or where :math:`\kappa_1 < 0`; that both factors are positive definite and
+        :math:`\kappa_1 \geq 0` is not enough. The derivation is in
+        ``bochner/kernels/definiteness.py``.
+
+        Parameters
+        ----------
+        dim : int
+
+        Returns
+        -------
+        verdict : Definiteness
+            ``holds`` is True, False or None, which means that it is not known.
+
+        Examples
+        --------
+        >>> from bochner.kernels import Gaussian, LocallyStationary, Matern
+        >>> found = LocallyStationary(Gaussian(), Matern()).positive_definite(1)
+        >>> found.holds, len(found.witness)
+        (False, 2)
+        """
+        self.check_dim(dim)
+        return definiteness(self.envelope, self.stationary, self.centre, dim)
+
+
+def _check_factor(name: str, kernel: Any) -> None:
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"{name} must be a kernel, such as Gaussian(1.0), got {kernel!r}.")
+    if not _is_of_the_lag(kernel):
+        raise ValueError(
+            f"{name} must be a symmetric, positive definite function of the lag in closed form: "
+            f"Gaussian, Laplacian, Exponential, Matern, Cauchy, RationalQuadratic, "
+            f"SpectralMixture, Anova, or sums, products and positive multiples of them; got "
+            f"{kernel!r}."
+        )
+
+
+def _is_of_the_lag(kernel: Kernel) -> bool:
+    if isinstance(kernel, Sum | Product):
+        return all(map(_is_of_the_lag, kernel.members))
+    if isinstance(kernel, Scaled):
+        return kernel.factor > 0.0 and _is_of_the_lag(kernel.kernel)
+    return isinstance(kernel, Correlation | SpectralMixture | Anova)

@@ -1,0 +1,125 @@
+"""Features of locally stationary kernels are of one side, symmetric and signed."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import bochner
+from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, diagnose
+from bochner.kernels import Anova, Gaussian, LocallyStationary, Matern, SpectralMixture
+
+RNG = np.random.default_rng(0)
+X, NEW = RNG.normal(size=(60, 2)), RNG.normal(size=(20, 2))
+PLAIN = LocallyStationary(Gaussian(2.0), Gaussian(0.8), (0.3, -0.2))
+CONSTANT = SpectralMixture([2.0], [[0.0, 0.0]], [0.0])
+KERNELS = {
+    "plain": PLAIN,
+    "sum with a stationary one": PLAIN + 0.5 * Matern(),
+    "product": PLAIN * Matern(2.0),
+    "of waves": LocallyStationary(
+        SpectralMixture([1.0, 0.2], [[0.0, 0.0], [1.0, 0.5]], [0.2, 0.3]), Gaussian()
+    ),
+    "constant": LocallyStationary(CONSTANT, Gaussian()),
+    "sparse": LocallyStationary(Anova(Gaussian(2.0), 0.5), Gaussian()),
+}
+
+
+@pytest.mark.parametrize("pairs", ["matched", "grid"])
+@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_both_arguments_have_the_same_signed_features(kernel, weights, pairs):
+    map = FourierFeatures(kernel, 1024, weights=weights, pairs=pairs, random_state=0).fit(X)
+    assert map.frequencies_.is_symmetric
+    assert map.frequencies_.n_frequencies == 512
+    assert {-1.0, 1.0} == set(map.signature_)
+    assert_array_equal(map.transform(NEW), map.transform_right(NEW))
+    gram, exact = map.gram(NEW), kernel(NEW)
+    assert_allclose(gram, gram.T, rtol=0.0, atol=1e-14)
+    error = np.linalg.norm(gram - exact) / np.linalg.norm(exact)
+    assert error < (0.35 if pairs == "matched" else 0.6)
+
+
+def test_fitted_masses_stay_symmetric():
+    kernel = PLAIN + 0.5 * Matern()
+    map = FourierFeatures(kernel, 2048, masses="least_squares", random_state=0).fit(X)
+    assert map.frequencies_.is_symmetric
+    assert np.linalg.norm(map.gram(X) - kernel(X)) < 0.3 * np.linalg.norm(kernel(X))
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 6, 510])
+@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
+def test_a_number_of_components_that_cannot_be_shared_is_refused(n_components, weights):
+    map = FourierFeatures(PLAIN, n_components, weights=weights)
+    with pytest.raises(ValueError, match=r"n_components must be a multiple of 4 .*Use \d+\."):
+        map.fit(X)
+    with pytest.raises(ValueError, match="n_components must be a multiple of 4"):
+        KreinRidge(PLAIN, n_components, weights=weights).fit(X, X[:, 0])
+
+
+def test_a_grid_has_fewer_products_with_rows_to_make():
+    drawn = FourierFeatures(PLAIN, 256, pairs="grid", random_state=0).fit(X).frequencies_
+    assert len(np.unique(drawn.omega.round(10), axis=0)) == 8
+    assert len(np.unique(drawn.modulation.v.round(10), axis=0)) == 8
+
+
+@pytest.mark.parametrize("pairs", ["matched", "grid"])
+def test_fitted_maps_and_models_come_back(pairs, tmp_path):
+    map = FourierFeatures(PLAIN, 64, pairs=pairs, random_state=0).fit(X)
+    ridge = KreinRidge(PLAIN, 64, pairs=pairs, random_state=0).fit(X, X[:, 0])
+    for model, method in ((map, "transform"), (ridge, "predict")):
+        bochner.save(model, tmp_path / "model.bochner")
+        for twin in (bochner.load(tmp_path / "model.bochner"), pickle.loads(pickle.dumps(model))):
+            assert twin.pairs == pairs
+            assert twin.kernel_ == PLAIN
+            assert getattr(twin, method)(NEW).tobytes() == getattr(model, method)(NEW).tobytes()
+
+
+def burst(rng, n):
+    """A random wave that fades away from the middle, seen with noise, and its true values."""
+    frequency, phase = rng.normal(scale=3.0, size=30), rng.uniform(0.0, 2.0 * np.pi, 30)
+    rows = rng.uniform(-5.0, 5.0, (n + 1000, 1))
+    wave = np.cos(rows * frequency + phase).sum(axis=1) / np.sqrt(15.0)
+    truth = np.exp(-(rows[:, 0] ** 2) / 4.0) * wave
+    seen = truth[:n] + 0.5 * rng.normal(size=n)
+    return rows[:n], seen, rows[n:], truth[n:]
+
+
+def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
+    # The amplitude squared is the variance, exp(-x^2 / 2), of the envelope of length scale one.
+    stationary = Gaussian(1.0 / 3.0)
+    errors = []
+    for rng in np.random.default_rng(0).spawn(5):
+        rows, seen, new, truth = burst(rng, 200)
+        made = (
+            KreinRidge(kernel, 2048, alpha=0.5, scheme="qmc", random_state=0).fit(rows, seen)
+            for kernel in (LocallyStationary(Gaussian(1.0), stationary), stationary)
+        )
+        errors.append([np.mean((model.predict(new) - truth) ** 2) for model in made])
+    local, plain = np.mean(errors, axis=0)
+    assert local < 0.85 * plain
+
+
+def test_classifiers_take_it():
+    model = KreinRidgeClassifier(PLAIN, 512, weights="least_squares", random_state=0)
+    assert model.fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.9
+
+
+def test_a_diagnosis_says_whether_it_is_positive_definite():
+    verdicts = {
+        "positive definite: the envelope changes slowly": PLAIN,
+        "not positive definite: the envelope falls too fast": LocallyStationary(
+            Gaussian(), Matern()
+        ),
+        "not known whether positive definite: no condition": LocallyStationary(
+            Matern(3.0), Gaussian()
+        ),
+    }
+    for words, kernel in verdicts.items():
+        found = diagnose(kernel, X, n_components=64, random_state=0)
+        assert found.definiteness == kernel.positive_definite(2)
+        assert f"on all inputs {words}" in " ".join(repr(found).split())
+        assert "eigenvalues" in repr(found)
+        assert found.features.sign == "signed"
+    assert diagnose(Gaussian(), X, n_components=64, random_state=0).definiteness is None

@@ -1,0 +1,200 @@
+"""Locally stationary kernels, and which of them are positive definite."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.kernels import (
+    Anova,
+    Cauchy,
+    Definiteness,
+    Exponential,
+    Gaussian,
+    Kernel,
+    LocallyStationary,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    ShiftGaussian,
+    SpectralMixture,
+)
+
+X = np.random.default_rng(0).normal(size=(20, 2))
+
+
+def test_the_kernel_is_its_formula():
+    k = LocallyStationary(Gaussian(2.0), Exponential(0.5), (0.3, -1.0))
+    for x in X[:4]:
+        for y in X[4:8]:
+            u = (x + y) / 2.0 - [0.3, -1.0]
+            expected = np.exp(-(u @ u) / 8.0) * np.exp(-2.0 * np.linalg.norm(x - y))
+            assert_allclose(k([x], [y]), expected, rtol=1e-12)
+
+
+def test_the_gram_matrix_is_symmetric_to_the_last_bit():
+    mixture = SpectralMixture([1.0, 0.5], [[0.0, 0.0], [1.0, 2.0]], [[0.2, 0.4], [0.0, 1.0]])
+    for k in (
+        LocallyStationary(mixture, Matern(), 0.3),
+        LocallyStationary(RationalQuadratic(), Cauchy(), (0.1, 0.2)),
+    ):
+        assert_array_equal(k(X), k(X).T)
+
+
+def test_the_centre_moves_the_kernel():
+    centre = np.array([0.7, -0.4])
+    here, there = (LocallyStationary(Gaussian(), Matern(), c) for c in (0.0, centre))
+    assert_allclose(there(X + centre), here(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (ShiftGaussian(), "symmetric, positive definite function of the lag"),
+        (Polynomial(2), "function of the lag"),
+        (-1.0 * Gaussian(), "function of the lag"),
+        (Gaussian() - Matern(), "function of the lag"),
+        (LocallyStationary(Gaussian(), Gaussian()), "function of the lag"),
+    ],
+    ids=repr,
+)
+def test_other_factors_are_refused(factor, message):
+    with pytest.raises(ValueError, match=f"envelope must be a {message}|{message}"):
+        LocallyStationary(factor, Gaussian())
+    with pytest.raises(ValueError, match="stationary must be"):
+        LocallyStationary(Gaussian(), factor)
+
+
+def test_what_is_no_kernel_is_refused():
+    with pytest.raises(TypeError, match=r"envelope must be a kernel.*got 'gaussian'"):
+        LocallyStationary("gaussian", Gaussian())
+    with pytest.raises(ValueError, match="centre must be finite"):
+        LocallyStationary(Gaussian(), Gaussian(), np.nan)
+    with pytest.raises(ValueError, match="centre has 3 entries"):
+        LocallyStationary(Gaussian(), Gaussian(), (1.0, 2.0, 3.0))(X)
+    with pytest.raises(ValueError, match="length_scale has 3 entries"):
+        LocallyStationary(Gaussian(), Gaussian((1.0, 2.0, 3.0))).diag(X)
+
+
+def random_matrix(rng, dim, size):
+    root = rng.normal(size=(dim, dim))
+    return size * root @ root.T / dim
+
+
+def random_mixture(rng, dim, size, first_is_centred):
+    """A mixture, half of the time with one covariance for all."""
+    q = int(rng.integers(1, 4))
+    means = rng.normal(scale=rng.uniform(0.0, 1.5) * size**0.5, size=(q, dim))
+    means[0] *= not first_is_centred
+    common = random_matrix(rng, dim, size)
+    shared = rng.random() < 0.5
+    covariances = [common if shared else random_matrix(rng, dim, size) for _ in range(q)]
+    weights = rng.uniform(0.05, 1.0, size=q)
+    weights[0] += 1.0
+    return SpectralMixture(weights, means, covariances)
+
+
+def random_kernel(rng):
+    dim = int(rng.integers(1, 4))
+    size = 10.0 ** rng.uniform(-1.5, 1.0)
+    envelope = random_mixture(rng, dim, size, first_is_centred=True)
+    stationary = random_mixture(rng, dim, 1.0, first_is_centred=False)
+    others = [
+        stationary,
+        stationary * Matern(),
+        stationary + Gaussian(0.8),
+        Gaussian(1.0),
+        Anova(Gaussian(), 0.7),
+        RationalQuadratic(),
+    ]
+    stationary = others[int(rng.integers(len(others)))]
+    if rng.random() < 0.2:
+        envelope = [Matern(), Cauchy(2.0), Anova(Gaussian(2.0), 0.5)][int(rng.integers(3))]
+    return LocallyStationary(envelope, stationary, tuple(rng.normal(size=dim))), dim
+
+
+def least_eigenvalue(k, rows):
+    values = np.linalg.eigvalsh(k(rows))
+    return values[0] / np.abs(values).max()
+
+
+def check_verdict(k: Kernel, dim, verdict: Definiteness, rng):
+    if verdict.holds is False:
+        witness = np.array(verdict.witness)
+        assert witness.shape == (2, dim)
+        assert least_eigenvalue(k, witness) < -1e-7
+        return
+    assert verdict.witness is None
+    if verdict.holds:
+        for spread in (0.3, 1.0, 3.0):
+            rows = np.asarray(k.centre) + spread * rng.normal(size=(40, dim))
+            assert least_eigenvalue(k, rows) > -1e-10
+
+
+def test_verdicts_agree_with_eigenvalues():
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(100):
+        k, dim = random_kernel(rng)
+        verdict = k.positive_definite(dim)
+        check_verdict(k, dim, verdict, rng)
+        held.append(verdict.holds)
+    assert min(held.count(answer) for answer in (True, False, None)) > 5
+
+
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_gaussian_factors_are_decided_by_the_length_scales(dim):
+    rng = np.random.default_rng(dim)
+    scales = rng.uniform(0.5, 2.0, dim)
+    for ratio, holds in ((1.99, True), (2.0, True), (2.01, False), (5.0, False)):
+        # The last input decides.
+        stationary = scales * np.where(np.arange(dim) == dim - 1, ratio, 1.0)
+        k = LocallyStationary(Gaussian(scales), Gaussian(stationary), 0.5)
+        verdict = k.positive_definite(dim)
+        assert verdict.holds is holds
+        check_verdict(k, dim, verdict, rng)
+
+
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 3.0, 5.0])
+@pytest.mark.parametrize("factor", [Matern, Exponential, RationalQuadratic, Cauchy])
+def test_a_gaussian_envelope_refutes_heavy_tails(factor, ratio):
+    k = LocallyStationary(Gaussian(ratio), factor())
+    verdict = k.positive_definite(1)
+    assert verdict.holds is False
+    check_verdict(k, 1, verdict, None)
+    # On the grid itself, by the condition as it is written.
+    delta = np.linspace(0.0, 400.0, 4001)[:, None]
+    stationary = factor()(delta, [[0.0]])[:, 0]
+    assert (stationary > np.exp(-(delta[:, 0] ** 2) / (8.0 * ratio**2))).any()
+
+
+def test_a_constant_envelope_keeps_every_kernel():
+    constant = SpectralMixture([2.0], [[0.0, 0.0]], [0.0])
+    assert LocallyStationary(constant, Matern()).positive_definite(2).holds
+
+
+@pytest.mark.parametrize("mean", [0.0, 2.0])
+def test_the_bound_on_cosines_proves_what_eigenvalues_show(mean):
+    # w exp(m^2 / 8 T) <= w_0 with m = 1.2, w_0 = 1 and T = 1 - 0.4 / 4.
+    bound = np.exp(-(1.2**2) / (8.0 * 0.9))
+    rows = np.linspace(-15.0, 15.0, 151)[:, None]
+    middle, lag = 0.5 * (rows + rows.T), rows - rows.T
+    for factor, holds in ((0.99, True), (1.01, None), (1.15, None)):
+        envelope = SpectralMixture([1.0, factor * bound], [[0.0], [1.2]], [0.4, 0.4])
+        k = LocallyStationary(envelope, SpectralMixture([1.0], [[mean]], [1.0]))
+        assert k.positive_definite(1).holds is holds
+        # Without the factors exp(-x^2 / 10) of either argument, which change no sign.
+        gram = (1.0 + factor * bound * np.cos(1.2 * middle)) * np.exp(-0.45 * lag**2)
+        least = np.linalg.eigvalsh(gram * np.cos(mean * lag))[0]
+        if holds:
+            assert least > -1e-12
+        elif mean == 0.0 and factor == 1.15:
+            assert least < -1e-2
+
+
+def test_a_negative_envelope_is_shown_at_one_point():
+    envelope = SpectralMixture([1.0, 1.5], [[0.0], [2.0]], [0.1, 0.1])
+    verdict = LocallyStationary(envelope, Gaussian()).positive_definite(1)
+    assert verdict.holds is False
+    first, second = verdict.witness
+    assert first == second
+    assert "negative" in verdict.reason

@@ -1,0 +1,98 @@
+"""Bugs that two-frequency measures invite."""
+
+from dataclasses import replace
+
+import numpy as np
+from laws import locally_stationary_laws as laws
+from mutants.planted import Mutant
+
+from bochner.features import one_sided
+from bochner.frequencies import modulation
+from bochner.spectral import TwoFrequency, composite, two_frequency
+from bochner.spectral.laws import Draw
+
+PLAIN, MIXED = (case for case in laws.CASES if case.dim == 2 and case.name in ("plain", "mixed"))
+
+
+def check(case, sides="two-sided", **options):
+    return lambda: laws.check_unbiased(case, sides=sides, seeds=100, m=144, **options)
+
+
+def with_draws(patch, change):
+    draw = TwoFrequency.draw
+    patch.setattr(
+        TwoFrequency, "draw", lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme))
+    )
+
+
+def flipped_sign_of_v(patch):
+    """The phase is that of v at the centre, not of minus v."""
+    with_draws(patch, lambda law, draw: replace(draw, phase=-draw.phase))
+
+
+def lost_one_half(patch):
+    """v is added and taken away as a whole."""
+
+    def change(law, draw):
+        s, v = 0.5 * (draw.omega + draw.nu), draw.omega - draw.nu
+        return replace(draw, omega=s + v, nu=s - v)
+
+    with_draws(patch, change)
+
+
+def stationary_stand_in(patch):
+    """Both arguments have the frequencies of the lag."""
+
+    def change(law, draw):
+        s = 0.5 * (draw.omega + draw.nu)
+        return Draw(s, draw.ratio, np.zeros_like(draw.phase), s)
+
+    with_draws(patch, change)
+
+
+def same_sign_on_the_right(patch):
+    with_draws(patch, lambda law, draw: replace(draw, nu=draw.omega))
+
+
+def no_reflections(patch):
+    """Laws that are not even are left so."""
+    for module in (composite, two_frequency):
+        patch.setattr(module, "reflected", lambda laws, draws, rng: draws)
+
+
+def waves_of_whole_v(patch):
+    made = modulation.MovedWaves.__init__
+
+    def whole(self, halved, phase):
+        made(self, 2.0 * halved, phase)
+
+    patch.setattr(modulation.MovedWaves, "__init__", whole)
+
+
+def whole_phases_of_one_side(patch):
+    made = one_sided.ModulatingWaves
+    patch.setattr(one_sided, "ModulatingWaves", lambda v, phase: made(v, 2.0 * phase))
+
+
+def one_sign_for_both_waves(patch):
+    made = one_sided.Frequencies
+
+    def positive(omega, weight, **options):
+        return made(omega, np.abs(weight), **options)
+
+    patch.setattr(one_sided, "Frequencies", positive)
+
+
+MUTANTS = tuple(
+    Mutant(bug.__name__, bug, checks)
+    for bug, checks in {
+        flipped_sign_of_v: (check(PLAIN), check(PLAIN, "one-sided")),
+        lost_one_half: (check(PLAIN), check(PLAIN, "one-sided", pairs="grid")),
+        stationary_stand_in: (check(PLAIN), check(PLAIN, "one-sided")),
+        same_sign_on_the_right: (check(PLAIN),),
+        no_reflections: (check(MIXED), check(MIXED, pairs="grid")),
+        waves_of_whole_v: (check(PLAIN, "one-sided"),),
+        whole_phases_of_one_side: (check(PLAIN, "one-sided"),),
+        one_sign_for_both_waves: (check(PLAIN, "one-sided"),),
+    }.items()
+)
