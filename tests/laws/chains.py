@@ -17,6 +17,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit
 
+from bochner.learning.inference.basis import PLAIN, Grid, Matched
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.hamiltonian import HamiltonianSettings
 from bochner.learning.inference.joint_pairs import JointPairChain
@@ -27,6 +28,7 @@ from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.regression import RegressionChain
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.two_spectra import TwoSpectraPrior
 from bochner.learning.mixture import MixturePrior, sample_prior
 from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
@@ -47,7 +49,19 @@ def features(X, omega):
 
 
 @dataclass(frozen=True)
-class Dense:
+class PlainWaves:
+    """Frequencies are waves of constant amplitude."""
+
+    @property
+    def basis(self):
+        return PLAIN
+
+    def features(self, X, omega):
+        return features(X, omega)
+
+
+@dataclass(frozen=True)
+class Dense(PlainWaves):
     """The Dirichlet-process mixture, with light tails."""
 
     # Of proposals: the law is the same whatever they are.
@@ -55,12 +69,12 @@ class Dense:
     jumps: float = field(default=0.25, compare=False)
     dim: int = 2
 
-    def draw(self, rng: Generator):
+    def draw(self, rng: Generator, size: int = N_FREQUENCIES):
         base = NormalInverseWishart(
             np.full(self.dim, 0.4), 0.5, 2.0 * np.eye(self.dim), self.dim + 4.0
         )
         hyper = MixturePrior(base, GammaPrior(2.0, 3.0))
-        mixture, omega = sample_prior(rng, hyper, N_FREQUENCIES)
+        mixture, omega = sample_prior(rng, hyper, size)
         return DensePrior(hyper, mixture, self.correlations, self.jumps), omega
 
     def functions(self, prior, omega):
@@ -76,12 +90,12 @@ class Dense:
 
 
 @dataclass(frozen=True)
-class Sparse:
+class Sparse(PlainWaves):
     """Spike and slab, with light tails."""
 
     dim: int = 2
 
-    def draw(self, rng: Generator):
+    def draw(self, rng: Generator, size: int = N_FREQUENCIES):
         hyper = SparseHyper(
             np.array([1.0, 2.0])[: self.dim],
             inclusion=(1.5, 3.0),
@@ -91,7 +105,7 @@ class Sparse:
             shape=4.0,
         )
         prior = SparsePrior.draw(rng, hyper)
-        active = rng.random((N_FREQUENCIES, self.dim)) < prior.inclusion
+        active = rng.random((size, self.dim)) < prior.inclusion
         omega = np.zeros(active.shape)
         for j, i in np.argwhere(active):
             k = rng.choice(hyper.n_slabs, p=prior.weights[i])
@@ -113,6 +127,68 @@ class Sparse:
 
 
 @dataclass(frozen=True)
+class Amplitudes:
+    """Frequencies of one law and amplitudes of another, matched or all combined."""
+
+    stationary: Any
+    envelope: Any
+    n_envelope: int = 0
+    dim: int = 2
+
+    @property
+    def basis(self):
+        return Grid(2, self.n_envelope) if self.n_envelope else Matched()
+
+    def draw(self, rng: Generator):
+        n_envelope = self.n_envelope or N_FREQUENCIES
+        stationary, s = self.stationary.draw(rng, 2 if self.n_envelope else N_FREQUENCIES)
+        envelope, v = self.envelope.draw(rng, n_envelope)
+        phase = 0.5 * np.pi * rng.normal(size=(n_envelope, 1))
+        if self.n_envelope:
+            omega = np.block([[s, np.zeros((len(s), 1))], [v, phase]])
+        else:
+            omega = np.hstack([s, v, phase])
+        return TwoSpectraPrior(self.basis, stationary, envelope), omega
+
+    def parts(self, omega):
+        """Return frequencies, amplitudes and phases of all units."""
+        if self.n_envelope:
+            return omega[:2, :-1], omega[2:, :-1], omega[2:, -1]
+        return omega[:, : self.dim], omega[:, self.dim : -1], omega[:, -1]
+
+    def features(self, X, omega):
+        """Features of one wave after another, those of a combination with an amplitude together."""
+        s, v, phase = self.parts(omega)
+        pairs = [(n, n) for n in range(len(s))]
+        if self.n_envelope:
+            pairs = [(n, k) for k in range(len(v)) for n in range(len(s))]
+        columns = []
+        for n, k in pairs:
+            angle, amplitude = X @ s[n], amplitudes(X, v[k], phase[k])
+            columns += [amplitude * np.cos(angle), amplitude * np.sin(angle)]
+        return np.column_stack(columns) / np.sqrt(len(pairs))
+
+    def functions(self, prior, omega):
+        s, v, phase = self.parts(omega)
+        at = [amplitudes(INPUTS[:1, : self.dim], *each)[0] for each in zip(v, phase, strict=True)]
+        own = self.stationary.functions(prior.stationary, s)
+        other = self.envelope.functions(prior.envelope, v)
+        return {
+            **own,
+            **{f"envelope's {name}": value for name, value in other.items()},
+            "phase": phase[0] ** 2 / (1.0 + phase[0] ** 2),
+            "phases": np.mean(np.cos(2.0 * phase)),
+            "amplitude": np.mean(np.abs(at)),
+            "amplitude and phase": np.tanh(at[0] * phase[0]),
+            "both": np.mean(np.cos(v[0] @ s[0])),
+        }
+
+
+def amplitudes(X, v, phase):
+    return np.sqrt(2.0) * np.cos(0.5 * X @ v + phase) if np.any(v) else np.ones(len(X))
+
+
+@dataclass(frozen=True)
 class Regression:
     """Gaussian noise; weights and variance are integrated out of the chain."""
 
@@ -125,25 +201,25 @@ class Regression:
         beta = rng.normal(size=Z.shape[1]) * np.sqrt(variance / precision)
         return Z @ beta + np.sqrt(variance) * rng.normal(size=len(Z)), beta
 
-    def start(self, rng, X, y, omega, prior, precision, beta, moves):
-        return self.chain(X, y, moves).init(rng, omega, prior, precision)
+    def start(self, rng, model, y, omega, prior, precision, beta):
+        return self.chain(model, y).init(rng, omega, prior, precision)
 
-    def chain(self, X, y, moves):
-        return RegressionChain(Rows.of(X, y), NOISE, moves)
+    def chain(self, model, y):
+        return RegressionChain(model.rows(y), NOISE, model.moves)
 
-    def redraw(self, rng, X, y, state, round_number):
+    def redraw(self, rng, model, y, state, round_number):
         """Draw new data, by turns given the old through the weights, and given nothing."""
         omega, precision = state.evidence.omega, state.evidence.precision
-        Z = features(X, omega)
+        Z = model.features(omega)
         if round_number % 2:
             return *self.draw(rng, Z, precision), omega, precision
         variance, beta = self._posterior(rng, Z, y, precision)
         return Z @ beta + np.sqrt(variance) * rng.normal(size=len(y)), beta, omega, precision
 
-    def complete(self, rng, X, y, state):
+    def complete(self, rng, model, y, state):
         """Draw the weights given the data; return them, frequencies and precision."""
         omega, precision = state.evidence.omega, state.evidence.precision
-        return self._posterior(rng, features(X, omega), y, precision)[1], omega, precision
+        return self._posterior(rng, model.features(omega), y, precision)[1], omega, precision
 
     def fit(self, Z, y, precision, beta):
         """Return the log evidence up to a constant, from the covariance of the data."""
@@ -178,22 +254,22 @@ class PolyaGamma:
     def outcomes(self, rng, activation):
         return (rng.random(len(activation)) < expit(activation)) - 0.5
 
-    def start(self, rng, X, y, omega, prior, precision, beta, moves):
-        chain = self.chain(X, y, moves)
-        weight = polya_gamma(rng, features(X, omega) @ beta)
+    def start(self, rng, model, y, omega, prior, precision, beta):
+        chain = self.chain(model, y)
+        weight = polya_gamma(rng, model.features(omega) @ beta)
         return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), weight=weight))
 
-    def chain(self, X, y, moves):
-        return LogisticChain(Rows.of(X, y), moves)
+    def chain(self, model, y):
+        return LogisticChain(model.rows(y), model.moves)
 
-    def redraw(self, rng, X, y, state, round_number):
+    def redraw(self, rng, model, y, state, round_number):
         """Draw the data given the weights, which ask nothing of the weights of the rows."""
-        beta, omega, precision = self.complete(rng, X, y, state)
-        return self.outcomes(rng, features(X, omega) @ beta), beta, omega, precision
+        beta, omega, precision = self.complete(rng, model, y, state)
+        return self.outcomes(rng, model.features(omega) @ beta), beta, omega, precision
 
-    def complete(self, rng, X, y, state):
+    def complete(self, rng, model, y, state):
         omega, precision = state.evidence.omega, state.evidence.precision
-        Z = features(X, omega)
+        Z = model.features(omega)
         A = (Z.T * state.weight) @ Z + precision * np.eye(Z.shape[1])
         return gaussian(rng, np.linalg.solve(A, Z.T @ y), A), omega, precision
 
@@ -209,14 +285,14 @@ class PolyaGamma:
 class JointPairs(PolyaGamma):
     """Binary data; the weights of the features are in the chain's state."""
 
-    def start(self, rng, X, y, omega, prior, precision, beta, moves):
-        chain = self.chain(X, y, moves)
+    def start(self, rng, model, y, omega, prior, precision, beta):
+        chain = self.chain(model, y)
         return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), beta=beta.copy()))
 
-    def chain(self, X, y, moves):
-        return JointPairChain(Rows.of(X, y), moves)
+    def chain(self, model, y):
+        return JointPairChain(model.rows(y), model.moves)
 
-    def complete(self, rng, X, y, state):
+    def complete(self, rng, model, y, state):
         return state.beta.copy(), state.omega, state.precision
 
 
@@ -251,16 +327,22 @@ class Sampler:
     def X(self):
         return INPUTS[:, : self.frequencies.dim]
 
+    def features(self, omega, X=None):
+        return self.frequencies.features(self.X if X is None else X, omega)
+
+    def rows(self, y):
+        return Rows.of(self.X, y, basis=self.frequencies.basis)
+
     def draw(self, rng: Generator):
         """Return one draw of the joint law: prior, frequencies, precision, data, weights."""
         prior, omega = self.frequencies.draw(rng)
         precision = float(np.exp(rng.normal(PRECISION.mean, PRECISION.std)))
-        y, beta = self.likelihood.draw(rng, features(self.X, omega), precision)
+        y, beta = self.likelihood.draw(rng, self.features(omega), precision)
         return prior, omega, precision, y, beta
 
     def functions(self, prior, omega, precision, y, beta) -> dict[str, float]:
         """What is compared: bounded functions, counts and logarithms."""
-        Z = features(self.X, omega)
+        Z = self.features(omega)
         shares = (Z.T @ y) ** 2 / (np.sum(Z**2, axis=0) * (y @ y) + 1e-12)
         share, level = float(np.mean(shares)), np.log(precision) - PRECISION.mean
         squares = np.sum(omega**2, axis=1)
@@ -282,13 +364,13 @@ class Sampler:
         """Return the functions at the start and along a chain, (n_rounds + 1, functions)."""
         prior, omega, precision, y, beta = self.draw(rng)
         values = [list(self.functions(prior, omega, precision, y, beta).values())]
-        X, likelihood = self.X, self.likelihood
-        state = likelihood.start(rng, X, y, omega, prior, precision, beta, self.moves)
+        likelihood = self.likelihood
+        state = likelihood.start(rng, self, y, omega, prior, precision, beta)
         state = replace(state, sizes=SIZES)
         for number in range(n_rounds):
-            state, _ = likelihood.chain(X, y, self.moves).step(rng, state)
-            y, beta, omega, precision = likelihood.redraw(rng, X, y, state, number)
-            state = likelihood.chain(X, y, self.moves).rebuilt(state)
+            state, _ = likelihood.chain(self, y).step(rng, state)
+            y, beta, omega, precision = likelihood.redraw(rng, self, y, state, number)
+            state = likelihood.chain(self, y).rebuilt(state)
             values.append(list(self.functions(state.prior, omega, precision, y, beta).values()))
         return np.array(values)
 
@@ -330,12 +412,13 @@ def check_joint(
     assert not far, f"{sampler}: beyond {bound:.1f} standard errors: {far}"
 
 
-def moves(**changes: Any) -> Moves:
-    return Moves(precision_prior=PRECISION, block_size=2, **changes)
+def moves(block_size: int = 2, **changes: Any) -> Moves:
+    return Moves(precision_prior=PRECISION, block_size=block_size, **changes)
 
 
 ALL_AT_ONCE = moves(replacements=False, hamiltonian=HAMILTONIAN)
 BOTH = moves(hamiltonian=HAMILTONIAN)
+WIDE = moves(block_size=4)  # of waves: two units
 MH = Dense(correlations=(0.0,), jumps=0.0)
 
 SAMPLERS: dict[str, Sampler] = {
@@ -350,5 +433,11 @@ SAMPLERS: dict[str, Sampler] = {
         Sampler("polya-gamma-sparse", Sparse(), PolyaGamma(), moves()),
         Sampler("joint-pairs-dense-mh", MH, JointPairs(), moves()),
         Sampler("joint-pairs-sparse", Sparse(), JointPairs(), moves()),
+        Sampler("matched-sparse", Amplitudes(Sparse(), Sparse()), Regression(), moves()),
+        Sampler("matched-dense", Amplitudes(Dense(), Dense()), Regression(), moves()),
+        Sampler("matched-sparse-hmc", Amplitudes(Sparse(), Sparse()), Regression(), BOTH),
+        Sampler("grid-dense", Amplitudes(Dense(), Dense(), 2), Regression(), WIDE),
+        Sampler("grid-sparse", Amplitudes(Sparse(), Sparse(), 2), Regression(), WIDE),
+        Sampler("polya-gamma-matched", Amplitudes(Dense(), Sparse()), PolyaGamma(), moves()),
     )
 }

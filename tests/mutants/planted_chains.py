@@ -125,12 +125,8 @@ def prior_of_the_weights_dropped(patch):
 def targets_of_zero_and_one(patch):
     chain = chains.PolyaGamma.chain
     joint = chains.JointPairs.chain
-    patch.setattr(
-        chains.PolyaGamma, "chain", lambda self, X, y, moves: chain(self, X, y + 0.5, moves)
-    )
-    patch.setattr(
-        chains.JointPairs, "chain", lambda self, X, y, moves: joint(self, X, y + 0.5, moves)
-    )
+    patch.setattr(chains.PolyaGamma, "chain", lambda self, model, y: chain(self, model, y + 0.5))
+    patch.setattr(chains.JointPairs, "chain", lambda self, model, y: joint(self, model, y + 0.5))
 
 
 def rows_counted_twice(patch):

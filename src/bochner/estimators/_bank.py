@@ -118,16 +118,25 @@ class BaNK(BaseEstimator, ABC):
         -------
         features : FourierFeatures
             With ``2 * n_frequencies`` features (for every class), on inputs in their own units.
+
+        Raises
+        ------
+        ValueError
+            If the amplitudes of the draw's waves vary with the inputs.
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
             raise ValueError(f"draw must be 'best' or 'last', got {draw!r}.")
-        omega = np.concatenate(
-            [
-                learned.draws.omega[learned.draws.best if draw == "best" else -1]
-                for learned in self.learned_
-            ]
-        )
+        waves = [
+            learned.draws.waves(learned.draws.best if draw == "best" else -1)
+            for learned in self.learned_
+        ]
+        if any(len(each.modulated) for each in waves):
+            raise ValueError(
+                "The amplitudes of this draw vary with the inputs, which features of "
+                "FourierFeatures cannot; use kernel_, or fit with envelope='constant'."
+            )
+        omega = np.concatenate([each.omega for each in waves])
         weight = np.full(len(omega), 1.0 / len(omega))
         frequencies = Frequencies(omega / self._scaling.scale, weight)
         return FourierFeatures.of(frequencies, self.kernel_)
@@ -194,7 +203,7 @@ class BaNK(BaseEstimator, ABC):
 
         if checkpoint is not None:
             raise ValueError("A fit to Dask collections has no checkpoint.")
-        if self._is_binary and self.sampler == "mh":
+        if self._is_binary and self._settings().sampler == "mh":
             raise ValueError(
                 "sampler='mh' meets all rows for every frequency of a classification: it needs "
                 "them in memory; use sampler='auto' with Dask collections."

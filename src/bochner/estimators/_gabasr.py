@@ -54,10 +54,12 @@ def locally_stationary(
             f"got {n_envelope}."
         )
     signal, noise = _VARYING[model.envelope]
+    # Constant amplitudes are all one: no frequency needs to be there twice.
+    is_shared = signal and (model.pairs == "grid" or is_paper)
     scale = frequency_scales(scaled, np.random.default_rng(0))
     return LocallyStationary(
         tuple(scale.tolist()),
-        n_envelope if model.pairs == "grid" or is_paper else 0,
+        n_envelope if is_shared else 0,
         signal=signal,
         noise=noise,
         is_paper=is_paper,

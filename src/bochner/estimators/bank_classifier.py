@@ -73,7 +73,8 @@ class BaNKClassifier(ClassifierMixin, BaNK):
         self.classes_ = np.unique(y) if labels is None else labels
         if len(self.classes_) < 2:
             raise ValueError(
-                f"BaNKClassifier needs at least two classes, got 1 class: {self.classes_[0]}."
+                f"{type(self).__name__} needs at least two classes, "
+                f"got 1 class: {self.classes_[0]}."
             )
         targets = OneAgainstRest(self.classes_)
         return Problems(*distinct_rows(X, targets.codes(y), weight), targets)

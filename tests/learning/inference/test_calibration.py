@@ -28,8 +28,8 @@ N_FUNCTIONS = 3
 
 def functions(sampler, y, omega, precision, beta):
     """Precision, the function at a point and how well the data fit: of all the parameters."""
-    fit = sampler.likelihood.fit(chains.features(sampler.X, omega), y, precision, beta)
-    return np.log(precision), float(chains.features(PLACE, omega)[0] @ beta), fit
+    fit = sampler.likelihood.fit(sampler.features(omega), y, precision, beta)
+    return np.log(precision), float(sampler.features(omega, PLACE)[0] @ beta), fit
 
 
 def rank(sampler, rng, n_draws, thin, n_burn_in):
@@ -37,14 +37,14 @@ def rank(sampler, rng, n_draws, thin, n_burn_in):
     _, omega, precision, y, beta = sampler.draw(rng)
     truth = functions(sampler, y, omega, precision, beta)
     prior, omega, precision, _, beta = sampler.draw(rng)
-    X, likelihood = sampler.X, sampler.likelihood
-    state = likelihood.start(rng, X, y, omega, prior, precision, beta, sampler.moves)
+    likelihood = sampler.likelihood
+    state = likelihood.start(rng, sampler, y, omega, prior, precision, beta)
     state = replace(state, sizes=chains.SIZES)
-    chain, draws = likelihood.chain(X, y, sampler.moves), []
+    chain, draws = likelihood.chain(sampler, y), []
     for number in range(n_burn_in + n_draws * thin):
         state, _ = chain.step(rng, state)
         if number >= n_burn_in and number % thin == 0:
-            beta, omega, precision = likelihood.complete(rng, X, y, state)
+            beta, omega, precision = likelihood.complete(rng, sampler, y, state)
             draws.append(functions(sampler, y, omega, precision, beta))
     return np.sum(np.array(draws) < truth, axis=0)
 
@@ -69,7 +69,9 @@ def test_the_truth_is_one_more_draw(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*NAMES, "regression-sparse", "joint-pairs-sparse"])
+@pytest.mark.parametrize(
+    "name", [*NAMES, "regression-sparse", "joint-pairs-sparse", "matched-sparse-hmc"]
+)
 def test_it_is_so_in_many_simulations(name):
     check_ranks(name, n_simulations=200, n_draws=7, thin=40, n_burn_in=100)
 

@@ -120,7 +120,8 @@ class LocallyStationary(Model):
 
     def precision(self, n_waves: int) -> float:
         # The paper's features are not divided by the root of their number.
-        return _PAPER_PRECISION / n_waves if self.is_paper else _START_PRECISION
+        made = self.n_stationary(n_waves) * max(1, self.n_envelope)
+        return _PAPER_PRECISION / made if self.is_paper else _START_PRECISION
 
     def start(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior

@@ -182,7 +182,8 @@ def choose_structure(
         return "dense", None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
     # Stationary ones: what they find, amplitudes start from.
-    settings = replace(settings, model=BANK)
+    n_frequencies = settings.model.n_stationary(settings.n_frequencies)
+    settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
     part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
     trials = {name: _trial(rng, part, settings, name) for name in ("sparse", "dense")}
     best = max(trials, key=lambda name: trials[name][0])

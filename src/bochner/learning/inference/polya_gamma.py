@@ -115,7 +115,7 @@ class LogisticChain:
             rows = self.rows.reweighted(tangent if newton else bound, along=(activation,))
             proposed = self._evidence_on(rows, omega, precision, evidence)
             reached = self._activation(proposed, proposed.mean)
-            weights = proposed.mean[: 2 * len(omega)]
+            weights = proposed.mean[: 2 * proposed.n_waves]
             height = self._log_likelihood(reached)
             height -= 0.5 * precision * float(weights @ weights)
             evidence = proposed

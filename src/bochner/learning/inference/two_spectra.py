@@ -127,7 +127,16 @@ class TwoSpectraPrior(FrequencyPrior):
         return self.basis.joined(s, v, phase), prior
 
     def components(self) -> Components | None:
-        return self.stationary.components()
+        """Return the mixture over :math:`s`, or over :math:`s + v / 2` where ``v`` has one."""
+        s, v = self.stationary.components(), self.envelope.components()
+        if s is None or v is None:
+            return s
+        d = s.means.shape[1]
+        return Components(
+            np.multiply.outer(s.weights, v.weights).ravel(),
+            (s.means[:, None] + 0.5 * v.means).reshape(-1, d),
+            (s.covariances[:, None] + 0.25 * v.covariances).reshape(-1, d, d),
+        )
 
     def state(self) -> dict[str, Any]:
         parts = {"stationary": self.stationary, "envelope": self.envelope}
