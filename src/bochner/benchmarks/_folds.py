@@ -83,9 +83,14 @@ def one_of_five(dataset: Dataset, fold: int) -> Fold:
 
 def held_out_at_random(dataset: Dataset, seed: int) -> Fold:
     """Return a split with a fifth of the rows, chosen at random, to test on."""
-    order = np.random.default_rng(seed).permutation(len(dataset.y))
-    n_test = len(order) // FOLDS
-    return _split(dataset, _target(dataset), np.sort(order[n_test:]), np.sort(order[:n_test]))
+    return _split(dataset, _target(dataset), *fifth_at_random(len(dataset.y), seed))
+
+
+def fifth_at_random(n: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the numbers of four fifths of ``n`` rows to learn from, and of the others."""
+    order = np.random.default_rng(seed).permutation(n)
+    n_test = n // FOLDS
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
 def _split(
