@@ -53,7 +53,7 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
         kernel, mean = SPECTRUM, posterior(SPECTRUM, _NOISE, X, y, rest)[0]
     else:
         model = learner(method, size.mixture, seed, is_regression=True).fit(X, y)
-        kernel, mean = lag_kernel(model.kernel_), model.predict(rest)
+        kernel, mean = model.learned_[0].kernel, model.predict(rest)
     test = slice(_TEST_ROWS)
     error = np.sqrt(np.mean((mean[test] - f[test]) ** 2)) / f[test].std()
     found = {"rms_error": float(error)}
@@ -81,20 +81,6 @@ def _draw(seed: int) -> SpectralDraw:
         X=np.concatenate([places, PLACES])[:, None],
         random_state=rng,
     )
-
-
-def lag_kernel(kernel: object) -> SpectralMixture:
-    """Return the factor of a learned kernel that is a function of the lag, in one input.
-
-    Raises
-    ------
-    TypeError
-        If it is none of spectral mixture.
-    """
-    found = getattr(kernel, "stationary", kernel)
-    if not isinstance(found, SpectralMixture):
-        raise TypeError(f"A learned kernel must be a SpectralMixture of the lag, got {found!r}.")
-    return found
 
 
 def density(kernel: SpectralMixture) -> Array:
