@@ -16,6 +16,7 @@ from bochner.benchmarks import _gabasr_design as design
 from bochner.benchmarks import _gabasr_methods as methods
 from bochner.benchmarks import _gabasr_mixture as mixture
 from bochner.benchmarks import _gabasr_series as series
+from bochner.benchmarks import _gabasr_update as update
 from bochner.benchmarks._folds import Fold, fifth_at_random, held_out_at_random
 from bochner.benchmarks._gabasr_accuracy import accuracy_metrics, fold_figures
 from bochner.benchmarks._gabasr_xor import GRID, probability_name, xor_metrics
@@ -23,6 +24,10 @@ from bochner.benchmarks._gaussian_process import posterior
 from bochner.benchmarks._predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
+from bochner.learning.inference.basis import Grid, Waves
+from bochner.learning.inference.evidence import evidence_of
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 
@@ -243,11 +248,25 @@ def test_the_posterior_is_that_of_scikit_learn():
 
 
 def test_the_density_of_frequencies_gives_the_kernel_back():
-    density = mixture.density(mixture.SPECTRUM)
-    frequencies = np.array(mixture.FREQUENCIES)
+    density, frequencies = mixture.true_density(), np.array(mixture.FREQUENCIES)
     for lag in (0.0, 0.8, 2.0):
-        value = np.trapezoid(density * np.cos(frequencies * lag), frequencies)
+        value = 0.1 * np.sum(density * np.cos(frequencies * lag))
         assert value == pytest.approx(mixture.SPECTRUM([[lag]], [[0.0]])[0, 0], abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_the_density_of_waves_is_that_of_their_products(scale):
+    """On average over places, products a lag apart are cos(v lag / 2) cos(s lag)."""
+    rng = np.random.default_rng(0)
+    s, v = rng.normal(1.5, 0.3, size=(2, 300, 1)), rng.normal(0.8, 0.1, size=(2, 300, 1))
+    every = [Waves(s[0], v[0], np.zeros(300)), Waves(s[1])]
+    draws = SimpleNamespace(n_draws=2, waves=every.__getitem__)
+    density = mixture.learned_density(draws, scale)
+    v[1] = 0.0
+    for lag in (0.0, 0.5, 1.5):
+        expected = np.mean(np.cos(0.5 * v * lag / scale) * np.cos(s * lag / scale))
+        value = 0.1 * np.sum(density * np.cos(np.array(mixture.FREQUENCIES) * lag))
+        assert value == pytest.approx(expected, abs=0.01)
 
 
 def test_the_mixture_is_that_of_equation_12():
@@ -309,14 +328,41 @@ def test_the_truth_of_exclusive_or():
     assert found[probability_name(*place)] == pytest.approx(expected)
 
 
-def test_the_learned_spectrum_is_of_the_first_chain(monkeypatch):
-    """Whatever estimator learns, its kernel is that of ``learned_``."""
-    model = SimpleNamespace(
-        learned_=[SimpleNamespace(kernel=mixture.SPECTRUM)], predict=lambda X: np.zeros(len(X))
-    )
-    learner = SimpleNamespace(fit=lambda X, y: model)
-    monkeypatch.setattr(mixture, "learner", lambda *_, **__: learner)
-    found = mixture.mixture_metrics(design.OURS, design.QUICK, 0)
-    expected = mixture.density(mixture.SPECTRUM)[10]
-    assert found[mixture.metric_name("density", mixture.FREQUENCIES[10])] == expected
-    assert found["rms_error"] == pytest.approx(1.0, abs=0.2)
+def test_a_learned_spectrum_is_in_units_of_the_input():
+    """The mean of |frequency|, roughly: of standardised inputs it would be six times as large."""
+    found = mixture.mixture_metrics(design.BANK, design.QUICK, 0)
+    density = np.array([found[mixture.metric_name("density", w)] for w in mixture.FREQUENCIES])
+    assert 0.9 < 0.1 * density.sum() <= 1.0 + 1e-9
+    true = mixture.true_density()
+    for power in (1, 2):
+        moments = [
+            0.1 * np.sum(np.array(mixture.FREQUENCIES) ** power * d) for d in (density, true)
+        ]
+        assert 0.5 < moments[0] / moments[1] < 2.0
+
+
+# The update.
+
+
+@pytest.mark.parametrize("accept", [True, False], ids=["accepted", "refused"])
+def test_the_update_that_is_timed_is_the_one_afresh(accept):
+    """It ends where everything afresh does; refused, where it began."""
+    rng, basis = np.random.default_rng(0), Grid(3, 3)
+    rows = Rows.of(rng.normal(size=(60, 2)), rng.normal(size=60), np.ones((60, 1)), basis=basis)
+    s, v = rng.normal(size=(2, 3, 2))
+    omega = basis.joined(s, v, rng.normal(size=3))
+    noise = InverseGammaNoise(shape=0.5, rate=1e-6)
+    evidence = evidence_of(rows, omega, 0.05, noise)
+    update.decide(rng, evidence, rows, accept=accept)
+    moved = np.flatnonzero(np.any(evidence.omega != omega, axis=1))
+    assert len(moved) == (1 if accept else 0)
+    assert np.all(moved >= 3)
+    afresh = evidence_of(rows, evidence.omega, 0.05, noise)
+    assert evidence.log_evidence() == pytest.approx(afresh.log_evidence())
+
+
+def test_seconds_are_medians_without_the_first(monkeypatch):
+    ticks, runs = iter([0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 9.0, 0.0, 99.0]), []
+    monkeypatch.setattr(update, "perf_counter", lambda: next(ticks))
+    assert update._seconds(lambda: runs.append(0)) == 3.0
+    assert len(runs) == 6

@@ -6,7 +6,9 @@ from types import MappingProxyType
 
 from bochner.benchmarks._folds import FOLDS
 
-ACCURACY, XOR, MIXTURE, SERIES = PARTS = ("accuracy", "xor", "mixture", "nonstationary")
+ACCURACY, XOR, MIXTURE, SERIES, UPDATE = PARTS = (
+    "accuracy", "xor", "mixture", "nonstationary", "update"
+)  # fmt: skip
 """In the order in which they are measured."""
 
 OURS, PUBLISHED, BANK = "GaBaSR", "GaBaSR, as published", "BaNK"
@@ -29,6 +31,7 @@ SERIES_NAMES = (MCYCLE, DOPPLER, STATIONARY)
 PAPER_FREQUENCIES, PAPER_SWEEPS = 500, 5
 XOR_FREQUENCIES, XOR_ROWS = 300, 6_000
 MIXTURE_FREQUENCIES = 250
+UPDATE_EACH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Size:
         Of data sets below 2,000 rows, of those above, and of the other parts.
     published_frequencies : int
         Of GaBaSR as published, on real data.
+    update_rows, update_each, update_trials : int
+        Rows, frequencies and amplitudes, and repetitions, of the seconds of an update.
     """
 
     n_folds: int = FOLDS
@@ -75,6 +80,9 @@ class Size:
     mixture: Budget = Budget(MIXTURE_FREQUENCIES, 100, 12.0)
     series: Budget = Budget(50, 100, 12.0)
     published_frequencies: int = PAPER_FREQUENCIES
+    update_rows: int = 2_000
+    update_each: int = UPDATE_EACH
+    update_trials: int = 5
 
 
 FULL = Size()
@@ -90,6 +98,9 @@ QUICK = Size(
     mixture=Budget(30, 10, 2.0),
     series=Budget(16, 10, 2.0),
     published_frequencies=16,
+    update_rows=300,
+    update_each=5,
+    update_trials=1,
 )
 
 SECONDS: Mapping[str, float] = MappingProxyType({"kr_vs_kp": 20.0})
@@ -170,6 +181,9 @@ ASKED_R2: Mapping[str, float] = MappingProxyType(
 
 ASKED_GAIN: Mapping[str, float] = MappingProxyType({MCYCLE: 0.0, DOPPLER: 0.0, STATIONARY: -0.05})
 """What the median gain over BaNK in log predictive density was to be above, in nats a point."""
+
+ASKED_UPDATE = 10.0
+"""How many times faster than everything afresh a block update was to be, of twenty by twenty."""
 
 
 def budget_of(name: str, size: Size) -> Budget:

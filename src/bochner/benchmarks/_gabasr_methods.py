@@ -58,7 +58,7 @@ def learner(method: str, budget: Budget, seed: int, *, is_regression: bool) -> A
     seed : int
     is_regression : bool
     """
-    shared = {"time_limit": budget.seconds, "random_state": seed}
+    shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
     if method == PUBLISHED:
         return GaBaSRClassifier(
             budget.n_frequencies,

@@ -11,6 +11,8 @@ from bochner.benchmarks._gabasr_methods import learner
 from bochner.benchmarks._gaussian_process import posterior
 from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.preparation import Scaling
 
 SPECTRUM = SpectralMixture(
     (1.0 / 3.0,) * 3,
@@ -19,7 +21,8 @@ SPECTRUM = SpectralMixture(
 )
 """Equation (12), its last parameters being standard deviations squared."""
 
-FREQUENCIES = tuple(round(0.05 * k, 2) for k in range(121))
+_WIDTH = 0.1
+FREQUENCIES = tuple(round(_WIDTH * (k + 0.5), 2) for k in range(60))
 PLACES = tuple(round(-10.0 + 0.2 * k, 1) for k in range(101))
 
 _ROWS, _TEST_ROWS, _REACH = 250, 1_000, 10.0
@@ -37,7 +40,7 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     Rows are 250 random places of [-10, 10], the function has 250 frequencies of the mixture (12)
     with standard normal weights, and the noise is of deviation one, as these weights; the error is
     at 1,000 other places. In the first trial with the function and with the density of the
-    spectrum at positive frequencies.
+    absolute value of a frequency.
 
     Parameters
     ----------
@@ -50,16 +53,18 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     X, y = draw.dataset.X[:_ROWS], draw.dataset.y[:_ROWS]
     rest, f = draw.dataset.X[_ROWS:], draw.f[_ROWS:]
     if method == TRUE:
-        kernel, mean = SPECTRUM, posterior(SPECTRUM, _NOISE, X, y, rest)[0]
+        mean = posterior(SPECTRUM, _NOISE, X, y, rest)[0]
+        density = true_density()
     else:
         model = learner(method, size.mixture, seed, is_regression=True).fit(X, y)
-        kernel, mean = model.learned_[0].kernel, model.predict(rest)
+        mean = model.predict(rest)
+        density = learned_density(model.learned_[0].draws, float(Scaling.of(X).scale[0]))
     test = slice(_TEST_ROWS)
     error = np.sqrt(np.mean((mean[test] - f[test]) ** 2)) / f[test].std()
     found = {"rms_error": float(error)}
     if seed == 0:
         shown = (f if method == TRUE else mean)[_TEST_ROWS:]
-        curves = (("function", PLACES, shown), ("density", FREQUENCIES, density(kernel)))
+        curves = (("function", PLACES, shown), ("density", FREQUENCIES, density))
         found |= {
             metric_name(what, place): float(value)
             for what, places, values in curves
@@ -83,12 +88,36 @@ def _draw(seed: int) -> SpectralDraw:
     )
 
 
-def density(kernel: SpectralMixture) -> Array:
-    """Return the density of the absolute value of a frequency, at FREQUENCIES."""
-    weights = np.array(kernel.weights)
-    means = np.array(kernel.means)[:, 0]
-    deviations = np.sqrt(np.array(kernel.covariances).reshape(len(weights)))
+def true_density() -> Array:
+    """Return the density of the absolute value of a frequency of (12), at FREQUENCIES."""
+    means = np.array(SPECTRUM.means)[:, 0]
+    deviations = np.sqrt(np.array(SPECTRUM.covariances))
     at = np.array(FREQUENCIES)[:, None]
     both = norm.pdf(at, means, deviations) + norm.pdf(at, -means, deviations)
-    found: Array = both @ weights / weights.sum()
-    return found
+    density: Array = both @ np.array(SPECTRUM.weights)
+    return density
+
+
+def learned_density(draws: Draws, scale: float) -> Array:
+    r"""Return the density about FREQUENCIES of the absolute value of a frequency of the draws.
+
+    A wave :math:`\sqrt 2 \cos(v x / 2 + \psi) \cos(s x)` is one of the frequencies
+    :math:`s \pm v/2`, which count a half each.
+
+    Parameters
+    ----------
+    draws : Draws
+        Of one input.
+    scale : float
+        Units of the input per unit of the scaled one.
+    """
+    waves = [draws.waves(index) for index in range(draws.n_draws)]
+    shifts = [np.zeros_like(wave.omega) if wave.v is None else 0.5 * wave.v for wave in waves]
+    pairs = zip(waves, shifts, strict=True)
+    omega = np.concatenate(
+        [wave.omega + sign * shift for wave, shift in pairs for sign in (-1.0, 1.0)]
+    )
+    edges = _WIDTH * np.arange(len(FREQUENCIES) + 1)
+    counts, _ = np.histogram(np.abs(omega) / scale, bins=edges)
+    density: Array = counts / (omega.size * _WIDTH)
+    return density

@@ -7,6 +7,7 @@ from bochner.benchmarks._gabasr_accuracy import accuracy_metrics
 from bochner.benchmarks._gabasr_mixture import mixture_metrics
 from bochner.benchmarks._gabasr_series import series_metrics
 from bochner.benchmarks._gabasr_summary import summarise
+from bochner.benchmarks._gabasr_update import update_metrics
 from bochner.benchmarks._gabasr_views import FIELD, VIEWS, field_values
 from bochner.benchmarks._gabasr_xor import xor_metrics
 from bochner.benchmarks._quiet import quiet
@@ -74,7 +75,14 @@ def _series_cells(seed: int, options: Options) -> Iterator[Cell]:
                 yield _cell(design.SERIES, name, method, seed, size.series.n_frequencies)
 
 
-_PARTS = (_accuracy_cells, _xor_cells, _mixture_cells, _series_cells)
+def _update_cells(seed: int, options: Options) -> Iterator[Cell]:
+    size = _size(options)
+    if seed < size.update_trials:
+        m = size.update_each**2
+        yield _cell(design.UPDATE, _GENERATED, design.OURS, seed, m)
+
+
+_PARTS = (_accuracy_cells, _xor_cells, _mixture_cells, _series_cells, _update_cells)
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -84,6 +92,8 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
             return xor_metrics(cell.method, size, cell.seed)
         if part == design.MIXTURE:
             return mixture_metrics(cell.method, size, cell.seed)
+        if part == design.UPDATE:
+            return update_metrics(size.update_rows, size.update_each, cell.seed)
         if part == design.SERIES:
             return series_metrics(name, cell.method, size, cell.seed, options.data)
         return accuracy_metrics(name, cell.method, size, cell.seed, options.data)
