@@ -26,8 +26,9 @@ from bochner.benchmarks._bank_kernel import (
     lag_name,
     true_kernel,
 )
-from bochner.benchmarks._bank_rows import Fold, fold_of
 from bochner.benchmarks._bank_scaling import scaling_metrics
+from bochner.benchmarks._folds import Fold, fold_of
+from bochner.benchmarks._predictions import Prediction, figures, scaled
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 
@@ -135,9 +136,9 @@ def test_outliers_do_not_move_the_scale():
     fold = small_fold()
     X = fold.X.copy()
     X[0] = 1e9
-    scaled = methods._scaled(Fold(X, fold.y, fold.X_test, fold.y_test, True))
-    assert 0.5 < np.median(scaled.X.std(axis=0)) < 2.0
-    assert np.abs(scaled.X).max() == 10.0
+    found = scaled(Fold(X, fold.y, fold.X_test, fold.y_test, True))
+    assert 0.5 < np.median(found.X.std(axis=0)) < 2.0
+    assert np.abs(found.X).max() == 10.0
 
 
 # Figures.
@@ -147,7 +148,7 @@ def test_figures_of_a_regression():
     rng = np.random.default_rng(0)
     fold = small_fold()
     mean, std = fold.y_test + rng.normal(size=40), rng.uniform(0.5, 1.5, size=40)
-    found = accuracy._figures(methods.Prediction(mean, std), fold)
+    found = figures(Prediction(mean, std), fold)
     low, high = norm.interval(0.9, loc=mean, scale=std)
     assert found == pytest.approx(
         {
@@ -156,13 +157,13 @@ def test_figures_of_a_regression():
             "nlpd": -np.mean(norm.logpdf(fold.y_test, mean, std)),
         }
     )
-    assert set(accuracy._figures(methods.Prediction(mean), fold)) == {"mse"}
+    assert set(figures(Prediction(mean), fold)) == {"mse"}
 
 
 def test_figures_of_a_classification():
     fold = small_fold(is_regression=False)
     probability = np.random.default_rng(0).uniform(0.01, 0.99, size=40)
-    found = accuracy._figures(methods.Prediction(probability), fold)
+    found = figures(Prediction(probability), fold)
     assert found["nlpd"] == pytest.approx(sklearn_log_loss(fold.y_test, probability))
     assert found["error"] == np.mean((probability > 0.5) != fold.y_test)
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from bochner.benchmarks.asymmetric import ASYMMETRIC
 from bochner.benchmarks.bank import BANK
+from bochner.benchmarks.gabasr import GABASR
 from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
 from bochner.benchmarks.indefinite import INDEFINITE
@@ -30,7 +31,7 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
     {
         benchmark.name: benchmark
-        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, SPEED)
+        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, SPEED)
     }
 )
 

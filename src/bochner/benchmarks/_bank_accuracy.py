@@ -6,14 +6,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtri
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import QuantileTransformer
 
-from bochner._numerics.arrays import Array
 from bochner.benchmarks._bank_design import (
-    INTERVAL,
     LONGER,
     MH,
     OURS,
@@ -21,8 +17,9 @@ from bochner.benchmarks._bank_design import (
     TIME_LIMITS,
     Size,
 )
-from bochner.benchmarks._bank_methods import Prediction, compete, log_loss
-from bochner.benchmarks._bank_rows import Fold, fold_of
+from bochner.benchmarks._bank_methods import compete
+from bochner.benchmarks._folds import fold_of
+from bochner.benchmarks._predictions import figures, predict
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
 
@@ -50,7 +47,7 @@ def accuracy_metrics(
         return dict(_sampled(name, method, size, fold, folder))
     data = fold_of(name, fold, folder)
     start = perf_counter()
-    found = _figures(compete(method, data, size.n_frequencies, fold), data)
+    found = figures(compete(method, data, size.n_frequencies, fold), data)
     return {**found, "fit_seconds": perf_counter() - start}
 
 
@@ -79,7 +76,7 @@ def _sampled(
     seconds = perf_counter() - start
     learned = bank.learned_[0]
     return {
-        **_figures(_prediction(model, data), data),
+        **figures(predict(model, data), data),
         "fit_seconds": seconds,
         "n_draws": float(learned.draws.n_draws),
         "is_sparse": float(learned.structure == "sparse"),
@@ -91,31 +88,3 @@ def with_ranks(model: Any, n_rows: int, seed: int) -> Any:
     n_quantiles = min(_MOST_QUANTILES, n_rows)
     ranks = QuantileTransformer(n_quantiles=n_quantiles, random_state=seed)
     return make_pipeline(make_union("passthrough", ranks), model)
-
-
-def _prediction(model: Any, fold: Fold) -> Prediction:
-    if fold.is_regression:
-        return Prediction(*model.predict(fold.X_test, return_std=True))
-    return Prediction(model.predict_proba(fold.X_test)[:, 1])
-
-
-def _figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
-    mean, y = prediction.mean, fold.y_test
-    if not fold.is_regression:
-        return {
-            "error": float(np.mean((mean > 0.5) != (y == 1))),
-            "nlpd": log_loss(mean, y),
-        }
-    figures = {"mse": float(np.mean((mean - y) ** 2))}
-    if prediction.std is not None:
-        figures |= _of_intervals(y - mean, prediction.std)
-    return figures
-
-
-def _of_intervals(residual: Array, std: Array) -> dict[str, float]:
-    half_width = ndtri(0.5 + INTERVAL / 2.0) * std
-    density = 0.5 * np.log(2.0 * np.pi * std**2) + 0.5 * (residual / std) ** 2
-    return {
-        "coverage": float(np.mean(np.abs(residual) <= half_width)),
-        "nlpd": float(np.mean(density)),
-    }

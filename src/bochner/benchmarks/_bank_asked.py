@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from bochner.benchmarks._asked import Line, asked_table, count
 from bochner.benchmarks._bank_design import (
     ACCURACY,
     ASKED,
@@ -23,12 +24,9 @@ from bochner.benchmarks._bank_design import (
     is_regression,
 )
 from bochner.benchmarks._bank_speed import SWEEP
-from bochner.benchmarks.results import Row, markdown_table
+from bochner.benchmarks.results import Row
 
 _SPEED_SIZE = FULL.speed_rows, FULL.speed_frequencies
-
-Line = tuple[str, str, str, bool]
-"""What, asked, reached, and whether it is met."""
 
 
 def asked_parts(rows: Sequence[Row]) -> list[str]:
@@ -37,18 +35,10 @@ def asked_parts(rows: Sequence[Row]) -> list[str]:
     ranks = _errors(rows, RANKS)
     if not lines and not ranks:
         return []
-    body = [
-        [what, asked, reached, "yes" if met else "no"]
-        for what, asked, reached, met in [*lines, *ranks]
-    ]
-    count = f"**Asked and reached**: {_count(lines)}"
+    text = f"**Asked and reached**: {count(lines)}"
     if ranks:
-        count += f"; of the errors with ranks beside the inputs, {_count(ranks)}"
-    return [f"{count}.", markdown_table(("", "asked", "reached", "met"), body)]
-
-
-def _count(lines: Sequence[Line]) -> str:
-    return f"{sum(met for *_, met in lines)} of {len(lines)}"
+        text += f"; of the errors with ranks beside the inputs, {count(ranks)}"
+    return [f"{text}.", asked_table([*lines, *ranks])]
 
 
 def _values(rows: Sequence[Row], method: str, metric: str) -> Mapping[str, Mapping[int, float]]:

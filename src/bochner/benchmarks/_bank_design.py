@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from bochner.benchmarks._folds import FOLDS
+
 ACCURACY, KERNEL, SCALING, SPEED = PARTS = ("accuracy", "kernel", "scaling", "speed")
 """In the order in which they are measured."""
 
@@ -16,8 +18,6 @@ BUNDLED_REGRESSION, BUNDLED_CLASSIFICATION = "diabetes", "breast_cancer"
 RACED = ("concrete", "airfoil", BUNDLED_REGRESSION)
 RANKED = ("concrete", "airfoil", "bike_hourly", BUNDLED_REGRESSION)
 
-FOLDS = 5
-INTERVAL = 0.9
 ALL = "all"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bochner.benchmarks._bank_rows import fold_of
+from bochner.benchmarks._folds import fold_of
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
 

@@ -1,7 +1,7 @@
 """Tables of the benchmark of learned kernels, from its rows."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -24,10 +24,15 @@ from bochner.benchmarks._bank_design import (
     TREES,
 )
 from bochner.benchmarks._bank_views import VIEWS
+from bochner.benchmarks._fold_tables import (
+    Values,
+    by_method,
+    means_table,
+    medians_table,
+    methods_in,
+    names_in,
+)
 from bochner.benchmarks.results import Row, markdown_table, medians
-
-Values = Mapping[tuple[str, str], Sequence[float]]
-"""Over folds, by data set and method."""
 
 _INTRODUCTION = (
     "Kernels learned by sampling their frequencies, beside the methods that the paper compares "
@@ -35,7 +40,8 @@ _INTRODUCTION = (
     "nonparametric kernel-learning”, 2016. Five shuffled folds (stratified for classes), targets "
     "standardised by the training fold, and as many features for every method."
 )
-_METHODS = (
+_METHODS = (OURS, RANKS, MH, RKS, MKL, ALAC, RFO, TREES)
+_EXPLANATION = (
     f"{OURS} has its default settings but for the number of frequencies, and a limit of seconds "
     f"for a fold; “{RANKS}” has the ranks of all inputs for further inputs, and chooses. “{MH}” is "
     f"the paper's sampler, independence proposals for dense frequencies from a draw of the prior "
@@ -63,19 +69,12 @@ def summarise(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _by_method(rows: Sequence[Row], metric: str) -> Values:
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        if row["part"] == ACCURACY and row["metric"] == metric:
-            found[str(row["dataset"]), str(row["method"])].append(float(row["value"]))
-    return found
-
-
 def _accuracy(rows: Sequence[Row]) -> list[str]:
-    squares, rates = _by_method(rows, "mse"), _by_method(rows, "error")
+    squares, rates = (by_method(rows, ACCURACY, metric) for metric in ("mse", "error"))
     if not squares and not rates:
         return []
-    parts = [_METHODS]
+    paper = {name: (f"paper, “{PAPER_ROWS[name]}”", found) for name, found in PAPER.items()}
+    parts = [_EXPLANATION]
     for found, what in (
         (squares, "**Mean square error** of standardised targets"),
         (rates, "**Error rate**"),
@@ -84,53 +83,23 @@ def _accuracy(rows: Sequence[Row]) -> list[str]:
             parts += [
                 f"{what}, mean over the folds and its standard error; below it, where there is "
                 "one, the paper's figure.",
-                _with_paper(found),
+                means_table(found, _METHODS, paper),
             ]
-    coverage, density = _by_method(rows, "coverage"), _by_method(rows, "nlpd")
+    coverage, density = (by_method(rows, ACCURACY, metric) for metric in ("coverage", "nlpd"))
     parts += [
         "**Coverage** of central 90 % intervals and **negative log predictive density** (of "
         "classes: log loss), means over the folds.",
         _pairs(coverage, density),
         "**Seconds** to fit a fold, the choice of settings included, median over the folds.",
-        _plain(_by_method(rows, "fit_seconds")),
+        medians_table(by_method(rows, ACCURACY, "fit_seconds"), _METHODS),
     ]
     return parts
 
 
-def _columns(found: Values) -> list[str]:
-    every = (OURS, RANKS, MH, RKS, MKL, ALAC, RFO, TREES)
-    return [method for method in every if any(method == key[1] for key in found)]
-
-
-def _names(found: Values) -> list[str]:
-    return list(dict.fromkeys(key[0] for key in found))
-
-
-def _with_paper(found: Values) -> str:
-    columns = _columns(found)
-    lines = []
-    for name in _names(found):
-        lines.append([name, *(_mean(found.get((name, method), ())) for method in columns)])
-        if name in PAPER:
-            theirs = [PAPER[name].get(method) for method in columns]
-            texts = ["–" if value is None else f"{value:.3g}" for value in theirs]
-            lines.append([f"paper, “{PAPER_ROWS[name]}”", *texts])
-    return markdown_table(("data set", *columns), lines)
-
-
-def _mean(values: Sequence[float]) -> str:
-    if not values:
-        return "–"
-    mean = float(np.mean(values))
-    if len(values) == 1:
-        return f"{mean:.3g}"
-    return f"{mean:.3g} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1g}"
-
-
 def _pairs(coverage: Values, density: Values) -> str:
-    columns = _columns(density)
+    columns = methods_in(density, _METHODS)
     lines = []
-    for name in _names(density):
+    for name in names_in(density):
         texts = []
         for method in columns:
             parts = [
@@ -140,21 +109,6 @@ def _pairs(coverage: Values, density: Values) -> str:
             ]
             texts.append("; ".join(parts) or "–")
         lines.append([name, *texts])
-    return markdown_table(("data set", *columns), lines)
-
-
-def _plain(found: Values) -> str:
-    columns = _columns(found)
-    lines = [
-        [
-            name,
-            *(
-                f"{np.median(found[name, method]):.3g}" if (name, method) in found else "–"
-                for method in columns
-            ),
-        ]
-        for name in _names(found)
-    ]
     return markdown_table(("data set", *columns), lines)
 
 

@@ -1,11 +1,7 @@
 """Errors, recovery, scaling and speed of kernels learned by sampling their frequencies."""
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-
-from sklearn.exceptions import ConvergenceWarning
 
 from bochner.benchmarks import _bank_design as design
 from bochner.benchmarks._bank_accuracy import accuracy_metrics
@@ -14,6 +10,7 @@ from bochner.benchmarks._bank_scaling import scaling_metrics
 from bochner.benchmarks._bank_speed import GRADIENT, SWEEP, speed_metrics
 from bochner.benchmarks._bank_summary import summarise
 from bochner.benchmarks._bank_views import VIEWS, View
+from bochner.benchmarks._quiet import quiet
 from bochner.benchmarks.harness import Benchmark, Cell, Options
 
 __all__ = ["BANK", "VIEWS", "View"]
@@ -98,7 +95,7 @@ _PARTS = (_accuracy_cells, _kernel_cells, _scaling_cells, _speed_cells)
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     part, name, size = cell.settings["part"], cell.dataset, _size(options)
     n, m = cell.settings["n"], int(cell.settings["m"])
-    with _quiet():
+    with quiet():
         if part == design.KERNEL:
             return kernel_metrics(cell.method, m, size.kernel_iterations, cell.seed)
         if part == design.SCALING:
@@ -109,15 +106,6 @@ def _run(cell: Cell, options: Options) -> Mapping[str, float]:
             n_threads = os.cpu_count() if cell.settings["threads"] == design.ALL else 1
             return speed_metrics(cell.method, name, int(n), m, n_threads or 1, options.data)
         return accuracy_metrics(name, cell.method, size, cell.seed, options.data)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the warnings of what is measured here: chains and fits that have not converged."""
-    with warnings.catch_warnings():
-        for category in (UserWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", category)
-        yield
 
 
 BANK = Benchmark(

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from bochner.benchmarks.asymmetric import VIEWS as ASYMMETRIC_VIEWS
 from bochner.benchmarks.bank import VIEWS as BANK_VIEWS
+from bochner.benchmarks.bank import View as LearnedView
+from bochner.benchmarks.gabasr import FIELD, field_values
+from bochner.benchmarks.gabasr import VIEWS as GABASR_VIEWS
 from bochner.benchmarks.harness import Plot
 from bochner.benchmarks.indefinite import VIEWS, View
 from bochner.benchmarks.results import Row, medians
 from bochner.report.curves import curves_figure
+from bochner.report.fields import fields_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,9 +49,24 @@ def asymmetric_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
 
 def bank_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     """Return a figure for every view that the rows have something for."""
+    return _drawn(BANK_VIEWS, rows)
+
+
+def gabasr_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
+    """Return a figure of probabilities in the plane, and one for every other view."""
+    field = field_values(rows)
+    figures = {}
+    if field:
+        figures[FIELD] = fields_figure(
+            field, xlabel="x₁", ylabel="x₂", label="probability of class one", limits=(0.0, 1.0)
+        )
+    return {**figures, **_drawn(GABASR_VIEWS, rows)}
+
+
+def _drawn(views: Sequence[LearnedView], rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return {
         view.name: curves_figure(values, xlabel=view.xlabel, ylabel=view.ylabel, scales=view.scales)
-        for view in BANK_VIEWS
+        for view in views
         if (values := view.values(rows))
     }
 
@@ -79,6 +98,7 @@ FIGURES: Mapping[str, Plot] = MappingProxyType(
         "indefinite": indefinite_figures,
         "asymmetric": asymmetric_figures,
         "bank": bank_figures,
+        "gabasr": gabasr_figures,
     }
 )
 """What to draw, by the name of the benchmark."""
