@@ -52,7 +52,10 @@ def fit(
     file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
     target: Annotated[list[str], typer.Option(help="Column to predict.")],
     model: Annotated[
-        str, typer.Option(help="bank: learn the kernel. gabasr: one that varies with the columns. fourier: choose.")
+        str,
+        typer.Option(
+            help="bank: learn the kernel. gabasr: one that varies with the columns. fourier: choose."
+        ),
     ] = "bank",
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
     test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,

@@ -23,9 +23,8 @@ from bochner.estimators._bank_problems import Problems
 from bochner.estimators._bank_settings import checked_dtype, settings_of
 from bochner.estimators._dask import is_dask
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learning.inference.components import spectral_mixture
+from bochner.learning.inference.components import spectral_mixture, waves_in_units
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
@@ -118,11 +117,6 @@ class BaNK(BaseEstimator, ABC):
         -------
         features : FourierFeatures
             With ``2 * n_frequencies`` features (for every class), on inputs in their own units.
-
-        Raises
-        ------
-        ValueError
-            If the amplitudes of the draw's waves vary with the inputs.
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
@@ -131,15 +125,9 @@ class BaNK(BaseEstimator, ABC):
             learned.draws.waves(learned.draws.best if draw == "best" else -1)
             for learned in self.learned_
         ]
-        if any(len(each.modulated) for each in waves):
-            raise ValueError(
-                "The amplitudes of this draw vary with the inputs, which features of "
-                "FourierFeatures cannot; use kernel_, or fit with envelope='constant'."
-            )
-        omega = np.concatenate([each.omega for each in waves])
-        weight = np.full(len(omega), 1.0 / len(omega))
-        frequencies = Frequencies(omega / self._scaling.scale, weight)
-        return FourierFeatures.of(frequencies, self.kernel_)
+        frequencies = reduce(add, (waves_in_units(each, self._scaling) for each in waves))
+        weight = frequencies.weight / len(waves)
+        return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
     def fit(
         self,

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.frequencies import Frequencies, ModulatingWaves
 from bochner.kernels import ModulatedWaves, SpectralMixture
 from bochner.learning.inference.basis import Waves
 from bochner.learning.inference.preparation import Scaling
@@ -67,14 +70,27 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
         On scaled inputs.
     scaling : Scaling
     """
-    omega = np.concatenate([waves.omega for waves in draws])
-    v = np.concatenate([np.zeros_like(w.omega) if w.v is None else w.v for w in draws])
-    phase = np.concatenate([np.zeros(len(w)) if w.phase is None else w.phase for w in draws])
-    kept = slice(None, None, -(-len(omega) // _MOST_WAVES))
-    omega, v, phase = omega[kept] / scaling.scale, v[kept] / scaling.scale, phase[kept]
+    each = [waves_in_units(waves, scaling) for waves in draws]
+    frequencies = reduce(add, each)
+    kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
+    modulation = frequencies.modulation or ModulatingWaves.none(*frequencies.omega.shape)
+    omega = frequencies.omega[kept]
+    weight = np.full(len(omega), 1.0 / len(omega))
+    return modulated_waves(weight, omega, modulation.v[kept], modulation.phase[kept])
+
+
+def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
+    """Return waves as frequencies for inputs in their own units; the mean square of all is one."""
+    m, which = len(waves), waves.modulated
+    omega, weight = waves.omega / scaling.scale, np.full(m, 1.0 / m)
+    if waves.v is None or waves.phase is None or not len(which):
+        return Frequencies(omega, weight)
+    v = waves.v / scaling.scale
     # Scaled inputs are centred, and phases are those at the centre.
-    phase = phase - 0.5 * v @ scaling.centre
-    return modulated_waves(np.full(len(omega), 1.0 / len(omega)), omega, v, phase)
+    phase = np.where(waves.v.any(axis=1), waves.phase - 0.5 * v @ scaling.centre, 0.0)
+    # Amplitudes are sqrt(2) times the factors.
+    weight[which] *= 2.0
+    return Frequencies(omega, weight, modulation=ModulatingWaves(v, phase))
 
 
 def modulated_waves(
