@@ -33,7 +33,7 @@ ACCURACY = [
     *rows_of(design.ACCURACY, "transfusion", design.PUBLISHED, "auc", 0.5),
     *rows_of(design.ACCURACY, "transfusion", design.OURS, "nlpd", 0.5),
     *rows_of(design.ACCURACY, "diabetes", design.OURS, "r2", 0.47, 0.48),
-    *rows_of(design.ACCURACY, "diabetes", design.OURS, "mse", 2900.0),
+    *rows_of(design.ACCURACY, "diabetes", design.OURS, "mse", 2800.0, 3000.0),
     *rows_of(design.ACCURACY, "diabetes", design.OURS, "fit_seconds", 3.0, 5.0, 90.0),
 ]
 XOR = [
@@ -110,6 +110,7 @@ def test_the_papers_figures_stand_below_ours():
     assert ["0.75 ± 0.01", "0.5", "0.75 ± 0.05"] in found["transfusion"]
     assert found["paper, “Blood Transfusion”"] == [["0.5406", "–", "0"]]
     assert [line[0] for line in found["paper, “Diabetes”"]] == ["-869.1", "5.918e+06"]
+    assert ["2900 ± 100"] in found["diabetes"]
     assert ["5"] in found["diabetes"]
 
 

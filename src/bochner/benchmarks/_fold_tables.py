@@ -84,4 +84,5 @@ def _mean(values: Sequence[float], digits: int) -> str:
     mean = f"{float(np.mean(values)):.{digits}g}"
     if len(values) == 1:
         return mean
-    return f"{mean} ± {np.std(values, ddof=1) / np.sqrt(len(values)):.1g}"
+    deviation = f"{np.std(values, ddof=1) / np.sqrt(len(values)):.1g}"
+    return f"{mean} ± {float(deviation):g}"
