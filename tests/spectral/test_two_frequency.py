@@ -8,7 +8,7 @@ from bochner import KreinRidge, KreinRidgeClassifier, kernels, spectral_measure
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, LocallyStationary, SpectralMixture
 from bochner.sampling import SCHEMES
-from bochner.spectral import PAIRINGS, Grid, Matched, TwoFrequency, grid_sides
+from bochner.spectral import PAIRINGS, GridPairs, MatchedPairs, TwoFrequency, grid_sides
 
 PLAIN = LocallyStationary(Gaussian(2.0), Gaussian(0.5), (0.3, -0.2))
 MIXTURE = SpectralMixture([0.5, 1.5], [[0.0, 0.0], [1.0, 2.0]], [0.4, 1.2])
@@ -68,14 +68,14 @@ def test_matched_pairs_are_all_different():
 
 def test_pairs_are_chosen_by_name_or_object():
     grid = spectral_measure(PLAIN, 2, pairs="grid")
-    assert grid == spectral_measure(PLAIN, 2, pairs=Grid())
+    assert grid == spectral_measure(PLAIN, 2, pairs=GridPairs())
     assert grid != spectral_measure(PLAIN, 2)
     assert grid.paired("matched") == spectral_measure(PLAIN, 2)
-    assert {"matched": Matched(), "grid": Grid()} == PAIRINGS
+    assert {"matched": MatchedPairs(), "grid": GridPairs()} == PAIRINGS
     inside = spectral_measure(kernels.Bilinear(PLAIN, np.eye(2)) * Gaussian(), 2, pairs="grid")
     mapped = inside.parts[0].law.laws[0]
     assert isinstance(mapped.law, TwoFrequency)
-    assert mapped.law.pairing == Grid()
+    assert mapped.law.pairing == GridPairs()
 
 
 @pytest.mark.parametrize("pairs", ["square", None, 3])

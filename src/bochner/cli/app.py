@@ -54,7 +54,7 @@ def fit(
     model: Annotated[
         str,
         typer.Option(
-            help="bank: learn the kernel. gabasr: one that varies with the columns. fourier: choose."
+            help="bank, gabasr: learn a kernel, the latter local. fourier: choose a fixed one."
         ),
     ] = "bank",
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",

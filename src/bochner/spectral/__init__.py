@@ -30,8 +30,8 @@ from bochner.spectral.radial import (
 )
 from bochner.spectral.two_frequency import (
     PAIRINGS,
-    Grid,
-    Matched,
+    GridPairs,
+    MatchedPairs,
     Pairing,
     TwoFrequency,
     grid_sides,
@@ -53,7 +53,7 @@ __all__ = [
     "Elliptical",
     "ExponentialMagnitude",
     "GammaMixture",
-    "Grid",
+    "GridPairs",
     "HalfByMass",
     "Independent",
     "Isotropic",
@@ -61,7 +61,7 @@ __all__ = [
     "Lattice",
     "Law",
     "Mapped",
-    "Matched",
+    "MatchedPairs",
     "Modulated",
     "Modulation",
     "Pairing",

@@ -179,7 +179,7 @@ class SpectralMeasure:
         Parameters
         ----------
         pairs : {"matched", "grid"} or Pairing
-            See :class:`Matched` and :class:`Grid`.
+            See :class:`MatchedPairs` and :class:`GridPairs`.
         """
         pairing = resolve_pairing(pairs)
         parts = (Part(part.mass, part.law.paired(pairing), part.envelope) for part in self.parts)

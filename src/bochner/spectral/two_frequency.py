@@ -30,7 +30,7 @@ class Pairing(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Matched(Pairing):
+class MatchedPairs(Pairing):
     """One frequency of the lag and one of the midpoint for every pair."""
 
     def draws(
@@ -41,7 +41,7 @@ class Matched(Pairing):
 
 
 @dataclass(frozen=True, slots=True)
-class Grid(Pairing):
+class GridPairs(Pairing):
     r"""All pairs of few frequencies of the lag and few of the midpoint, the paper's equation (6).
 
     :math:`m = m_1 m_2` with sides that differ by a factor of four at most; where ``m`` has no such
@@ -80,7 +80,7 @@ def grid_sides(m: int) -> tuple[int, int]:
     return -(-m // columns), columns
 
 
-PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": Matched(), "grid": Grid()})
+PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": MatchedPairs(), "grid": GridPairs()})
 
 
 def resolve_pairing(pairs: str | Pairing) -> Pairing:
@@ -118,7 +118,7 @@ class TwoFrequency(Law):
         Of :math:`s` and of :math:`v`.
     centre : tuple of d floats
         :math:`c`, in the units of the inputs.
-    pairing : Pairing, default=Matched()
+    pairing : Pairing, default=MatchedPairs()
 
     References
     ----------
@@ -128,7 +128,7 @@ class TwoFrequency(Law):
     stationary: Law
     envelope: Law
     centre: tuple[float, ...]
-    pairing: Pairing = Matched()
+    pairing: Pairing = MatchedPairs()
 
     @property
     def dim(self) -> int:  # type: ignore[override]
