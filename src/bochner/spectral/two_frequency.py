@@ -122,7 +122,8 @@ class TwoFrequency(Law):
 
     References
     ----------
-    Silverman, "Locally stationary random processes", 1957; gabasr.txt, section 3.1 and (6).
+    Silverman, "Locally stationary random processes", 1957. "Gaussian mixture Bayesian nonparametric
+    kernel learning using spectral representation" (GaBaSR), section 3.1 and equation (6).
     """
 
     stationary: Law
