@@ -115,7 +115,7 @@ def test_the_seconds_of_the_full_design(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "seconds"),
-    [("breast_cancer_wdbc", 12), ("mauna_loa_co2_monthly", 12), ("kr_vs_kp", 20),
+    [("breast_cancer_wdbc", 20), ("mauna_loa_co2_monthly", 20), ("kr_vs_kp", 20),
      ("electricity", 60), ("california_housing", 60)],
 )  # fmt: skip
 def test_the_seconds_of_a_fold(name, seconds):

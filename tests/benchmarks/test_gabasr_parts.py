@@ -185,16 +185,24 @@ def test_learners_have_the_same_budget(monkeypatch):
             methods, name, lambda m, name=name, **options: made.update({name: (m, options)})
         )
     budget = design.Budget(30, 7, 5.0)
-    shared = {"n_burn_in": 7, "n_samples": 7, "time_limit": 5.0, "random_state": 3}
+    shared = {"n_burn_in": 7, "n_samples": 7, "trend": 1, "time_limit": 5.0, "random_state": 3}
     for method, prefix in ((design.OURS, "GaBaSR"), (design.BANK, "BaNK")):
-        methods.learner(method, budget, 3, is_regression=True)
-        methods.learner(method, budget, 3, is_regression=False)
+        methods.learner(method, budget, 3, is_regression=True, trend=1)
+        methods.learner(method, budget, 3, is_regression=False, trend=1)
         assert made[f"{prefix}Regressor"] == made[f"{prefix}Classifier"] == (30, shared)
     methods.learner(design.PUBLISHED, budget, 3, is_regression=False)
     m, options = made["GaBaSRClassifier"]
     assert (m, options["sampler"], options["likelihood"]) == (30, "mh", "paper")
     assert options["n_burn_in"] + options["n_samples"] == 5
     assert (options["thin"], options["time_limit"]) == (1, 5.0)
+
+
+def test_a_trend_is_chosen_where_held_out_rows_lie_on_a_plane():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    plane = Fold(X, X @ np.linspace(1.0, 2.0, 8) + 0.01 * rng.normal(size=60), X, X[:, 0], True)
+    budget = design.Budget(12, 24, 10.0)
+    assert methods.chosen_trend(design.BANK, budget, plane, 0) == 1
 
 
 # Figures.

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from cluster.rows import LABELS, NEW, WEIGHT, X, Y, arrays, frames, relative_error
 
-from bochner import BaNKClassifier, BaNKRegressor
+from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.distributed import collected
 from bochner.learning.inference import plan
 
@@ -22,6 +22,15 @@ CASES = {
     "trajectories": (BaNKRegressor, {"structure": "sparse", "sampler": "hmc"}, Y, None),
     "two classes": (BaNKClassifier, {"structure": "sparse"}, Y > 0, None),
     "weighted classes": (BaNKClassifier, {"structure": "dense"}, Y > 0, WEIGHT),
+    "varying noise": (GaBaSRRegressor, {"structure": "sparse"}, Y, WEIGHT / 7),
+    "shared amplitudes": (
+        GaBaSRRegressor,
+        {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1},
+        Y,
+        None,
+    ),
+    "paper's regression": (GaBaSRRegressor, {"sampler": "mh", "n_envelope": 2}, Y, None),
+    "modulated classes": (GaBaSRClassifier, {"structure": "dense"}, Y > 0, None),
     "three classes": (BaNKClassifier, {"structure": "dense"}, LABELS, None),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -40,12 +49,18 @@ def test_the_chain_is_that_of_rows_in_memory(case):
     assert relative_error(answer(there), here) < EXACT
 
 
-@pytest.mark.parametrize("case", ["trajectories", "weighted classes"])
+@pytest.mark.parametrize("case", ["trajectories", "weighted classes", "varying noise"])
 def test_the_chain_is_the_same_on_workers(case, client):
     kind, parameters, y, weight = CASES[case]
     model = kind(**SHORT, **parameters)
     here = answer(model.fit(X, y, weight))
     assert relative_error(answer(model.fit(*arrays(y, weight))), here) < EXACT
+
+
+@pytest.mark.parametrize("parameters", [{"sampler": "mh"}, {"likelihood": "paper"}])
+def test_the_papers_classification_needs_rows_in_memory(parameters):
+    with pytest.raises(ValueError, match="it needs them in memory"):
+        GaBaSRClassifier(**SHORT, **parameters).fit(*arrays(Y > 0))
 
 
 def test_equal_rows_share_what_is_drawn_for_them():

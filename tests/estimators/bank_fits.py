@@ -11,13 +11,21 @@ from pathlib import Path
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from bochner import BaNKClassifier, BaNKRegressor
+from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.learning.inference import driver
 from bochner.learning.inference.joint_pairs import JointPairChain
+from bochner.learning.inference.least_squares import LeastSquaresChain
 from bochner.learning.inference.polya_gamma import LogisticChain
 from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.varying_noise import VaryingNoiseChain
 
-CHAINS = (RegressionChain, LogisticChain, JointPairChain)
+CHAINS = (
+    RegressionChain,
+    LogisticChain,
+    JointPairChain,
+    VaryingNoiseChain,
+    LeastSquaresChain,
+)
 SMALL = {"n_frequencies": 8, "n_burn_in": 14, "n_samples": 30, "thin": 1, "random_state": 3}
 X = np.random.default_rng(0).normal(size=(60, 3))
 NEW = np.random.default_rng(1).normal(size=(9, 3))
@@ -33,6 +41,14 @@ def classifier(**parameters):
     return BaNKClassifier(**{**SMALL, **parameters})
 
 
+def modulated(**parameters):
+    return GaBaSRRegressor(**{**SMALL, **parameters})
+
+
+def modulated_classifier(**parameters):
+    return GaBaSRClassifier(**{**SMALL, **parameters})
+
+
 CASES = {
     "sparse": lambda: (regressor(structure="sparse", trend=1), Y),
     "dense": lambda: (regressor(structure="dense"), Y),
@@ -42,6 +58,14 @@ CASES = {
     "two classes": lambda: (classifier(structure="sparse"), Y > 0),
     "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
+    "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
+    "shared amplitudes": lambda: (
+        modulated(structure="dense", pairs="grid", n_envelope=2, envelope="signal"),
+        Y,
+    ),
+    "modulated classes": lambda: (modulated_classifier(structure="dense"), Y > 0),
+    "paper's regression": lambda: (modulated(sampler="mh", n_envelope=2), Y),
+    "paper's classes": lambda: (modulated_classifier(likelihood="paper", n_envelope=2), Y > 0),
     "two chains": lambda: (regressor(structure="sparse", n_chains=2), Y),
 }
 

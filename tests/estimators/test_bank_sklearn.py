@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import BaNKClassifier, BaNKRegressor
+from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
@@ -20,6 +20,8 @@ LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
     [
         BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12),
         BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        GaBaSRRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        GaBaSRClassifier(**LITTLE, structure="sparse", n_burn_in=5),
     ],
     xfail_strict=True,
 )
@@ -33,6 +35,9 @@ def test_estimator(estimator, check):
         BaNKRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
         BaNKRegressor(**LITTLE, structure="sparse", n_burn_in=30, sampler="hmc", n_chains=2),
         BaNKClassifier(**LITTLE, n_burn_in=5, structure="dense"),
+        GaBaSRRegressor(**LITTLE, n_burn_in=12, pairs="grid", n_envelope=2, dtype="float32"),
+        GaBaSRRegressor(**LITTLE, n_burn_in=12, structure="sparse", sampler="hmc"),
+        GaBaSRClassifier(**LITTLE, n_burn_in=12, likelihood="paper", n_envelope=2),
     ],
     xfail_strict=True,
 )

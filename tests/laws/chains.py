@@ -386,20 +386,25 @@ def forward(frequencies, likelihood, n_draws: int):
 
 
 def z_scores(sampler: Sampler, n_chains: int, n_rounds: int, n_draws: int, seed: int = 1):
-    """Return how far means along chains lie from those of the model, in standard errors.
+    """Return how far means along chains lie from those of the model, in standard errors."""
+    names, expected, square = forward(sampler.frequencies, sampler.likelihood.model, n_draws)
+    rng = np.random.default_rng(seed)
+    runs = np.array([sampler.successive(rng, n_rounds) for _ in range(n_chains)])
+    return dict(zip(names, standardised(runs, expected, square), strict=True))
+
+
+def standardised(runs, expected, square):
+    """Return distances of chains' means (chains, 1 + rounds, functions) in standard errors.
 
     What the mean along a chain owes to its start is taken off, by a regression on it: the start
     has the model's law. That leaves less variance where chains remember, and less skewness.
     """
-    names, expected, square = forward(sampler.frequencies, sampler.likelihood.model, n_draws)
-    rng = np.random.default_rng(seed)
-    runs = np.array([sampler.successive(rng, n_rounds) for _ in range(n_chains)])
     starts, means = runs[:, 0] - expected, runs[:, 1:].mean(axis=1) - expected
     centred = starts - starts.mean(axis=0)
     slope = np.sum(centred * means, axis=0) / (np.sum(centred**2, axis=0) + 1e-12)
     rest = means - slope * starts
-    error = np.sqrt(rest.var(axis=0, ddof=2) / n_chains + (1.0 - slope) ** 2 * square)
-    return dict(zip(names, rest.mean(axis=0) / error, strict=True))
+    error = np.sqrt(rest.var(axis=0, ddof=2) / len(runs) + (1.0 - slope) ** 2 * square)
+    return rest.mean(axis=0) / error
 
 
 def check_joint(

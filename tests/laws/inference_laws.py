@@ -1,6 +1,6 @@
 """What the evidence of a set of frequencies obeys, against dense algebra on the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -28,6 +28,9 @@ class Problem:
     def rows(self, dtype=np.float64):
         return Rows.of(self.X.astype(dtype), self.y, self.trend, self.weight)
 
+    def n_waves(self, omega):
+        return len(omega)
+
     def design(self, omega):
         """Features of all rows, of shape (n, p)."""
         angle = self.X @ omega.T
@@ -39,12 +42,12 @@ class Problem:
         Z = self.design(omega)
         weighted = Z if self.weight is None else Z * self.weight[:, None]
         ridge = np.full(Z.shape[1], precision)
-        ridge[2 * len(omega) :] = 0.0
+        ridge[2 * self.n_waves(omega) :] = 0.0
         return weighted.T @ Z + np.diag(ridge), weighted.T @ self.y
 
     def covariance(self, omega, precision, noise):
         """That of targets, features' weights integrated out."""
-        Z = self.design(omega)[:, : 2 * len(omega)]
+        Z = self.design(omega)[:, : 2 * self.n_waves(omega)]
         return np.diag(noise) + Z @ Z.T / precision
 
 
@@ -71,7 +74,7 @@ def repeated(problem):
         return problem
     times = problem.weight.astype(int)
     X, y, trend = (np.repeat(a, times, axis=0) for a in (problem.X, problem.y, problem.trend))
-    return Problem(X, y, trend, None, problem.omega, problem.other)
+    return replace(problem, X=X, y=y, trend=trend, weight=None)
 
 
 def contrasts(problem):
@@ -133,7 +136,10 @@ def check_normal(**settings):
 
 def check_gradient(noise, *, keep=True, **settings):
     """The derivative by frequencies, by central differences of the dense log density."""
-    case, step = problem(**settings), 1e-5
+    check_gradient_of(problem(**settings), noise, keep=keep)
+
+
+def check_gradient_of(case, noise, *, keep=True, step=1e-5):
     evidence = evidence_of(case.rows(), case.omega, 0.3, noise, keep=keep)
     expected = np.empty_like(case.omega)
     for place in np.ndindex(*case.omega.shape):

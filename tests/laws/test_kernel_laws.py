@@ -11,8 +11,17 @@ from laws.kernel_laws import (
     check_domain,
     check_profile,
     check_stationary,
+    check_value_object,
 )
-from laws.registry import BILINEAR_CASES, CASES, LOCAL_CASES, PROFILED_CASES, SKEWED_CASES, anywhere
+from laws.registry import (
+    BILINEAR_CASES,
+    CASES,
+    LOCAL_CASES,
+    MODULATED_CASES,
+    PROFILED_CASES,
+    SKEWED_CASES,
+    anywhere,
+)
 
 from bochner import kernels
 from bochner.kernels import Metric, Profiled
@@ -54,6 +63,13 @@ def test_kernel_of_mapped_inputs(case):
         check(case)
 
 
+@pytest.mark.parametrize("case", MODULATED_CASES, ids=str)
+def test_kernel_of_waves_with_amplitudes(case):
+    # Of thousands of waves, the repr says no more than how many.
+    for check in [check for check in EVERY if check is not check_value_object]:
+        check(case)
+
+
 @pytest.mark.parametrize("case", ALONE, ids=str)
 def test_profile(case):
     check_profile(case)
@@ -74,5 +90,6 @@ def test_no_kernel_is_left_out():
         for cls in vars(kernels).values()
         if inspect.isclass(cls) and issubclass(cls, kernels.Kernel) and not inspect.isabstract(cls)
     }
-    cases = (*CASES, *PROFILED_CASES, *SKEWED_CASES, *BILINEAR_CASES, *LOCAL_CASES)
+    symmetric = (*CASES, *PROFILED_CASES, *LOCAL_CASES, *MODULATED_CASES)
+    cases = (*symmetric, *SKEWED_CASES, *BILINEAR_CASES)
     assert {type(case.kernel) for case in cases} == concrete

@@ -15,6 +15,8 @@ from bochner import (
     BaNKRegressor,
     FourierFeatures,
     Frequencies,
+    GaBaSRClassifier,
+    GaBaSRRegressor,
     KreinRidge,
     KreinRidgeClassifier,
     TableClassifier,
@@ -62,6 +64,9 @@ KERNELS = [
     kernels.ArcCosine(0),
     kernels.ArcCosine(order=1),
     kernels.NTK(),
+    kernels.ModulatedWaves(
+        [1.0, 0.1], RNG.normal(size=(2, 3)), [[0, 0, 0], [1, 0, 0.1]], [0, 1 / 3]
+    ),
     kernels.Polynomial(3, -0.5),
     kernels.Tanh(1 / 3),
     kernels.Hellinger(),
@@ -194,6 +199,16 @@ FITTED = {
     "sparse learned kernel": lambda: (bank(BaNKRegressor, "sparse").fit(X, Y), NEW),
     "dense learned kernel": lambda: (bank(BaNKRegressor, "dense").fit(FRAME, Y), FRAME[::-1]),
     "learned kernels of classes": lambda: (bank(BaNKClassifier, "auto").fit(X, COLOURS), NEW),
+    "amplitudes and noise": lambda: (bank(GaBaSRRegressor, "sparse").fit(X, Y), NEW),
+    "shared amplitudes": lambda: (
+        bank(GaBaSRRegressor, "dense").set_params(pairs="grid", n_envelope=2).fit(FRAME, Y),
+        FRAME[::-1],
+    ),
+    "amplitudes of classes": lambda: (bank(GaBaSRClassifier, "dense").fit(X, COLOURS), NEW),
+    "paper's classes": lambda: (
+        bank(GaBaSRClassifier, "auto").set_params(likelihood="paper", n_envelope=2).fit(X, Y > 0),
+        NEW,
+    ),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
 }
 

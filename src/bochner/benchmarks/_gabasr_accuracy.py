@@ -16,7 +16,7 @@ from bochner.benchmarks._gabasr_design import (
     Size,
     budget_of,
 )
-from bochner.benchmarks._gabasr_methods import auc, compete, learner
+from bochner.benchmarks._gabasr_methods import auc, chosen_trend, compete, learner
 from bochner.benchmarks._predictions import Prediction, figures, predict
 
 
@@ -27,7 +27,7 @@ def accuracy_metrics(
 
     Of classes ``auc`` and ``error``; of regressions ``mse``, in squared units of the target, and
     ``r2``; ``nlpd`` where there are deviations or probabilities; ``fit_seconds``, with the choice
-    of settings, and ``n_draws`` of what is sampled.
+    of settings, and ``n_draws`` and ``trend`` of what is sampled.
 
     Parameters
     ----------
@@ -47,12 +47,13 @@ def accuracy_metrics(
     budget = budget_of(name, size)
     if method == PUBLISHED:
         budget = replace(budget, n_frequencies=size.published_frequencies)
-    model = learner(method, budget, fold, is_regression=data.is_regression)
+    trend = chosen_trend(method, budget, data, fold) if data.is_regression else 0
+    model = learner(method, budget, fold, is_regression=data.is_regression, trend=trend)
     model.fit(data.X, data.y)
     seconds = perf_counter() - start
     n_draws = float(sum(learned.draws.n_draws for learned in model.learned_))
     found = fold_figures(predict(model, data), data)
-    return {**found, "fit_seconds": seconds, "n_draws": n_draws}
+    return {**found, "fit_seconds": seconds, "n_draws": n_draws, "trend": float(trend)}
 
 
 def fold_figures(prediction: Prediction, fold: Fold) -> dict[str, float]:

@@ -26,6 +26,9 @@ LARGE = ("electricity", "eeg_eye_state")
 """Classifications whose rows are too many for the sampler that was published."""
 
 MCYCLE, DOPPLER, STATIONARY = "mcycle", "doppler", "stationary"
+TRENDS = (0, 1)
+"""Degrees of a trend among which regressions choose, on training rows."""
+
 SERIES_NAMES = (MCYCLE, DOPPLER, STATIONARY)
 
 PAPER_FREQUENCIES, PAPER_SWEEPS = 500, 5
@@ -74,7 +77,7 @@ class Size:
     mixture_trials: int = 4
     splits: int = 10
     xor_rows: int = XOR_ROWS
-    small: Budget = Budget(100, 100, 12.0)
+    small: Budget = Budget(100, 100, 20.0)
     large: Budget = Budget(200, 100, 60.0)
     xor: Budget = Budget(XOR_FREQUENCIES, 100, 40.0)
     mixture: Budget = Budget(MIXTURE_FREQUENCIES, 100, 12.0)

@@ -193,8 +193,8 @@ class BaNK(BaseEstimator, ABC):
             raise ValueError("A fit to Dask collections has no checkpoint.")
         if self._is_binary and self._settings().sampler == "mh":
             raise ValueError(
-                "sampler='mh' meets all rows for every frequency of a classification: it needs "
-                "them in memory; use sampler='auto' with Dask collections."
+                "The paper's sampler (sampler='mh') meets all rows for every frequency of a "
+                "classification: it needs them in memory; use another one with Dask collections."
             )
         check = Check(numeric=not self._is_binary, single=True, double=True, positive=True)
         collected = Collected.of(X, y, sample_weight, check, keep=True)

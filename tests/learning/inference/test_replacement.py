@@ -25,9 +25,11 @@ class Plan:
     log_uniform: np.ndarray
 
     @classmethod
-    def of(cls, m, d, n_sweeps, seed=0):
+    def of(cls, m, d, n_sweeps, seed=0, groups=None):
         rng = np.random.default_rng(seed)
-        order = np.array([rng.permutation(m) for _ in range(n_sweeps)])
+        groups = [np.arange(m)] if groups is None else groups
+        order = [np.concatenate([rng.permutation(g) for g in groups]) for _ in range(n_sweeps)]
+        order = np.array(order)
         size = (n_sweeps, m)
         return cls(
             order,
@@ -50,7 +52,7 @@ def literal_log_evidence(case, omega, precision, noise):
     if isinstance(noise, InverseGammaNoise):
         degrees = np.sum(weight) - case.trend.shape[1]
         fit = -(noise.shape + degrees / 2.0) * np.log(noise.rate + residual / 2.0)
-    return len(omega) * np.log(precision) - 0.5 * np.linalg.slogdet(A)[1] + fit
+    return case.n_waves(omega) * np.log(precision) - 0.5 * np.linalg.slogdet(A)[1] + fit
 
 
 def one_at_a_time(case, precision, noise, plan):
@@ -69,20 +71,22 @@ def one_at_a_time(case, precision, noise, plan):
     return decisions, trace, omega
 
 
-def check_chain(case, precision, noise, *, block_size, n_sweeps=3, keep=True, atol=None):
+def check_chain(
+    case, precision, noise, *, block_size, n_sweeps=3, keep=True, atol=None, groups=None
+):
     """Same decisions, same evidence after every block, and the posterior of a fresh start.
 
     With ``atol`` given, sums too ill-conditioned for more are factorised again every sweep.
+    Blocks are of one of the ``groups`` of units.
     """
-    plan = Plan.of(*case.omega.shape, n_sweeps)
+    plan = Plan.of(*case.omega.shape, n_sweeps, groups=groups)
+    sizes = [len(case.omega)] if groups is None else [len(group) for group in groups]
     decisions, trace, omega = one_at_a_time(case, precision, noise, plan)
     # Both answers must be common: a chain that never moves proves nothing.
     assert 0.1 < decisions.mean() < 0.9
     evidence = evidence_of(case.rows(), case.omega, precision, noise, keep=keep)
-    m = len(omega)
     for sweep in range(n_sweeps):
-        for start in range(0, m, block_size):
-            places = slice(start, min(start + block_size, m))
+        for places in _blocks(sizes, block_size):
             proposals = Proposals(
                 plan.order[sweep, places],
                 plan.proposed(sweep, places, evidence.omega),
@@ -99,12 +103,20 @@ def check_chain(case, precision, noise, *, block_size, n_sweeps=3, keep=True, at
     check_state(case, evidence, rtol=1e-9 if atol is None else 1e-6)
 
 
+def _blocks(sizes, block_size):
+    first = 0
+    for size in sizes:
+        for start in range(first, first + size, block_size):
+            yield slice(start, min(start + block_size, first + size))
+        first += size
+
+
 def check_state(case, evidence, rtol=1e-9):
     """The posterior, the sums and the features are those of the frequencies, made afresh."""
     A, b = case.posterior(evidence.omega, evidence.precision)
     u, P = np.linalg.solve(A, b), np.linalg.inv(A)
     ridge = np.diag(A) - np.diag(evidence.gram)
-    pairs = 2 * len(evidence.omega)
+    pairs = 2 * case.n_waves(evidence.omega)
     assert_allclose(ridge[:pairs], evidence.precision, atol=1e-11 * np.max(A))
     assert_allclose(ridge[pairs:], 0.0, atol=1e-11 * np.max(A))
     Z = case.design(evidence.omega).T

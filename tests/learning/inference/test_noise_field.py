@@ -1,0 +1,101 @@
+"""Noise that varies with the inputs: the field's moves, and the chain's joint law."""
+
+import numpy as np
+import pytest
+from laws import noise_field_laws
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.learning.inference.models import sparse_envelope
+from bochner.learning.inference.noise_field import NoiseField, log_factor, part_field_likelihood
+from bochner.learning.inference.rows import Rows
+
+FAMILY_ALPHA = 1e-3
+X = np.random.default_rng(3).normal(size=(20, 2))
+
+
+def test_moves_and_redraws_have_the_models_joint_law():
+    noise_field_laws.check_field(noise_field_laws.WEIGHT, 20, 30, 2000, alpha=FAMILY_ALPHA / 2)
+
+
+def test_the_chain_and_redraws_have_the_models_joint_law():
+    noise_field_laws.check_chain(20, 25, 2000, alpha=FAMILY_ALPHA / 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", [None, noise_field_laws.WEIGHT], ids=["rows", "weights"])
+def test_the_field_has_it_in_long_chains(weight):
+    noise_field_laws.check_field(weight, 60, 300, 20_000, alpha=FAMILY_ALPHA / 3)
+
+
+@pytest.mark.slow
+def test_the_chain_has_it_in_long_chains():
+    noise_field_laws.check_chain(40, 300, 20_000, alpha=FAMILY_ALPHA / 3)
+
+
+def some_field(rng, n_waves=4):
+    return NoiseField.draw(rng, sparse_envelope(np.array([1.0, 2.0]), 1.0), n_waves)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_heights_are_sums_of_waves(dtype):
+    rng = np.random.default_rng(4)
+    rows = Rows.of(X.astype(dtype), np.zeros(20))
+    for _ in range(5):
+        field = some_field(rng)
+        inputs = X.astype(dtype).astype(np.float64)
+        expected = noise_field_laws.heights(inputs, field.omega, field.weights)
+        assert_allclose(field.values(rows), expected, rtol=1e-10, atol=1e-10)
+        assert_allclose(log_factor(inputs.T, field.omega, field.weights), expected, atol=1e-10)
+
+
+def test_its_likelihood_is_that_of_normal_residuals():
+    """Up to a constant that no field changes, of rows that count as often as they weigh."""
+    rng = np.random.default_rng(5)
+    weight, residual = rng.integers(1, 4, size=20).astype(float), rng.normal(size=20)
+    rows = Rows.of(X, np.zeros(20), weight=weight)
+    found, expected = [], []
+    for _ in range(3):
+        h = 3.0 * rng.normal(size=20)
+        (value,) = part_field_likelihood(rows, h, weight * residual**2)
+        found.append(value)
+        expected.append(
+            sum(
+                -0.5 * np.log(2.0 * np.pi * np.exp(h[i])) - 0.5 * residual[i] ** 2 / np.exp(h[i])
+                for i in range(20)
+                for _ in range(int(weight[i]))
+            )
+        )
+    assert_allclose(np.diff(found), np.diff(expected), rtol=1e-10)
+
+
+def test_a_constant_field_to_start_from():
+    field = NoiseField.start(np.random.default_rng(0), sparse_envelope(np.ones(2), 1.0))
+    assert_array_equal(field.values(Rows.of(X, np.zeros(20))), np.zeros(20))
+
+
+def test_a_field_comes_back_from_its_state():
+    field = some_field(np.random.default_rng(6))
+    other = some_field(np.random.default_rng(7)).restored(field.state())
+    assert_array_equal(other.omega, field.omega)
+    assert_array_equal(other.weights, field.weights)
+    assert other.spread == field.spread
+    rows, squares = Rows.of(X, np.zeros(20)), np.linspace(0.1, 3.0, 20)
+    moved = [f.moved(np.random.default_rng(8), rows, squares) for f in (field, other)]
+    assert_array_equal(moved[0].omega, moved[1].omega)
+    assert_array_equal(moved[0].weights, moved[1].weights)
+    assert_array_equal(moved[0].prior.inclusion, moved[1].prior.inclusion)
+
+
+def test_an_envelope_of_noise_is_found():
+    """Of many rows, the posterior of the heights is at what they are."""
+    rng = np.random.default_rng(9)
+    x = rng.uniform(-2.0, 2.0, size=(1500, 1))
+    true = 1.5 * np.sin(x[:, 0])
+    squares = np.exp(true) * rng.chisquare(1, size=1500)
+    rows = Rows.of(x, np.zeros(1500))
+    field, total = NoiseField.start(rng, sparse_envelope(np.ones(1), 1.0)), 0.0
+    for number in range(120):
+        field = field.moved(rng, rows, squares)
+        if number >= 60:
+            total = total + field.values(rows) / 60
+    assert np.sqrt(np.mean((total - true) ** 2)) < 0.2

@@ -1,0 +1,156 @@
+"""Regression under noise that varies, against the dense law of the targets."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from laws.amplitude_laws import BASES, MATCHED, amplitude_problem
+from laws.inference_laws import contrasts
+from laws.noise_field_laws import heights
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from bochner.learning.inference.models import LocallyStationary, sparse_envelope
+from bochner.learning.inference.moves import Moves
+from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.noise_field import NoiseField
+from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.varying_noise import VaryingNoiseChain
+
+NOISE = InverseGammaNoise(1.5, 0.4)
+D = 2
+
+
+def started(case, rng, keep_dtype=np.float64):
+    """A chain of a problem and its state, with a field that varies from the start."""
+    model = LocallyStationary((1.0,) * D, getattr(case.basis, "n_envelope", 0))
+    size = getattr(case.basis, "n_stationary", len(case.omega))
+    s_prior = SparsePrior.start(SparseHyper(np.ones(D)))
+    units, prior = model.start(rng, s_prior.sample(rng, size), s_prior)
+    if isinstance(case.basis, type(MATCHED)):
+        units[1:, D : 2 * D] = case.omega[1:, D : 2 * D]
+    field = partial(NoiseField.draw, prior=sparse_envelope(np.ones(D), 1.0), n_waves=4)
+    prior = replace(prior, basis=case.basis)
+    chain = VaryingNoiseChain(case.rows(keep_dtype), NOISE, Moves(block_size=4), field)
+    return chain, chain.init(rng, units, prior, 0.2)
+
+
+def repeated(case):
+    times = np.ones(len(case.y), int) if case.weight is None else case.weight.astype(int)
+    X, y, trend = (np.repeat(a, times, axis=0) for a in (case.X, case.y, case.trend))
+    return replace(case, X=X, y=y, trend=trend, weight=None)
+
+
+def student_log_density(case, state):
+    """Of contrasts of the targets: a t law whose noise is diag(e^h)."""
+    whole = repeated(case)
+    basis, y = contrasts(whole)
+    noise = np.exp(heights(whole.X, state.field.omega, state.field.weights))
+    covariance = whole.covariance(state.evidence.omega, state.evidence.precision, noise)
+    shape = NOISE.rate / NOISE.shape * (basis.T @ covariance @ basis)
+    law = stats.multivariate_t(np.zeros(len(y)), shape, 2.0 * NOISE.shape)
+    return float(law.logpdf(y))
+
+
+CASES = {
+    "rows": {},
+    "weights": {"weights": "integer"},
+    "a trend": {"q": 2},
+    "weights and a trend": {"weights": "integer", "q": 2},
+}
+
+
+def check_log_evidence(basis=MATCHED, **settings):
+    """Differences along a chain are those of the dense law."""
+    case = amplitude_problem(basis, n=25, d=D, m=5, **settings)
+    rng = np.random.default_rng(0)
+    chain, state = started(case, rng)
+    found, expected = [], []
+    for _ in range(8):
+        state, info = chain.step(rng, state)
+        found.append(info["log_evidence"])
+        expected.append(student_log_density(case, state))
+    assert np.ptp(expected) > 0.5
+    assert_allclose(np.diff(found), np.diff(expected), atol=1e-7)
+
+
+@pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
+def test_log_evidence_is_that_of_a_student_law(settings, basis):
+    check_log_evidence(basis, **settings)
+
+
+def test_weights_are_repetitions():
+    """The same moves, from the same variates, of rows that are written as often as they weigh."""
+    case = amplitude_problem(MATCHED, n=25, d=D, m=5, weights="integer")
+    states = []
+    for each in (case, repeated(case)):
+        rng = np.random.default_rng(1)
+        chain, state = started(each, rng)
+        for _ in range(3):
+            state, info = chain.step(rng, state)
+        states.append((state, info))
+    (first, info), (second, other) = states
+    assert_allclose(first.evidence.omega, second.evidence.omega, rtol=1e-8)
+    assert_allclose(first.field.weights, second.field.weights, rtol=1e-6, atol=1e-9)
+    assert_allclose(first.evidence.mean, second.evidence.mean, rtol=1e-6, atol=1e-9)
+    assert_allclose(info["log_evidence"], other["log_evidence"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
+def test_a_state_is_the_one_computed_afresh(settings):
+    case = amplitude_problem(MATCHED, n=25, d=D, m=5, **settings)
+    rng = np.random.default_rng(2)
+    chain, state = started(case, rng)
+    for _ in range(5):
+        state, _ = chain.step(rng, state, adapting=True)
+    saved = chain.saved(state)
+    same = chain.restored(saved, state.prior, state.sizes)
+    for other in (chain.rebuilt(state), same):
+        for name in ("omega", "gram", "cross", "square", "degrees", "covariance", "mean"):
+            expected = getattr(state.evidence, name)
+            scale = np.max(np.abs(expected))
+            assert_allclose(getattr(other.evidence, name), expected, atol=1e-8 * scale)
+        assert_allclose(other.evidence.log_evidence(), state.evidence.log_evidence(), rtol=1e-9)
+        assert_array_equal(other.field.omega, state.field.omega)
+        assert_array_equal(other.field.weights, state.field.weights)
+        assert other.field.spread == state.field.spread
+        assert other.sizes == state.sizes
+    again = [chain.step(np.random.default_rng(3), s)[0] for s in (chain.rebuilt(state), same)]
+    assert_array_equal(again[0].evidence.omega, again[1].evidence.omega)
+    assert_array_equal(again[0].field.weights, again[1].field.weights)
+
+
+def test_degrees_count_rows_and_not_their_precisions():
+    case = amplitude_problem(MATCHED, n=25, d=D, m=5, weights="integer", q=2)
+    _, state = started(case, np.random.default_rng(4))
+    assert state.evidence.degrees == case.weight.sum() - 2
+
+
+def test_single_precision_features_give_nearly_the_same_evidence():
+    case = amplitude_problem(MATCHED, n=60, d=D, m=5)
+    values = []
+    for dtype in (np.float32, np.float64):
+        _, state = started(case, np.random.default_rng(5), dtype)
+        values.append(state.evidence.log_evidence())
+    assert_allclose(values[0], values[1], atol=1e-2)
+
+
+def test_a_draw_keeps_the_field_and_its_noise():
+    case = amplitude_problem(MATCHED, n=25, d=D, m=5)
+    rng = np.random.default_rng(6)
+    chain, state = started(case, rng)
+    state, info = chain.step(rng, state)
+    draw = chain.draw(state, info, in_full=True)
+    assert_array_equal(draw.field_omega, state.field.omega)
+    assert_array_equal(draw.field_weights, state.field.weights)
+    assert draw.log_density == info["log_evidence"]
+    evidence = state.evidence
+    shape = NOISE.shape + 0.5 * len(case.y)
+    h = heights(case.X, state.field.omega, state.field.weights)
+    Z, scaled = case.design(evidence.omega), case.y * np.exp(-h)
+    A = (Z.T * np.exp(-h)) @ Z + evidence.precision * np.eye(Z.shape[1])
+    residual = case.y @ scaled - (Z.T @ scaled) @ np.linalg.solve(A, Z.T @ scaled)
+    expected = stats.invgamma(shape, scale=NOISE.rate + 0.5 * residual).mean()
+    assert_allclose(draw.noise_variance, expected, rtol=1e-8)
