@@ -24,10 +24,11 @@ from bochner.benchmarks._gaussian_process import posterior
 from bochner.benchmarks._predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
-from bochner.learning.inference.basis import Grid, Waves
+from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.waves import Waves
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 

@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.benchmarks._rows import loaded
-from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.moves import Moves, StepSizes, round_of_moves
@@ -23,6 +22,7 @@ from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.replacement import Proposals, replace_frequencies
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.start import sparse_start
+from bochner.learning.inference.waves import trigonometric_rows
 
 SWEEP, GRADIENT = "sweep", "gradient"
 

@@ -6,10 +6,11 @@ from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem, feature
 from laws.inference_laws import check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference.basis import PLAIN, Grid, Waves
+from bochner.learning.inference.basis import PLAIN, Grid
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.waves import Waves
 
 X = np.random.default_rng(1).normal(size=(40, 3))
 named = pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())

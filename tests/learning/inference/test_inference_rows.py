@@ -6,10 +6,10 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learning.inference import rows as module
-from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.waves import trigonometric_rows
 
 
 @pytest.mark.parametrize(("n", "d", "m"), [(9, 3, 4), (1, 1, 1)])

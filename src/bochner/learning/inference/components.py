@@ -10,8 +10,8 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.frequencies import Frequencies, ModulatingWaves
 from bochner.kernels import ModulatedWaves, SpectralMixture
-from bochner.learning.inference.basis import Waves
 from bochner.learning.inference.preparation import Scaling
+from bochner.learning.inference.waves import Waves
 
 _MOST_COMPONENTS = 128
 _MOST_WAVES = 4096

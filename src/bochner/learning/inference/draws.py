@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import PLAIN, Basis, Waves
+from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.noise_field import log_factor
 from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.waves import Waves
 
 _BLOCK_BYTES = 2**24
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.laplace import Laplace, laplace, log_likelihood
 from bochner.learning.inference.moves import Info, Moves, StepSizes
 from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.waves import trigonometric_rows
 
 _PRECISION_STEPS = 2
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import Waves
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import Columns, SummedRows
+from bochner.learning.inference.waves import Waves
 
 N_WAVES = 8
 """Waves of a field."""

@@ -8,10 +8,10 @@ from scipy.linalg import lapack
 from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import Waves
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
+from bochner.learning.inference.waves import Waves
 
 _ILL_CONDITIONED = 1e-3
 

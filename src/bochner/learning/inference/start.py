@@ -3,10 +3,10 @@
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.basis import trigonometric_rows
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.waves import trigonometric_rows
 from bochner.learning.mixture import GammaPrior, MixturePrior, sample_prior
 from bochner.learning.wishart import NormalInverseWishart
 

@@ -1,0 +1,180 @@
+r"""Waves whose amplitudes may vary, and their features.
+
+A wave is a pair of features, :math:`a(x) \cos(s \cdot x)` and :math:`a(x) \sin(s \cdot x)`. Its
+amplitude is one, or itself a wave, :math:`a(x) = \sqrt 2 \cos(v \cdot x / 2 + \psi)`: then the
+kernel of the two features is
+
+.. math:: a(x) a(y) \cos(s \cdot \delta) = [\cos(v \cdot u + 2 \psi) + \cos(v \cdot \delta / 2)]
+          \cos(s \cdot \delta), \quad u = \tfrac12 (x + y),\ \delta = x - y,
+
+a locally stationary kernel (Silverman, 1957) and a stationary one beside it, which makes the sum
+positive definite.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.waves import waves as fill_waves
+
+_MODULATED = float(np.sqrt(2.0))
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waves:
+    r"""Waves with their amplitudes.
+
+    Parameters
+    ----------
+    omega : ndarray of shape (M, d)
+        Frequencies ``s``.
+    v : ndarray of shape (M, d), default=None
+        Twice the frequencies of the amplitudes; where all of a row is zero, as with ``None``, the
+        amplitude is one.
+    phase : ndarray of shape (M,), default=None
+        :math:`\psi`; there if ``v`` is.
+    """
+
+    omega: Array
+    v: Array | None = None
+    phase: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.omega)
+
+    @property
+    def modulated(self) -> Index:
+        """Which waves have an amplitude that varies."""
+        if self.v is None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(self.v.any(axis=1))
+
+    def rows(self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None) -> Any:
+        """Return the features, a row each: the two of a wave in turn.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (d, n)
+        scale : float
+            By which all features are multiplied.
+        out : ndarray of shape (2M, n), default=None
+            Where to write them, in C order.
+        """
+        out = trigonometric_rows(inputs, self.omega, scale, out)
+        modulated = self.modulated
+        if len(modulated):
+            pairs = out.reshape(len(self), 2, inputs.shape[1])
+            amplitude = self.amplitude_waves(inputs, modulated)[:, :1]
+            if len(modulated) == len(self):
+                pairs *= amplitude
+            else:
+                pairs[modulated] *= amplitude
+        return out
+
+    def amplitude_waves(self, inputs: NDArray[Any], modulated: Index) -> NDArray[Any]:
+        r"""Return :math:`\sqrt 2` times cosines and sines of amplitudes' angles, (k, 2, n)."""
+        v, phase = self.v, self.phase
+        if v is None or phase is None:
+            raise ValueError("These waves have constant amplitudes.")
+        dtype = inputs.dtype
+        angle = (0.5 * v[modulated]).astype(dtype, copy=False) @ inputs
+        angle += phase[modulated, None].astype(dtype, copy=False)
+        made = np.empty((len(modulated), 2, inputs.shape[1]), dtype=dtype)
+        fill_waves(angle, _MODULATED, made)
+        return made
+
+    def variance(self, inputs: Array) -> Array:
+        """Return the mean square of the amplitudes at inputs (d, n), of shape (n,)."""
+        which = self.modulated
+        if not len(which):
+            return np.ones(inputs.shape[1])
+        squares: Array = np.sum(self.amplitude_waves(inputs, which)[:, 0] ** 2, axis=0)
+        return (squares + (len(self) - len(which))) / len(self)
+
+    def summed(self, coef: Array, scale: float) -> "tuple[Array, Array, Array]":
+        """Return a function as a sum of waves of constant amplitude.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (2M,)
+            Weights of the features.
+        scale : float
+            Of the features.
+
+        Returns
+        -------
+        omega : ndarray of shape (N, d)
+        cosines, sines : ndarray of shape (N,)
+        """
+        cosines, sines = scale * coef[0::2], scale * coef[1::2]
+        if self.v is None or self.phase is None:
+            return self.omega, cosines, sines
+        which = self.modulated
+        plain = np.setdiff1d(np.arange(len(self)), which)
+        parts = [(self.omega[plain], cosines[plain], sines[plain])]
+        for sign in (1.0, -1.0):
+            # A product of two waves is half the sum of those of the sum and of the difference.
+            omega = self.omega[which] + 0.5 * sign * self.v[which]
+            half = 0.5 * _MODULATED * np.exp(-1j * sign * self.phase[which])
+            turned = half * (cosines[which] + 1j * sines[which])
+            parts.append((omega, turned.real, turned.imag))
+        omega, cosines, sines = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return omega, cosines, sines
+
+    def gradient(
+        self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
+    ) -> tuple[Array, ...]:
+        r"""Return derivatives by frequencies and, if there are any, by ``v`` and phases.
+
+        Parameters
+        ----------
+        inputs : ndarray of shape (d, n)
+        Z : ndarray of shape (2M, n)
+            The features.
+        slope : ndarray of shape (2M, n)
+            Derivatives by the features.
+        scale : float
+            Of the features.
+        """
+        # With a = r cos, b = r sin: d(angle) = a d/db - b d/da.
+        angle = Z[0::2] * slope[1::2]
+        angle -= Z[1::2] * slope[0::2]
+        by_omega = angle @ inputs.T
+        if self.v is None or self.phase is None:
+            return (by_omega,)
+        by_v, by_phase = np.zeros(self.v.shape), np.zeros(len(self))
+        which = self.modulated
+        if len(which):
+            pairs = slope.reshape(len(self), 2, -1)[which]
+            plain = trigonometric_rows(inputs, self.omega[which], scale).reshape(pairs.shape)
+            along = np.einsum("kin,kin->kn", plain, pairs)
+            along *= -self.amplitude_waves(inputs, which)[:, 1]
+            by_v[which] = 0.5 * (along @ inputs.T)
+            by_phase[which] = along.sum(axis=1)
+        return by_omega, by_v, by_phase
+
+
+def trigonometric_rows(
+    inputs: NDArray[Any], omega: Array, scale: float, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return cosines and sines, in turn, of shape (2B, n) for frequencies ``omega`` (B, d).
+
+    Parameters
+    ----------
+    inputs : ndarray of shape (d, n)
+    omega : ndarray of shape (B, d)
+    scale : float
+        By which all features are multiplied.
+    out : ndarray of shape (2B, n), default=None
+        Where to write them, in C order.
+    """
+    if out is None:
+        out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
+    angle = omega.astype(inputs.dtype, copy=False) @ inputs
+    fill_waves(angle, scale, out.reshape(len(omega), 2, inputs.shape[1]))
+    return out
