@@ -59,12 +59,10 @@ CASES = {
     "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
-    "shared amplitudes": lambda: (
-        modulated(structure="dense", pairs="grid", n_envelope=2, envelope="signal"),
-        Y,
+    "modulated classes": lambda: (
+        modulated_classifier(structure="dense", pairs="grid", n_envelope=2),
+        Y > 0,
     ),
-    "modulated classes": lambda: (modulated_classifier(structure="dense"), Y > 0),
-    "paper's regression": lambda: (modulated(sampler="mh", n_envelope=2), Y),
     "paper's classes": lambda: (modulated_classifier(likelihood="paper", n_envelope=2), Y > 0),
     "two chains": lambda: (regressor(structure="sparse", n_chains=2), Y),
 }

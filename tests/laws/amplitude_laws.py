@@ -29,15 +29,11 @@ def unit_rows(basis, omega):
 
 def wave(basis, X, s, v, phase):
     """Return cosine and sine at rows X, with the amplitude or as a plain wave at s + v/2."""
-    cosine, sine = np.empty(len(X)), np.empty(len(X))
-    for i, x in enumerate(X):
-        angle, amplitude = float(x @ s), 1.0
-        if getattr(basis, "is_summed", False):
-            angle += 0.5 * float(x @ v)
-        elif any(entry != 0.0 for entry in v):
-            amplitude = 2.0**0.5 * np.cos(0.5 * float(x @ v) + phase)
-        cosine[i], sine[i] = amplitude * np.cos(angle), amplitude * np.sin(angle)
-    return cosine, sine
+    angle = X @ s
+    if getattr(basis, "is_summed", False):
+        angle, v = angle + 0.5 * (X @ v), np.zeros(len(v))
+    amplitude = 2.0**0.5 * np.cos(0.5 * (X @ v) + phase) if any(v) else 1.0
+    return amplitude * np.cos(angle), amplitude * np.sin(angle)
 
 
 def features(basis, X, omega):

@@ -1,0 +1,413 @@
+"""Models that learn a locally stationary kernel: against BaNK, brute force and known envelopes."""
+
+import numpy as np
+import pytest
+from estimators.bank_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
+from laws.amplitude_laws import features
+from laws.noise_field_laws import heights
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
+from bochner.kernels import ModulatedWaves, SpectralMixture
+from bochner.learning.inference.basis import Grid, Matched
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+WEIGHT = np.random.default_rng(4).integers(1, 4, size=len(X)).astype(float)
+SHORT = {**SMALL, "n_burn_in": 4, "n_samples": 5}
+UNITS, PLACE = np.array([1.0, 50.0, 0.02]), np.array([0.0, 700.0, -3.0])
+
+
+def assert_same_chain(model, bank):
+    """The same frequencies, weights, precisions, noise and evidence, bit for bit."""
+    for one, other in zip(model.learned_, bank.learned_, strict=True):
+        assert one.structure == other.structure
+        d = other.draws.omega.shape[2]
+        assert_array_equal(one.draws.omega[:, :, :d], other.draws.omega)
+        assert not one.draws.omega[:, :, d : 2 * d].any()
+        for name in ("coef", "precision", "noise_variance", "log_density", "whitener"):
+            assert_array_equal(getattr(one.draws, name), getattr(other.draws, name), name)
+        for name in other.trace.records.keys() - {"seconds"}:
+            assert_array_equal(one.trace.records[name], other.trace.records[name], name)
+    assert model.kernel_ == bank.kernel_
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"structure": "sparse"},
+        {"structure": "dense"},
+        {"structure": "auto", "trend": 1},
+        {"structure": "sparse", "dtype": "float32"},
+        {"structure": "dense", "n_chains": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("pairs", ["matched", "grid"])
+def test_with_a_constant_envelope_it_is_bank(parameters, pairs):
+    """Constant amplitudes are not shared: a grid of them is the same frequencies."""
+    parameters = {**SHORT, **parameters}
+    model = modulated(**parameters, pairs=pairs, envelope="constant").fit(X, Y, WEIGHT)
+    bank = BaNKRegressor(**parameters).fit(X, Y, WEIGHT)
+    assert_same_chain(model, bank)
+    for found, expected in zip(
+        model.predict(NEW, return_std=True), bank.predict(NEW, return_std=True), strict=True
+    ):
+        assert_array_equal(found, expected)
+    assert_array_equal(model.sample_y(NEW, 3), bank.sample_y(NEW, 3))
+    assert_array_equal(model.features().transform(NEW), bank.features().transform(NEW))
+    assert_array_equal(model.relevance_.importance, bank.relevance_.importance)
+    assert_array_equal(model.interactions_, bank.interactions_)
+
+
+@pytest.mark.parametrize("structure", ["sparse", "dense"])
+@pytest.mark.parametrize("pairs", ["matched", "grid"])
+def test_with_a_constant_envelope_the_classifier_is_bank(structure, pairs):
+    parameters = {**SHORT, "structure": structure}
+    model = modulated_classifier(**parameters, pairs=pairs, envelope="constant").fit(X, THREE)
+    bank = BaNKClassifier(**parameters).fit(X, THREE)
+    assert_same_chain(model, bank)
+    assert_array_equal(model.predict_proba(NEW), bank.predict_proba(NEW))
+
+
+def place(model, inputs):
+    return (inputs - model._scaling.centre) / model._scaling.scale
+
+
+def some_model(**parameters):
+    settings = {"structure": "dense", "n_samples": 12, **parameters}
+    return modulated(**settings).fit(UNITS * X + PLACE, 5.0 + 3.0 * Y, WEIGHT)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[{}, {"pairs": "grid", "n_envelope": 2}, {"structure": "sparse", "trend": 1}],
+    ids=["matched", "grid", "sparse with a trend"],
+)
+def model(request):
+    with pytest.warns():  # so few draws have not converged
+        return some_model(**request.param)
+
+
+def own_noise(draws, index, inputs):
+    field = heights(inputs, draws.field_omega[index], draws.field_weights[index])
+    return draws.noise_variance[index] * np.exp(field)
+
+
+def test_predictions_are_the_mixture_of_the_draws(model):
+    """Mean, deviation and noise of every draw, from features written wave by wave."""
+    draws, at = model.learned_[0].draws, NEW * UNITS + PLACE
+    inputs, trend = place(model, at), model._trend.columns(place(model, at))
+    assert len(draws.whitened) == draws.n_draws
+    known = place(model, UNITS * X + PLACE)
+    fixed = model._trend.columns(known)
+    target = (5.0 + 3.0 * Y - model.target_mean_) / model.target_scale_
+    means, variances, noises = [], [], []
+    for index in range(draws.n_draws):
+        omega = draws.omega[index]
+        Z = np.hstack([features(draws.basis, inputs, omega), trend])
+        design = np.hstack([features(draws.basis, known, omega), fixed])
+        h = heights(known, draws.field_omega[index], draws.field_weights[index])
+        weighted = design * (WEIGHT * np.exp(-h))[:, None]
+        ridge = np.full(design.shape[1], draws.precision[index])
+        ridge[-fixed.shape[1] :] = 0.0
+        P = np.linalg.inv(weighted.T @ design + np.diag(ridge))
+        assert_allclose(draws.coef[index], P @ (weighted.T @ target), rtol=1e-6, atol=1e-8)
+        means.append(Z @ draws.coef[index])
+        noises.append(own_noise(draws, index, inputs))
+        variances.append(
+            draws.noise_variance[index] * np.einsum("ij,jk,ik->i", Z, P, Z) + noises[-1]
+        )
+    mean, std = model.predict(at, return_std=True)
+    assert_allclose(mean, model.target_mean_ + model.target_scale_ * np.mean(means, axis=0))
+    variance = np.mean(variances, axis=0) + np.var(means, axis=0)
+    assert_allclose(std, model.target_scale_ * np.sqrt(variance), rtol=1e-4)
+    expected = model.target_scale_ * np.mean(np.sqrt(noises), axis=0)
+    assert_allclose(model.noise_std(at), expected, rtol=1e-9)
+
+
+def test_samples_have_the_moments_of_predictions(model):
+    at = NEW * UNITS + PLACE
+    mean, std = model.predict(at, return_std=True)
+    drawn = model.sample_y(at, 6000, random_state=1)
+    assert np.all(np.abs(drawn.mean(axis=1) - mean) < 6.0 * std / np.sqrt(6000))
+    assert_allclose(drawn.std(axis=1), std, rtol=0.08)
+    smooth = model.sample_y(at, 6000, random_state=1, noise=False)
+    draws = model.learned_[0].draws
+    noise = [own_noise(draws, index, place(model, at)) for index in range(draws.n_draws)]
+    variance = smooth.var(axis=1) + model.target_scale_**2 * np.mean(noise, axis=0)
+    assert_allclose(drawn.std(axis=1), np.sqrt(variance), rtol=0.1)
+
+
+def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
+    """Products of features: few enough draws for all of them to be in the kernel."""
+    kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE
+    assert isinstance(kernel, ModulatedWaves)
+    assert draws.n_draws <= 24
+    inputs = place(model, at)
+    grams = []
+    for omega in draws.omega:
+        Z = features(draws.basis, inputs, omega)
+        grams.append(Z @ Z.T)
+    assert_allclose(kernel(at), np.mean(grams, axis=0), atol=1e-9)
+    assert_allclose(kernel.diag(at), np.diag(np.mean(grams, axis=0)), atol=1e-9)
+
+
+def test_signal_std_is_the_priors(model):
+    draws, at = model.learned_[0].draws, NEW * UNITS + PLACE
+    total = 0.0
+    for index, omega in enumerate(draws.omega):
+        Z = features(draws.basis, place(model, at), omega)
+        level = draws.noise_variance[index] / draws.precision[index]
+        total = total + np.sqrt(level * np.sum(Z**2, axis=1)) / draws.n_draws
+    assert_allclose(model.signal_std(at), model.target_scale_ * total, rtol=1e-9)
+
+
+def test_features_of_amplitudes_that_vary_are_refused(model):
+    draws = model.learned_[0].draws
+    if len(draws.waves(-1).modulated):
+        with pytest.raises(ValueError, match="amplitudes of this draw vary"):
+            model.features("last")
+
+
+def test_every_few_waves_of_many_are_in_the_kernel():
+    many = modulated(structure="dense", n_frequencies=180, n_burn_in=0, n_samples=24).fit(X, Y)
+    kernel = many.kernel_
+    assert isinstance(kernel, ModulatedWaves)
+    assert len(kernel.weights) == 24 * 180 // 2
+    grams = []
+    for omega in many.learned_[0].draws.omega:
+        Z = features(Matched(), place(many, NEW), omega)
+        grams.append(Z @ Z.T)
+    assert_allclose(sum(kernel.weights), 1.0)
+    assert np.abs(kernel(NEW) - np.mean(grams, axis=0)).max() < 0.1
+
+
+def test_noise_alone_varies_where_asked():
+    model = modulated(structure="sparse", envelope="noise").fit(X, Y)
+    assert isinstance(model.kernel_, SpectralMixture)
+    assert not model.learned_[0].draws.omega[:, :, 3:6].any()
+    assert np.ptp(model.noise_std(NEW)) > 0
+    assert_allclose(model.signal_std(NEW), model.signal_std(NEW)[0], rtol=1e-12)
+    plain = modulated(structure="sparse", envelope="signal").fit(X, Y)
+    assert plain.learned_[0].draws.field_omega is None
+    assert np.ptp(plain.noise_std(NEW)) == 0.0
+
+
+def test_the_papers_model_has_its_priors():
+    """Noise of a law of 0.001 and 0.001, a fixed precision of 1e-6 of features of length one."""
+    model = modulated(sampler="mh", n_frequencies=10, n_envelope=3, n_samples=6).fit(X, Y)
+    draws = model.learned_[0].draws
+    assert draws.basis == Grid(3, 3, is_summed=True)
+    assert_allclose(draws.precision, 1e-6 / 9, rtol=1e-12)
+    inputs, target = place(model, X), (Y - Y.mean()) / Y.std()
+    values, fits = [], []
+    for omega in draws.omega:
+        # Not scaled by the root of their number, with a flat constant.
+        Z = np.hstack([3.0 * features(draws.basis, inputs, omega), np.ones((len(X), 1))])
+        ridge = np.full(Z.shape[1], 1e-6)
+        ridge[-1] = 0.0
+        A = Z.T @ Z + np.diag(ridge)
+        w = np.linalg.solve(A, Z.T @ target)
+        rest = target @ (target - Z @ w)
+        shape, rate = 1e-3 + 0.5 * (len(X) - 1), 1e-3 + 0.5 * rest
+        values.append(-0.5 * np.linalg.slogdet(A)[1] - shape * np.log(rate))
+        fits.append(rate / (shape - 1.0))
+    assert_allclose(draws.noise_variance, fits, rtol=1e-5)
+    difference = draws.log_density - values
+    assert_allclose(difference, difference.mean(), atol=1e-3)
+    assert_allclose(model.noise_std(NEW), model.noise_std(NEW)[0])
+
+
+def test_the_papers_kernel_is_of_the_sums_of_frequencies():
+    """A mixture over s + v/2, near the average of the draws' waves."""
+    model = modulated(sampler="mh", n_frequencies=196, n_envelope=14, n_burn_in=2, n_samples=6).fit(
+        X, Y
+    )
+    assert isinstance(model.kernel_, SpectralMixture)
+    grams = []
+    for omega in model.learned_[0].draws.omega:
+        Z = features(Grid(14, 14, is_summed=True), place(model, NEW), omega)
+        grams.append(Z @ Z.T)
+    assert np.sqrt(np.mean((model.kernel_(NEW) - np.mean(grams, axis=0)) ** 2)) < 0.1
+
+
+def test_the_papers_probabilities_are_those_of_its_weights():
+    """Least squares of the labels 0 and 1 in a logistic function, on average over draws."""
+    model = modulated_classifier(likelihood="paper", n_envelope=2, n_samples=5).fit(X, Y > 0)
+    draws = model.learned_[0].draws
+    expected = []
+    for omega in draws.omega:
+        scale = np.sqrt(draws.n_waves)
+        Z, at = (
+            np.hstack(
+                [scale * features(draws.basis, place(model, rows), omega), np.ones((len(rows), 1))]
+            )
+            for rows in (X, NEW)
+        )
+        ridge = np.full(Z.shape[1], 1e-6)
+        ridge[-1] = 0.0
+        w = np.linalg.solve(Z.T @ Z + np.diag(ridge), Z.T @ (Y > 0))
+        expected.append(1.0 / (1.0 + np.exp(-(at @ w))))
+    assert_allclose(model.predict_proba(NEW)[:, 1], np.mean(expected, axis=0), atol=1e-5)
+
+
+def simulated(n, seed):
+    """A signal of a known amplitude from 0.2 to 1.5, under noise of a known deviation."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(0.0, 1.0, size=n))
+    envelope = 0.85 + 0.65 * np.sin(2.0 * np.pi * x)
+    noise = 0.05 + 0.3 * x
+    omega = rng.normal(scale=60.0, size=40)
+    coef = rng.normal(size=(2, 40)) / np.sqrt(40)
+    angle = np.multiply.outer(x, omega)
+    signal = envelope * (np.cos(angle) @ coef[0] + np.sin(angle) @ coef[1])
+    return x[:, None], signal + noise * rng.normal(size=n), envelope, noise
+
+
+def test_known_envelopes_of_signal_and_noise_are_found():
+    inputs, y, envelope, noise = simulated(300, 0)
+    model = GaBaSRRegressor(40, n_burn_in=50, n_samples=30, thin=1, random_state=0).fit(inputs, y)
+    found = model.signal_std(inputs)
+    assert np.corrcoef(found, envelope)[0, 1] > 0.7
+    assert 0.5 < np.median(found / envelope) < 2.0
+    noisy = model.noise_std(inputs)
+    assert np.corrcoef(noisy, noise)[0, 1] > 0.7
+    assert np.all(np.abs(np.log(noisy / noise)) < np.log(2.5))
+    flat = BaNKRegressor(40, n_burn_in=50, n_samples=30, thin=1, random_state=0).fit(inputs, y)
+    assert model.trace_.records["log_evidence"][0, -30:].mean() > (
+        flat.trace_.records["log_evidence"][0, -30:].mean() + 10.0
+    )
+
+
+@pytest.mark.parametrize("make", [modulated, modulated_classifier])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"pairs": "all"}, ValueError, "pairs must be one of 'matched', 'grid', got 'all'"),
+        ({"pairs": None}, TypeError, "pairs must be one of"),
+        ({"envelope": "flat"}, ValueError, "envelope must be one of 'learned', .*, got 'flat'"),
+        ({"envelope": True}, TypeError, "envelope must be one of"),
+        ({"n_envelope": 0}, ValueError, "n_envelope must be .*, got 0"),
+        ({"n_envelope": 2.5}, (TypeError, ValueError), "n_envelope must be .*, got 2.5"),
+        ({"pairs": "grid", "n_envelope": 9}, ValueError, "at most n_frequencies=8, .* got 9"),
+        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+        ({"sampler": "gibbs"}, ValueError, "sampler must be one of"),
+        ({"n_frequencies": 0}, ValueError, "n_frequencies must be at least 1"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused(make, parameters, error, message):
+    model = make(**parameters)
+    with pytest.raises(error, match=message):
+        model.fit(X, THREE)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_what_only_one_of_them_knows_is_refused_by_the_other():
+    with pytest.raises(ValueError, match="envelope must be one of 'learned', 'constant'"):
+        modulated_classifier(envelope="noise").fit(X, THREE)
+    with pytest.raises(ValueError, match="likelihood must be one of 'logistic', 'paper'"):
+        modulated_classifier(likelihood="probit").fit(X, THREE)
+    with pytest.raises(ValueError, match="use sampler='auto' or 'mh' with it, got 'hmc'"):
+        modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
+    with pytest.raises(ValueError, match="GaBaSRClassifier needs at least two classes"):
+        modulated_classifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="whole numbers"):
+        modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
+
+
+WIDE = np.random.default_rng(5).normal(size=(40, 60))
+TABLES = {
+    "one input": (X[:, :1], Y),
+    "sixty inputs": (WIDE, WIDE[:, 0]),
+    "one row": (X[:1], Y[:1]),
+    "three rows": (X[:3], Y[:3]),
+    "constant target": (X, np.full(len(X), 0.1)),
+    "constant inputs": (np.ones((20, 2)), Y[:20]),
+    "repeated rows": (np.repeat(X[:10], 6, axis=0), np.repeat(Y[:10], 6)),
+    "no noise": (X, np.sin(X[:, 0])),
+    "units": (X * [1e-8, 1.0, 1e8], 1e-100 * Y),
+    "outlier": (np.r_[X, [[0.0, 1e6, 0.0]]], np.r_[Y, 0.0]),
+}
+SOME = ("one input", "three rows", "constant target", "units")
+VARIANTS = {
+    "learned": {},
+    "float32": {"dtype": "float32", "structure": "sparse"},
+    "grid": {"pairs": "grid", "n_envelope": 2},
+    "hmc": {"sampler": "hmc", "structure": "sparse"},
+    "mh": {"sampler": "mh", "n_envelope": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        (name, variant)
+        for variant in VARIANTS
+        for name in (SOME if variant != "learned" else TABLES)
+    ],
+)
+def test_data_as_they_come(name, variant):
+    inputs, y = TABLES[name]
+    model = modulated(**{"n_burn_in": 6, "n_samples": 4, **VARIANTS[variant]}).fit(inputs, y)
+    far = np.concatenate([inputs, inputs + 3.0 * np.ptp(inputs, axis=0)])
+    mean, std = model.predict(far, return_std=True)
+    for values in (mean, std, model.sample_y(far), model.signal_std(far), model.noise_std(far)):
+        assert np.isfinite(values).all()
+    assert (std > 0).all()
+    assert np.isfinite(model.kernel_(far)).all()
+    assert np.isfinite(model.relevance_.importance).all()
+    if name == "constant target":
+        assert_allclose(mean, 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "paper"])
+@pytest.mark.parametrize("name", ["one input", "sixty inputs"])
+def test_classes_as_they_come(name, variant):
+    inputs, y = TABLES[name]
+    parameters = {"likelihood": "paper", "n_envelope": 2} if variant == "paper" else {}
+    parameters = {"n_burn_in": 6, "n_samples": 4, **VARIANTS.get(variant, parameters)}
+    labels = np.array(["a", "b", "c"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
+    model = modulated_classifier(**parameters).fit(inputs, labels)
+    probability = model.predict_proba(inputs)
+    assert probability.shape == (len(inputs), 3)
+    assert_allclose(probability.sum(axis=1), 1.0)
+    assert set(model.predict(inputs)) <= {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("make", "y", "parameters"),
+    [
+        (modulated, Y, {"structure": "sparse"}),
+        (modulated, Y, {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1}),
+        (modulated_classifier, THREE, {"structure": "dense"}),
+        (modulated_classifier, THREE, {"likelihood": "paper", "n_envelope": 2}),
+    ],
+    ids=["varying noise", "grid", "classes", "paper"],
+)
+def test_whole_weights_are_repetitions(make, y, parameters):
+    """To the last bit where rows are brought to the same form, up to rounding where not."""
+    weight = np.random.default_rng(6).integers(0, 4, size=len(X))
+    inputs, targets = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    few = {"n_burn_in": 4, "n_samples": 4, **parameters}
+    one, other = make(**few).fit(X, y, weight), make(**few).fit(inputs, targets)
+    method = "predict" if make is modulated else "predict_proba"
+    assert_array_equal(getattr(one, method)(NEW), getattr(other, method)(NEW))
+
+
+@pytest.mark.parametrize("make", [modulated, modulated_classifier])
+def test_processes_change_nothing(make):
+    y = Y if make is modulated else Y > 0
+    few = {"structure": "dense", "n_burn_in": 3, "n_samples": 4, "n_chains": 2}
+    models = [make(**few, n_jobs=n).fit(X, y) for n in (None, 2)]
+    first, second = (each.learned_[0].draws for each in models)
+    assert_array_equal(first.omega, second.omega)
+    assert_array_equal(first.coef, second.coef)
+    assert first.n_draws == 8
+
+
+def test_float32_features_are_near_float64():
+    few = {"n_burn_in": 2, "n_samples": 3, "structure": "sparse"}
+    narrow, wide = (modulated(dtype=d, **few).fit(X, Y) for d in ("float32", "float64"))
+    assert_allclose(narrow.predict(NEW), wide.predict(NEW), atol=5e-3)
+    assert (narrow.predict(NEW) != wide.predict(NEW)).any()
