@@ -45,14 +45,16 @@ class Inputs:
     ----------
     names : list of str
         Of the ``d`` encoded columns in use.
-    unit : ndarray of shape (d,)
-        Units of the table's column per unit of the encoded one: a standard deviation, or one.
+    unit, origin : ndarray of shape (d,)
+        Units of the table's column per unit of the encoded one, a standard deviation or one, and
+        the column's value where the encoded one is zero.
     span : ndarray of shape (d,)
         Range of the table's column where it is a number or a date, else zero.
     """
 
     names: list[str]
     unit: Array
+    origin: Array
     span: Array
 
     @classmethod
@@ -60,26 +62,38 @@ class Inputs:
         """Return the inputs of a fitted model."""
         names: list[str] = []
         units: list[float] = []
+        origins: list[float] = []
         spans: list[float] = []
         ranges = dict(model.record_.get("ranges", {}))
         for state in model.encoder_.columns_:
             outputs = output_names(state)
             names += outputs
-            numeric = _numeric_unit(state)
-            spread = [numeric] if numeric else []
-            units += spread + [1.0] * (len(outputs) - len(spread))
-            length = [float(ranges.get(state["name"], 0.0))] if spread else []
-            spans += length + [0.0] * (len(outputs) - len(length))
+            numeric = _numeric_scale(state)
+            rest = len(outputs) - len(numeric) // 2
+            units += [*numeric[:1], *[1.0] * rest]
+            origins += [*numeric[1:], *[0.0] * rest]
+            length = [float(ranges.get(state["name"], 0.0))] if numeric else []
+            spans += length + [0.0] * rest
         used = model.varying_
-        return cls([names[i] for i in used], np.array(units)[used], np.array(spans)[used])
+        numbers = (np.array(values)[used] for values in (units, origins, spans))
+        return cls([names[i] for i in used], *numbers)
+
+    def decoded(self, rows: Array) -> Array:
+        """Return encoded rows (n, d) in the units of the table."""
+        return rows * self.unit + self.origin
+
+    def encoded(self, rows: Array) -> Array:
+        """Return rows in the units of the table as encoded ones, the inverse of :meth:`decoded`."""
+        return (rows - self.origin) / self.unit
 
 
-def _numeric_unit(state: State) -> float:
-    """Return the width of a numeric column that the encoder makes one unit, or zero."""
+def _numeric_scale(state: State) -> tuple[float, ...]:
+    """Return unit and origin of a numeric column, see :class:`Inputs`; nothing of another one."""
     if state["kind"] not in ("numeric", "date") or not state["points"]:
-        return 0.0
+        return ()
     points, scores = state["points"], state["scores"]
-    return (points[-1] - points[0]) / (scores[-1] - scores[0])
+    unit = (points[-1] - points[0]) / (scores[-1] - scores[0])
+    return unit, points[0] - unit * scores[0]
 
 
 def column_ranges(model: LearnedTable, X: Any) -> dict[str, float]:
@@ -90,7 +104,7 @@ def column_ranges(model: LearnedTable, X: Any) -> dict[str, float]:
     encoded = model.encode(X)
     inputs = Inputs.of(model)
     spread = np.ptp(encoded, axis=0) * inputs.unit
-    numbers = {s["name"] for s in model.encoder_.columns_ if _numeric_unit(s)}
+    numbers = {s["name"] for s in model.encoder_.columns_ if _numeric_scale(s)}
     pairs = zip(inputs.names, spread, strict=True)
     return {name: float(width) for name, width in pairs if name in numbers}
 
@@ -215,13 +229,18 @@ def _local_figures(
 ) -> dict[str, Figure]:
     """Return the envelope along the most important columns, and the kernel at some places."""
     shown = [i for i in top if np.ptp(rows[:, i]) > 0.0][:_LOCAL_COLUMNS]
-    curves = {"signal": head.signal_std}
+    curves = {"signal": lambda Z: head.signal_std(inputs.encoded(Z))}
     if isinstance(head, GaBaSRRegressor):
-        curves["noise"] = head.noise_std
+        curves["noise"] = lambda Z: head.noise_std(inputs.encoded(Z))
+
+    def kernel(X: Array, Y: Array) -> Array:
+        return head.kernel_(inputs.encoded(X), inputs.encoded(Y))
+
     named: dict[str, Any] = {"inputs": shown, "names": inputs.names}
+    rows, extent = inputs.decoded(rows), _LONGEST_LAG * inputs.unit
     return {
         "envelope": envelope_figure(curves, rows, **named),
-        "local": local_kernel_figure(head.kernel_, rows, extent=_LONGEST_LAG, **named),
+        "local": local_kernel_figure(kernel, rows, extent=extent, **named),
     }
 
 
