@@ -28,7 +28,7 @@ from bochner.learning.inference.varying_noise import VaryingNoiseChain
 _START_PRECISION = 0.05
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 _PAPER_NOISE, _PAPER_PRECISION = InverseGammaNoise(shape=1e-3, rate=1e-3), 1e-6
-_SCARCITY, _NOISE_SCARCITY = 4.0, 1.0
+_SCARCITY, _NOISE_SCARCITY = 20.0, 1.0
 
 
 class Model(ABC):
