@@ -408,7 +408,7 @@ def test_a_name_cannot_be_taken_twice():
     kernel = type("Gaussian", (KreinRidge,), {"__module__": "elsewhere"})
     with pytest.raises(ValueError, match="Gaussian in model files is already"):
         persistable(level_=float)(kernel)
-    assert persistable(**{})(type("Plain", (KreinRidge,), {})).__name__ == "Plain"
+    assert persistable(**{})(type("Free", (KreinRidge,), {})).__name__ == "Free"
 
 
 def loads_equal_or_is_refused(path, expected):

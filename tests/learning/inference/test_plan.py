@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info
 
 from bochner.learning.inference import plan
 from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.models import moves_of
 from bochner.learning.inference.plan import Data, Settings
 from bochner.learning.inference.polya_gamma import LogisticChain
 from bochner.learning.inference.regression import RegressionChain
@@ -83,7 +84,7 @@ def test_structures_and_samplers(structure, prior, sampler):
     omega, start = plan.starting_point(np.random.default_rng(0), some_data(), settings)
     assert omega.shape == (8, 3)
     assert isinstance(start, prior)
-    moves = plan.moves_of(settings)
+    moves = moves_of(sampler, structure)
     assert (moves.hamiltonian is not None) is (sampler == "hmc")
     assert moves.replacements is (sampler == "pcn" or structure == "sparse")
 

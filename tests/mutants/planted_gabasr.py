@@ -1,0 +1,247 @@
+"""Bugs of locally stationary models, each with the test that must notice it."""
+
+import warnings
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from estimators import test_gabasr
+from laws import amplitude_laws, chains, noise_field_laws
+from learning.inference import (
+    test_basis,
+    test_least_squares_chain,
+    test_replacement,
+    test_varying_noise,
+    test_wide_replacement,
+)
+from mutants.planted import Mutant
+from sklearn.exceptions import ConvergenceWarning
+
+from bochner.learning.inference import (
+    basis,
+    components,
+    learned,
+    least_squares,
+    noise_field,
+    replacement,
+    two_spectra,
+    varying_noise,
+)
+from bochner.learning.inference.basis import Grid, Matched, Waves
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.preparation import Scaling
+
+ALPHA = 1e-3
+MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID
+
+
+def check_features():
+    test_basis.test_features_are_those_of_every_wave(MATCHED, True, np.float64, 1e-13)
+
+
+def check_sums():
+    test_basis.test_a_function_is_a_sum_of_plain_waves(MATCHED)
+
+
+def check_variance():
+    test_basis.test_variance_is_the_prior_variance_of_the_function(GRID)
+
+
+def check_gradient(made):
+    return lambda: test_basis.test_gradients_of_features_by_units(made)
+
+
+def check_touched():
+    test_basis.test_touched_waves_are_those_that_change(GRID)
+
+
+def check_blocks(made):
+    return lambda: test_wide_replacement.check(made, test_replacement.GAUSSIAN, 3, n=60, m=12)
+
+
+def check_joint(name, n_rounds=25, n_chains=24):
+    return lambda: chains.check_joint(chains.SAMPLERS[name], n_chains, n_rounds, alpha=ALPHA)
+
+
+def check_field():
+    noise_field_laws.check_field(None, 20, 20, 1000, alpha=ALPHA)
+
+
+def check_paper():
+    test_least_squares_chain.test_a_round_is_the_papers(0)
+
+
+def quietly(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return function(*args)
+
+
+@cache
+def sound_model():
+    return quietly(test_gabasr.some_model)
+
+
+def check_predictions():
+    test_gabasr.test_predictions_are_the_mixture_of_the_draws(sound_model())
+
+
+def check_kernel():
+    test_gabasr.test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(
+        quietly(test_gabasr.some_model)
+    )
+
+
+def half_of_v_lost(patch):
+    right = Waves.amplitude_waves
+    patch.setattr(
+        Waves,
+        "amplitude_waves",
+        lambda self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which),
+    )
+
+
+def root_of_two_lost(patch):
+    patch.setattr(basis, "_MODULATED", 1.0)
+
+
+def phase_of_sums_flipped(patch):
+    right = Waves.summed
+    patch.setattr(
+        Waves,
+        "summed",
+        lambda self, coef, scale: right(replace(self, phase=-self.phase), coef, scale),
+    )
+
+
+def gradient_by_v_doubled(patch):
+    right = Waves.gradient
+
+    def doubled(self, *args):
+        by_omega, by_v, by_phase = right(self, *args)
+        return by_omega, 2.0 * by_v, by_phase
+
+    patch.setattr(Waves, "gradient", doubled)
+
+
+def half_lost_in_the_gradient_of_sums(patch):
+    right = Grid.pull
+
+    def careless(self, gradient, n_units):
+        s, v, phase = self.split(right(self, gradient, n_units))
+        return self.joined(s, 2.0 * v, phase)
+
+    patch.setattr(Grid, "pull", careless)
+
+
+def rows_and_columns_of_the_grid_exchanged(patch):
+    def careless(self, index, n_units):
+        m1, m2 = self.n_stationary, self.n_envelope
+        if index[0] < m1:
+            return m2 * index[:, None] + np.arange(m2)
+        return index[:, None] - m1 + m2 * np.arange(m1)
+
+    patch.setattr(Grid, "touched", careless)
+
+
+def panels_of_wide_units_not_carried(patch):
+    right = replacement._Block._carry
+
+    def careless(self, *args):
+        if self.width == 2:
+            right(self, *args)
+
+    patch.setattr(replacement._Block, "_carry", careless)
+
+
+def determinant_of_wide_units_halved(patch):
+    """As of the diagonal of the Cholesky factor, its square forgotten."""
+    right = replacement._inverse
+
+    def careless(matrix):
+        made = right(matrix)
+        return made if made is None or len(matrix) == 2 else (made[0], 0.5 * made[1])
+
+    patch.setattr(replacement, "_inverse", careless)
+
+
+def stationary_proposals(patch):
+    patch.setattr(
+        Matched, "proposed", lambda self, omega, index, values: Waves(self.split(values)[0])
+    )
+
+
+def phases_too_wide(patch):
+    right = two_spectra.crank_nicolson
+    patch.setattr(two_spectra, "crank_nicolson", lambda *args: 1.5 * right(*args))
+
+
+def noise_degrees_of_precisions(patch):
+    right = varying_noise.evidence_of
+    patch.setattr(
+        varying_noise, "evidence_of", lambda *args, degrees, **named: right(*args, **named)
+    )
+
+
+def level_of_the_field_left_out(patch):
+    patch.setattr(varying_noise, "part_level", lambda part, field: (0.0,))
+
+
+def determinant_of_the_noise_inverted(patch):
+    right = noise_field.part_field_likelihood
+
+    def careless(part, field, squares):
+        (value,) = right(part, field, squares)
+        return (value + float(np.sum(field)),)
+
+    patch.setattr(noise_field, "part_field_likelihood", careless)
+
+
+def spread_of_the_field_of_another_rate(patch):
+    patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
+
+
+def noise_of_predictions_constant(patch):
+    patch.setattr(
+        Draws,
+        "noise",
+        lambda self, index, inputs: np.full(inputs.shape[1], self.noise_variance[index]),
+    )
+
+
+def phases_of_the_kernel_at_the_origin(patch):
+    right = components.mean_of_waves
+
+    def careless(waves, scaling):
+        return right(waves, Scaling(np.zeros_like(scaling.centre), scaling.scale))
+
+    patch.setattr(learned, "mean_of_waves", careless)
+
+
+def labels_of_plus_and_minus_one(patch):
+    right = least_squares.cho_solve
+    patch.setattr(least_squares, "cho_solve", lambda factor, b: 2.0 * right(factor, b))
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        half_of_v_lost: (check_features,),
+        root_of_two_lost: (check_features, check_variance),
+        phase_of_sums_flipped: (check_sums,),
+        gradient_by_v_doubled: (check_gradient(MATCHED), check_gradient(GRID)),
+        half_lost_in_the_gradient_of_sums: (check_gradient(amplitude_laws.SUMMED),),
+        rows_and_columns_of_the_grid_exchanged: (check_touched, check_blocks(GRID)),
+        panels_of_wide_units_not_carried: (check_blocks(GRID),),
+        determinant_of_wide_units_halved: (check_blocks(GRID),),
+        stationary_proposals: (check_blocks(MATCHED),),
+        phases_too_wide: (check_joint("matched-sparse"),),
+        noise_degrees_of_precisions: (test_varying_noise.check_log_evidence,),
+        level_of_the_field_left_out: (test_varying_noise.check_log_evidence,),
+        determinant_of_the_noise_inverted: (check_field,),
+        spread_of_the_field_of_another_rate: (check_field,),
+        noise_of_predictions_constant: (check_predictions,),
+        phases_of_the_kernel_at_the_origin: (check_kernel,),
+        labels_of_plus_and_minus_one: (check_paper,),
+    }.items()
+)
