@@ -47,15 +47,16 @@ def locally_stationary(
     check_name("pairs", model.pairs, PAIRS)
     check_name("envelope", model.envelope, names)
     n_envelope = as_count("n_envelope", model.n_envelope)
-    if model.pairs == "grid" and n_envelope > model.n_frequencies:
+    in_grid = model.pairs == "grid" or is_paper
+    if in_grid and n_envelope > model.n_frequencies:
         raise ValueError(
-            f"pairs='grid' combines every frequency with every amplitude: n_envelope must be at "
-            f"most n_frequencies={model.n_frequencies}, the number of combinations, "
-            f"got {n_envelope}."
+            f"pairs='grid', and the paper's sampler, combine every frequency with every amplitude: "
+            f"n_envelope must be at most n_frequencies={model.n_frequencies}, the number of "
+            f"combinations, got {n_envelope}."
         )
     signal, noise = _VARYING[model.envelope]
     # Constant amplitudes are all one: no frequency needs to be there twice.
-    is_shared = signal and (model.pairs == "grid" or is_paper)
+    is_shared = signal and in_grid
     scale = frequency_scales(scaled, np.random.default_rng(0))
     return LocallyStationary(
         tuple(scale.tolist()),

@@ -126,6 +126,8 @@ class LocallyStationary(Model):
     def start(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior
     ) -> tuple[Array, FrequencyPrior]:
+        # A stream of its own: without amplitudes the chain is that of frequencies alone.
+        rng = rng.spawn(1)[0]
         basis = self.basis(len(omega) * max(1, self.n_envelope))
         size = basis.n_amplitudes(len(omega))
         v, envelope = self._envelope(rng, size)

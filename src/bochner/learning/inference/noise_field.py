@@ -4,7 +4,8 @@ White noise under an envelope is locally stationary, too: its variance is :math:
 where ``h`` is a sum of few waves whose frequencies have a law of the envelope's kind.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,18 @@ class NoiseField:
         self, rng: np.random.Generator, rows: SummedRows, squares: Columns, weights: Array
     ) -> tuple[Array, FrequencyPrior]:
         omega, prior = self.omega.copy(), self.prior
-        field = replace(self, weights=weights).values(rows)
-        current = _log_likelihood(rows, field, squares)
+
+        def value_at(omega: Array) -> float:
+            return _log_likelihood(rows, part_of_frequencies, squares, omega, weights)
+
+        current = value_at(omega)
         for k in rng.permutation(len(omega)):
             index = np.array([k])
             suggestion = prior.suggest(rng, omega, index)
             threshold = float(np.log(rng.random())) - float(suggestion.log_ratio[0])
             proposed = omega.copy()
             proposed[k] = suggestion.omega[0]
-            moved = rows.each(part_field, proposed, weights, n_features=2 * len(weights))
-            value = _log_likelihood(rows, moved, squares)
+            value = value_at(proposed)
             if threshold < value - current:
                 omega, current = proposed, value
                 prior = prior.decided(index, suggestion, np.ones(1, dtype=np.bool_))
@@ -138,19 +141,26 @@ def part_field(part: Rows, omega: Array, weights: Array) -> Array:
     return log_factor(part.inputs.astype(np.float64, copy=False), omega, weights)
 
 
-def part_combined(part: Rows, waves: Array, weights: Array) -> Array:
-    """Return a field at a part of the rows, from its waves (2K, n)."""
-    return np.clip(weights @ waves, -_MOST, _MOST)
-
-
 def part_field_likelihood(part: Rows, field: Array, squares: Array) -> tuple[float]:
     """Return the log likelihood of a field (n,) given residuals, up to a constant."""
     terms = field if part.weight is None else part.weight * field
     return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
 
 
-def _log_likelihood(rows: SummedRows, field: Columns, squares: Columns) -> float:
-    (value,) = rows.total(part_field_likelihood, along=(field, squares), n_features=2)
+def part_of_weights(part: Rows, squares: Array, waves: Array, weights: Array) -> tuple[float]:
+    """Return the log likelihood of weights (2K,) of the field's waves (2K, n)."""
+    return part_field_likelihood(part, np.clip(weights @ waves, -_MOST, _MOST), squares)
+
+
+def part_of_frequencies(part: Rows, squares: Array, omega: Array, weights: Array) -> tuple[float]:
+    """Return the log likelihood of frequencies (K, d) and weights (2K,)."""
+    return part_field_likelihood(part, part_field(part, omega, weights), squares)
+
+
+def _log_likelihood(
+    rows: SummedRows, function: Any, squares: Columns, *args: Any, along: Sequence[Columns] = ()
+) -> float:
+    (value,) = rows.total(function, *args, along=(squares, *along), n_features=2 * N_WAVES)
     return float(value)
 
 
@@ -165,8 +175,7 @@ def _slice(
     """Return weights after one elliptical slice (Murray, Adams and MacKay, 2010)."""
 
     def value(candidate: Array) -> float:
-        field = rows.each(part_combined, candidate, along=(basis,), n_features=2)
-        return _log_likelihood(rows, field, squares)
+        return _log_likelihood(rows, part_of_weights, squares, candidate, along=(basis,))
 
     other = spread * rng.normal(size=len(weights))
     least = value(weights) + float(np.log(rng.random()))
