@@ -13,6 +13,7 @@ from bochner.spectral.modulated import modulated
 from bochner.spectral.modulation import Modulation
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 from bochner.spectral.two_frequency import TwoFrequency
+from bochner.spectral.wave_atoms import wave_atoms
 
 _TRANSLATION = Modulation(0.0, 1.0, 1.0)  # exp(i t)
 
@@ -152,6 +153,11 @@ def _(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
             for fast in stationary.parts
         )
     )
+
+
+@closed_form.register
+def _(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
+    return SpectralMeasure((Part(*wave_atoms(kernel)),))
 
 
 @closed_form.register

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.frequencies import ModulatingWaves
 from bochner.sampling import Layout, Scheme
 from bochner.spectral.laws import Draw, Law
 
@@ -173,11 +174,18 @@ class Mapped(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)
-        omega = np.asarray(inner.omega)
+        omega, modulation = np.asarray(inner.omega), inner.modulation
+        if modulation is not None:
+            if not self._is_one_map:
+                raise NotImplementedError(
+                    "Modulated waves of two different maps have no sampled features; use "
+                    "weights='least_squares'."
+                )
+            modulation = ModulatingWaves(modulation.v @ self.left.T, modulation.phase)
         nu = None
         if self.is_two_sided:
             nu = (omega if inner.nu is None else inner.nu) @ self.right.T
-        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu)
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, modulation)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         return tuple(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner.frequencies import ModulatingWaves
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -32,31 +33,50 @@ class Draw:
         :math:`\theta`.
     nu : ndarray of shape (m, d2) or None, default=None
         Frequencies of the right argument; ``None`` means ``omega``.
+    modulation : ModulatingWaves or None, default=None
+        Factors of every cosine at either argument.
     """
 
     omega: Matrix
     ratio: Array
     phase: Array
     nu: Array | None = None
+    modulation: ModulatingWaves | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with its rows in another order."""
         nu = None if self.nu is None else self.nu[order]
-        return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu)
+        waves = self.modulation
+        waves = None if waves is None else ModulatingWaves(waves.v[order], waves.phase[order])
+        return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu, waves)
 
     def reflected(self, signs: Array) -> Draw:
         """Return the draw with some frequencies and their phases negated: the same cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
-        return Draw(np.asarray(self.omega) * signs[:, None], self.ratio, self.phase * signs, nu)
+        omega = np.asarray(self.omega) * signs[:, None]
+        return Draw(omega, self.ratio, self.phase * signs, nu, self.modulation)
 
     def __add__(self, other: Draw) -> Draw:
-        """Return the draw from the product of two kernels."""
+        """Return the draw from the product of two kernels.
+
+        Raises
+        ------
+        NotImplementedError
+            If both have factors.
+        """
+        if self.modulation is not None and other.modulation is not None:
+            raise NotImplementedError(
+                "Products of two kernels of modulated waves have no sampled features; use "
+                "weights='least_squares'."
+            )
+        waves = self.modulation or other.modulation
         omega, other_omega = np.asarray(self.omega), np.asarray(other.omega)
         nu = None
         if self.nu is not None or other.nu is not None:
             left = omega if self.nu is None else self.nu
             nu = left + (other_omega if other.nu is None else other.nu)
-        return Draw(omega + other_omega, self.ratio * other.ratio, self.phase + other.phase, nu)
+        ratio, phase = self.ratio * other.ratio, self.phase + other.phase
+        return Draw(omega + other_omega, ratio, phase, nu, waves)
 
 
 class Law(ABC):

@@ -238,7 +238,8 @@ def _drawn(
     if radius:
         maps = _maps(part.law)
         envelope = Envelope(np.full(count, rate), np.full(count, radius), *maps)
-    return Frequencies(draw.omega, weight * draw.ratio, draw.phase, draw.nu, envelope)
+    weights = weight * draw.ratio
+    return Frequencies(draw.omega, weights, draw.phase, draw.nu, envelope, draw.modulation)
 
 
 def _maps(law: Law) -> tuple[Array, Array] | tuple[()]:
