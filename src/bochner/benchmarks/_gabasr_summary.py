@@ -46,7 +46,8 @@ _INTRODUCTION = (
 _EXPLANATION = (
     f"Five shuffled folds (stratified for classes); carbon dioxide has five random fifths held "
     f"out. {OURS} and {BANK} have as many frequencies, as many iterations and the same limit of "
-    f"seconds for a fold. “{PUBLISHED}” has the paper's sampler, of which {PAPER_SWEEPS} sweeps "
+    f"seconds for a fold; in regressions both choose between no trend and straight lines. "
+    f"“{PUBLISHED}” has the paper's sampler, of which {PAPER_SWEEPS} sweeps "
     f"over {PAPER_FREQUENCIES} combinations of frequencies, fewer where the seconds end them, and "
     f"its weights by least squares inside the logistic function; it is run on classifications of "
     f"at most 3,200 rows. The others choose their "
