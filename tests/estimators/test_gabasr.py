@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRRegressor
 from bochner.kernels import ModulatedWaves, SpectralMixture
+from bochner.learning.inference import models
 from bochner.learning.inference.basis import Grid, Matched
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -84,8 +85,11 @@ def some_model(**parameters):
     ids=["matched", "grid", "sparse with a trend"],
 )
 def model(request):
-    with pytest.warns():  # so few draws have not converged
-        return some_model(**request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        # By default so few amplitudes vary that short chains may have none.
+        patch.setattr(models, "_SCARCITY", 1.0)
+        with pytest.warns():  # so few draws have not converged
+            return some_model(**request.param)
 
 
 def own_noise(draws, index, inputs):
@@ -162,14 +166,18 @@ def test_signal_std_is_the_priors(model):
     assert_allclose(model.signal_std(at), model.target_scale_ * total, rtol=1e-9)
 
 
-def test_features_of_amplitudes_that_vary_are_refused(model):
-    draws = model.learned_[0].draws
-    if len(draws.waves(-1).modulated):
-        with pytest.raises(ValueError, match="amplitudes of this draw vary"):
-            model.features("last")
+@pytest.mark.parametrize("which", ["best", "last"])
+def test_features_are_those_of_a_draw_in_units_of_the_inputs(model, which):
+    draws, at = model.learned_[0].draws, NEW * UNITS + PLACE
+    index = draws.best if which == "best" else draws.n_draws - 1
+    Z = features(draws.basis, place(model, at), draws.omega[index])
+    found = model.features(which)
+    assert_allclose(found.gram(at), Z @ Z.T, rtol=1e-9, atol=1e-12)
+    assert (found.signature_ == 1.0).all()
 
 
-def test_every_few_waves_of_many_are_in_the_kernel():
+def test_every_few_waves_of_many_are_in_the_kernel(monkeypatch):
+    monkeypatch.setattr(models, "_SCARCITY", 1.0)
     many = modulated(structure="dense", n_frequencies=180, n_burn_in=0, n_samples=24).fit(X, Y)
     kernel = many.kernel_
     assert isinstance(kernel, ModulatedWaves)
