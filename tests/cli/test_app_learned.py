@@ -162,7 +162,7 @@ def good(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--model", "bnak"), "--model must be one of bank, fourier, got 'bnak'. Did you mean"),
+        (("--model", "bnak"), "bank, gabasr, fourier, got 'bnak'. Did you mean"),
         (("--kernel", "matern"), "--kernel is an option of --model fourier"),
         (("--n-components", "64"), "--n-components is an option of --model fourier"),
         (("--model", "fourier", "--n-frequencies", "8"), "--n-frequencies is an option of --model"),

@@ -76,7 +76,10 @@ def place(model, inputs):
 
 def some_model(**parameters):
     settings = {"structure": "dense", "n_samples": 12, **parameters}
-    return modulated(**settings).fit(UNITS * X + PLACE, 5.0 + 3.0 * Y, WEIGHT)
+    with pytest.MonkeyPatch.context() as patch:
+        # By default so few amplitudes vary that short chains may have none.
+        patch.setattr(models, "_SCARCITY", 1.0)
+        return modulated(**settings).fit(UNITS * X + PLACE, 5.0 + 3.0 * Y, WEIGHT)
 
 
 @pytest.fixture(
@@ -85,11 +88,8 @@ def some_model(**parameters):
     ids=["matched", "grid", "sparse with a trend"],
 )
 def model(request):
-    with pytest.MonkeyPatch.context() as patch:
-        # By default so few amplitudes vary that short chains may have none.
-        patch.setattr(models, "_SCARCITY", 1.0)
-        with pytest.warns():  # so few draws have not converged
-            return some_model(**request.param)
+    with pytest.warns():  # so few draws have not converged
+        return some_model(**request.param)
 
 
 def own_noise(draws, index, inputs):

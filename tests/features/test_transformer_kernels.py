@@ -49,6 +49,12 @@ EVERYWHERE = [
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
     kernels.Laplacian(2.0) * kernels.TL1(3.5),
     kernels.LocallyStationary(kernels.Gaussian(4.0), kernels.Matern(3.0), 0.5),
+    kernels.ModulatedWaves(
+        [0.4, 0.6, 0.5],
+        RNG.normal(size=(3, 5)).tolist(),
+        [*RNG.normal(size=(2, 5)).tolist(), [0.0] * 5],
+        [0.3, -1.0, 0.0],
+    ),
     kernels.ShiftGaussian(2.0, 0.4),
     kernels.SinhGaussian(2.0, 0.1 * np.pi),
     kernels.CoshGaussian(2.0, 0.1 * np.pi),

@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bochner
-from bochner import FourierFeatures
 from bochner.kernels import Gaussian, ModulatedWaves
 
 RNG = np.random.default_rng(0)
@@ -72,13 +71,6 @@ def test_a_model_file_holds_it(tmp_path):
     loaded = bochner.load(tmp_path / "kernel")
     assert loaded == both
     assert loaded(X).tobytes() == both(X).tobytes()
-
-
-def test_it_is_no_kernel_of_the_lag_to_sample_frequencies_of():
-    with pytest.raises((TypeError, ValueError), match="ModulatedWaves"):
-        bochner.spectral_measure(KERNEL, 2)
-    with pytest.raises((TypeError, ValueError), match="ModulatedWaves"):
-        FourierFeatures(KERNEL).fit(X)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from bochner.spectral import (
     Isotropic,
     Student,
     closed_forms,
+    composite,
     measure,
 )
 from bochner.spectral.radial import GammaMixture
@@ -268,9 +269,9 @@ def equal_weights_for_all_parts(patch):
 
 def product_with_the_first_factor_only(patch):
     patch.setattr(
-        measure.Convolution,
+        composite,
         "_assembled",
-        lambda self, blocks: [self.laws[0].assemble(blocks[: len(self.laws[0].layout)])],
+        lambda laws, blocks: [laws[0].assemble(blocks[: len(laws[0].layout)])],
     )
 
 

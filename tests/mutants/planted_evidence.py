@@ -20,6 +20,7 @@ from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparsePrior
+from bochner.learning.inference.waves import Waves
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 
@@ -114,18 +115,18 @@ def ridge_without_its_determinant(patch):
     here, there = Evidence.log_evidence, precision.log_evidence_at
 
     def without(self, *args):
-        return here(self, *args) - self.n_frequencies * np.log(self.precision)
+        return here(self, *args) - self.n_waves * np.log(self.precision)
 
     patch.setattr(Evidence, "log_evidence", without)
     patch.setattr(
         precision,
         "log_evidence_at",
-        lambda state, value: there(state, value) - state.n_frequencies * np.log(value),
+        lambda state, value: there(state, value) - state.n_waves * np.log(value),
     )
 
 
 def ridge_on_the_trend(patch):
-    edit(evidence, "_factor", "2 * evidence.n_frequencies", "len(A)")(patch)
+    edit(evidence, "_factor", "2 * evidence.n_waves", "len(A)")(patch)
 
 
 def rows_for_weights(patch):
@@ -148,11 +149,11 @@ def exchange(old, new):
 
 
 def old_determinant_dropped(patch):
-    exchange("np.log(old_determinant) + np.log(new_determinant)", "np.log(new_determinant)")(patch)
+    exchange("(old_determinant + new_determinant)", "new_determinant")(patch)
 
 
 def old_determinant_inverted(patch):
-    exchange("np.log(old_determinant) + ", "-np.log(old_determinant) + ")(patch)
+    exchange("(old_determinant + ", "(-old_determinant + ")(patch)
 
 
 def mean_with_the_lost_features(patch):
@@ -164,7 +165,7 @@ def explained_with_the_lost_features(patch):
 
 
 def new_features_without_the_ridge(patch):
-    exchange("schur[0, 0] += evidence.precision", "pass")(patch)
+    exchange("schur[np.arange(w), np.arange(w)] += evidence.precision", "pass")(patch)
 
 
 def accept(old, new):
@@ -208,15 +209,15 @@ def prior_ratio_dropped(patch):
 
 
 def sine_of_the_wrong_sign(patch):
-    edit(gradient, "part_gradient", "curvature -= sine", "curvature += sine")(patch)
+    edit(Waves, "gradient", "angle -= Z", "angle += Z")(patch)
 
 
-def sine_of_the_wrong_sign_in_the_fit(patch):
-    edit(gradient, "part_gradient", "None] - sine", "None] + sine")(patch)
+def spread_of_the_wrong_sign(patch):
+    edit(gradient, "part_gradient", "np.subtract(mean", "np.add(mean")(patch)
 
 
 def determinant_without_weights(patch):
-    edit(gradient, "part_gradient", "curvature *= weight", "pass")(patch)
+    edit(gradient, "part_gradient", "slope *= weight", "pass")(patch)
 
 
 def fit_without_the_noise(patch):
@@ -303,7 +304,7 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         proposals_without_weights: (weighted_blocks,),
         prior_ratio_dropped: (blocks, one_by_one),
         sine_of_the_wrong_sign: (slope,),
-        sine_of_the_wrong_sign_in_the_fit: (slope,),
+        spread_of_the_wrong_sign: (slope,),
         determinant_without_weights: (weighted_slope,),
         fit_without_the_noise: (slope,),
         flat_prior_of_the_precision: (steps_of_precision,),

@@ -18,7 +18,6 @@ from mutants.planted import Mutant
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import (
-    basis,
     components,
     learned,
     least_squares,
@@ -26,10 +25,12 @@ from bochner.learning.inference import (
     replacement,
     two_spectra,
     varying_noise,
+    waves,
 )
-from bochner.learning.inference.basis import Grid, Matched, Waves
+from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
+from bochner.learning.inference.waves import Waves
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID
@@ -102,7 +103,7 @@ def half_of_v_lost(patch):
 
 
 def root_of_two_lost(patch):
-    patch.setattr(basis, "_MODULATED", 1.0)
+    patch.setattr(waves, "_MODULATED", 1.0)
 
 
 def phase_of_sums_flipped(patch):
@@ -173,7 +174,7 @@ def stationary_proposals(patch):
 
 def phases_too_wide(patch):
     right = two_spectra.crank_nicolson
-    patch.setattr(two_spectra, "crank_nicolson", lambda *args: 1.5 * right(*args))
+    patch.setattr(two_spectra, "crank_nicolson", lambda *args: 3.0 * right(*args))
 
 
 def noise_degrees_of_precisions(patch):
