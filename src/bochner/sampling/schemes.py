@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.names import resolved
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.layout import Block, Coordinates, Directions, Layout
 
@@ -217,13 +218,7 @@ def resolve_scheme(scheme: "str | Scheme") -> Scheme:
     ValueError
         If no scheme has that name.
     """
-    if isinstance(scheme, Scheme):
-        return scheme
-    if isinstance(scheme, str) and scheme in SCHEMES:
-        return SCHEMES[scheme]
-    raise ValueError(
-        f"scheme must be one of {', '.join(map(repr, SCHEMES))} or a Scheme, got {scheme!r}."
-    )
+    return resolved("scheme", scheme, Scheme, SCHEMES)
 
 
 def _normalised(vectors: Array) -> Array:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from bochner import kernels
 from bochner._numerics.arrays import as_positive_scalar
+from bochner._numerics.names import resolved
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import UnknownClosedFormError, closed_form, find_closed_form
@@ -183,14 +184,7 @@ def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
     ValueError
         If there is none of that name.
     """
-    if isinstance(decomposition, Decomposition):
-        return decomposition
-    if isinstance(decomposition, str) and decomposition in DECOMPOSITIONS:
-        return DECOMPOSITIONS[decomposition]
-    raise ValueError(
-        f"decomposition must be one of {', '.join(map(repr, DECOMPOSITIONS))} or a Decomposition, "
-        f"got {decomposition!r}."
-    )
+    return resolved("decomposition", decomposition, Decomposition, DECOMPOSITIONS)
 
 
 def makes_blocks(scheme: Scheme) -> bool:

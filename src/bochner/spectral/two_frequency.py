@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.names import resolved
 from bochner.sampling import Layout, Scheme
 from bochner.spectral.composite import reflected, together
 from bochner.spectral.laws import Draw, Law
@@ -91,13 +92,7 @@ def resolve_pairing(pairs: str | Pairing) -> Pairing:
     ValueError
         If there is none of that name.
     """
-    if isinstance(pairs, Pairing):
-        return pairs
-    if isinstance(pairs, str) and pairs in PAIRINGS:
-        return PAIRINGS[pairs]
-    raise ValueError(
-        f"pairs must be one of {', '.join(map(repr, PAIRINGS))} or a Pairing, got {pairs!r}."
-    )
+    return resolved("pairs", pairs, Pairing, PAIRINGS)
 
 
 @dataclass(frozen=True, slots=True)
