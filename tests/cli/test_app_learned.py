@@ -10,6 +10,7 @@ import pytest
 from cli.command import QUICK, SMALL, bochner, fit, labelled, refusal, table, usage_error, write
 
 import bochner as library
+from bochner.cli.learned import Inputs
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 
 PICTURES = {"kernel.png", "spectrum.png", "relevance.png", "trace.png", "predictions.png"}
@@ -181,6 +182,22 @@ def test_options_of_the_other_model(tmp_path, good, monkeypatch, options, messag
 @pytest.mark.parametrize("option", [("--trend", "3"), ("--n-frequencies", "0")])
 def test_numbers_out_of_range(good, option):
     assert option[0] in usage_error("fit", good, "--target", "y", *option)
+
+
+def test_a_locally_stationary_model_shows_its_envelope_in_the_units_of_the_table(tmp_path):
+    frame, out, folder = yearly(), tmp_path / "m.bochner", tmp_path / "p"
+    path = write(frame, tmp_path / "t.csv")
+    files = ("--out", out, "--pictures", folder)
+    result = bochner("fit", path, "--target", "y", "--model", "gabasr", *files, *QUICK)
+    assert result.exit_code == 0, result.output
+    assert {file.name for file in folder.iterdir()} == {*PICTURES, "envelope.png", "local.png"}
+    model = library.load(out)
+    assert isinstance(model.head_, library.GaBaSRRegressor)
+    rows, inputs = frame[["time"]], Inputs.of(model)
+    # The encoder clips what lies beyond three deviations, and nothing here does.
+    np.testing.assert_allclose(inputs.decoded(model.encode(rows)), rows, atol=1e-9)
+    np.testing.assert_allclose(inputs.encoded(rows.to_numpy()), model.encode(rows), atol=1e-9)
+    np.testing.assert_array_equal(predict(out, rows)["prediction"], model.predict(rows))
 
 
 def test_both_models_give_std_for_numbers_only(tmp_path):

@@ -318,6 +318,8 @@ def test_what_only_one_of_them_knows_is_refused_by_the_other():
         modulated_classifier(likelihood="probit").fit(X, THREE)
     with pytest.raises(ValueError, match="use sampler='auto' or 'mh' with it, got 'hmc'"):
         modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
+    with pytest.raises(ValueError, match="structure='auto' or 'dense' with it, got 'sparse'"):
+        modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
     with pytest.raises(ValueError, match="GaBaSRClassifier needs at least two classes"):
         modulated_classifier().fit(X, np.ones(len(X)))
     with pytest.raises(ValueError, match="whole numbers"):

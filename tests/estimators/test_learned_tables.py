@@ -1,11 +1,14 @@
 """Shells of tables around models that learn their kernel."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import bochner
+from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 
 QUICK = {"n_frequencies": 16, "n_burn_in": 8, "n_samples": 6, "random_state": 0}
@@ -81,3 +84,23 @@ def test_classes_share_the_time():
 def test_targets_that_do_not_suit(model, y, message):
     with pytest.raises(ValueError, match=message):
         model(**QUICK).fit(shop()[0], y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"),
+    [
+        (LearnedTableRegressor, {"constant": BaNKRegressor, "learned": GaBaSRRegressor}),
+        (LearnedTableClassifier, {"constant": BaNKClassifier, "learned": GaBaSRClassifier}),
+    ],
+)
+def test_an_envelope_chooses_the_head(kind, heads):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] > 0.0).astype(float)
+    for envelope, head in heads.items():
+        model = kind(8, 2, 3, envelope=envelope, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert type(model.fit(X, y).head_) is head
+    with pytest.raises(ValueError, match="envelope must be one of 'constant', 'learned', got"):
+        kind(envelope="learnt").fit(X, y)

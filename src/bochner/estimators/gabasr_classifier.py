@@ -119,6 +119,11 @@ class GaBaSRClassifier(BaNKClassifier):
                 f"likelihood='paper' has the paper's sampler: use sampler='auto' or 'mh' with it, "
                 f"got {self.sampler!r}."
             )
+        if self.likelihood == "paper" and self.structure == "sparse":
+            raise ValueError(
+                "likelihood='paper' has the paper's dense frequencies: use structure='auto' or "
+                "'dense' with it, got 'sparse'."
+            )
         settings = super()._settings()
         if not self._is_paper:
             return settings

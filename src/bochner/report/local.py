@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.report._panels import chosen_inputs, input_names, panels, per_input
@@ -43,8 +44,8 @@ def envelope_figure(
     Raises
     ------
     ValueError
-        If there is no curve, a curve does not return one number for each row, or an input does
-        not exist.
+        If there is no curve, a curve does not return one number for each row, ``X`` is not a
+        table of numbers, or an input does not exist.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def envelope_figure(
     >>> figure.axes[0].get_xlabel()
     'x0'
     """
-    rows = as_array(X)
+    rows = check_array(X, dtype=np.float64, input_name="X")
     if not curves:
         raise ValueError("There is no curve to draw: give functions of the rows in curves.")
     names = input_names(names, rows.shape[1])
@@ -108,7 +109,7 @@ def local_kernel_figure(
     Raises
     ------
     ValueError
-        If an input does not exist, or ``extent`` is not positive.
+        If ``X`` is not a table of numbers, an input does not exist, or ``extent`` is not positive.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def local_kernel_figure(
     >>> [line.get_label() for line in figure.axes[0].lines[:3]]
     ['at -2.4', 'at 0', 'at 2.4']
     """
-    rows = as_array(X)
+    rows = check_array(X, dtype=np.float64, input_name="X")
     names = input_names(names, rows.shape[1])
     chosen, extents = chosen_inputs(inputs, names), per_input("extent", extent, rows.shape[1])
     figure, axes = panels(len(chosen), sharey=True)

@@ -164,8 +164,9 @@ def _repeated(data: Data) -> Data:
     times = np.rint(data.weight).astype(np.intp)
     if not np.array_equal(times, data.weight):
         raise ValueError(
-            "sampler='mh' takes weights that are whole numbers, repetitions of the rows, in a "
-            "classification; use sampler='auto'."
+            "The paper's sampler takes weights that are whole numbers, repetitions of rows, in a "
+            "classification; use sampler='auto' and, where there is a choice, "
+            "likelihood='logistic'."
         )
     return replace(data.subset(np.repeat(np.arange(len(times)), times)), weight=None)
 
