@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.pages import metrics_of
 
 from bochner.benchmarks import Options, find, read_rows, render, run
 from bochner.benchmarks import _bank_design as design
@@ -22,15 +23,6 @@ def quick(tmp_path_factory):
 def written(quick):
     page, *figures = render(BANK, quick, FIGURES["bank"])
     return page.read_text(encoding="utf-8"), figures
-
-
-def metrics_of(rows, part):
-    """Return the names of metrics by data set and method."""
-    found = {}
-    for row in rows:
-        if row["part"] == part:
-            found.setdefault((row["dataset"], row["method"]), set()).add(row["metric"])
-    return found
 
 
 def test_the_benchmark_has_its_name():

@@ -1,6 +1,7 @@
 """What the benchmark of learned kernels makes of its rows: tables and what was asked."""
 
 import pytest
+from benchmarks.pages import table_lines
 
 from bochner.benchmarks import _bank_design as design
 from bochner.benchmarks._bank_kernel import LAGS, TRUE, TRUE_SPECTRUM, lag_name
@@ -80,13 +81,7 @@ EVERYTHING = [*ACCURACY, *KERNEL, *SCALING, *SPEED]
 
 
 def lines(rows):
-    """Return the lines of all tables by their first cell."""
-    found = {}
-    for line in BANK.summarise(rows).splitlines():
-        if line.startswith("| "):
-            first, *rest = (cell.strip() for cell in line.strip("|").split("|"))
-            found.setdefault(first, []).append(rest)
-    return found
+    return table_lines(BANK.summarise(rows))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What the benchmark of locally stationary kernels makes of its rows."""
 
 import pytest
+from benchmarks.pages import table_lines
 
 from bochner.benchmarks import _gabasr_design as design
 from bochner.benchmarks._gabasr_mixture import PLACES, metric_name
@@ -76,13 +77,7 @@ EVERYTHING = [*ACCURACY, *XOR, *MIXTURE, *SERIES, *UPDATE]
 
 
 def lines(rows):
-    """Return the lines of all tables by their first cell."""
-    found = {}
-    for line in GABASR.summarise(rows).splitlines():
-        if line.startswith("| "):
-            first, *rest = (cell.strip() for cell in line.strip("|").split("|"))
-            found.setdefault(first, []).append(rest)
-    return found
+    return table_lines(GABASR.summarise(rows))
 
 
 @pytest.mark.parametrize(
