@@ -7,6 +7,7 @@ from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
@@ -25,6 +26,7 @@ __all__ = [
     "BaNKClassifier",
     "BaNKForecaster",
     "BaNKRegressor",
+    "DIGMMFeatures",
     "Diagnosis",
     "FourierFeatures",
     "Frequencies",

@@ -1,0 +1,309 @@
+"""Features of a mixture that is learned from similarities of few rows."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
+from bochner._numerics.names import resolved
+from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
+from bochner.features.transformer import count_frequencies, generators
+from bochner.learning.double_mixture.expectations import EXPECTATIONS, Expectation
+from bochner.learning.double_mixture.learned import Learned
+from bochner.learning.double_mixture.setting import Setting
+from bochner.learning.double_mixture.sketch import Sketch
+
+PRECOMPUTED = "precomputed"
+_SYMMETRY = 1e-8
+
+
+class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Random Fourier features of a mixture learned from similarities of a few rows.
+
+    For a symmetric similarity, definite or not, of which values are known and perhaps no formula.
+    Its values on a sketch of ``n_sketch`` rows are explained by the difference of two kernels,
+
+    .. math:: k(x, y) \approx k_+(x - y) - k_-(x - y),
+
+    each of whose spectral measures is a mixture of Gaussians with a Dirichlet-process prior. The
+    frequencies are drawn from both, and the ``signature_`` is -1 for those of :math:`k_-`:
+    :math:`z(x)^\top J z(y)` estimates the right-hand side, ``kernel_``, without bias. Frequencies
+    follow the :math:`\mu` of :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="gaussian"
+        An object of :mod:`bochner.kernels`, the name of one, a function ``k(X, Y)`` that returns
+        Gram matrices, or ``"precomputed"``: then :meth:`fit` takes similarities beside the data.
+    n_components : int, default=512
+        Number of real output features, even: a cosine and a sine for each frequency of either
+        sign. The one odd number accepted is 1.
+    n_sketch : int, default=5
+        Rows whose similarities are looked at, at least 2; all if there are fewer. With
+        ``expectation="exact"`` some hundreds take seconds and serve well.
+    truncation : int, default=5
+        The most components of each mixture.
+    shift : float, default=1.1
+        With ``expectation="taylor"``: the eigen-split adds this multiple of the size of the least
+        eigenvalue to all eigenvalues of both parts.
+    concentration : float, default=1.0
+        Of the Dirichlet processes: larger means more components.
+    noise : float or None, default=None
+        Standard deviation of similarities about their estimate, over the size of a row's
+        similarity with itself. ``None`` means that ``"exact"`` learns it, and 1 for ``"taylor"``,
+        whose frequencies vanish if it is small.
+    expectation : {"exact", "taylor"} or Expectation, default="exact"
+        ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, both
+        signs together. ``"taylor"`` is the paper's Algorithm 1, which expands the cosine to second
+        order; see the notes.
+    length_scale : float, sequence of d floats or "median", default="median"
+        Of a kernel given by name, as in :class:`FourierFeatures`.
+    max_iter : int or None, default=None
+        Iterations of the ascent; ``None`` means 50 for ``"taylor"``, as in the paper, and 200
+        for ``"exact"``, whose iterations are quasi-Newton steps.
+    tol : float, default=1e-5
+        The ascent ends when an iteration gains less than this part of the bound (``"exact"``), or
+        changes labels by no more than this in the Frobenius norm (``"taylor"``).
+    n_starts : int, default=3
+        Starts of ``"exact"`` with one sign, and with both.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The difference of the two learned kernels.
+    positive_, negative_ : SpectralMixture or None
+        :math:`k_+` and :math:`k_-`; ``None`` where there is no such part.
+    frequencies_ : Frequencies
+    signature_ : ndarray of shape (n_components,)
+        Signs of the features.
+    responsibilities_ : tuple of two ndarrays of shape (m, truncation) or None
+        How probable each component is for each drawn frequency of the positive and of the
+        negative part; rows sum to one.
+    n_used_ : tuple of two ints
+        Components of both parts that have a thousandth of their frequencies or more.
+    elbo_ : ndarray of shape (n_iter_,)
+        The evidence lower bound after every iteration. It never falls with ``"exact"``, and need
+        not rise with ``"taylor"``.
+    changes_ : ndarray of shape (n_iter_,)
+        Frobenius norm of the change of the labels' probabilities in every iteration.
+    noise_ : float
+        Standard deviation of similarities about ``kernel_``, in their units, as learned or given.
+    sketch_indices_ : ndarray of shape (n_sketch,)
+        Which rows were looked at.
+    n_iter_ : int
+
+    Notes
+    -----
+    The published update of a frequency adds one and the same matrix to the precision of all of
+    them, the curvature of the kernel on the sketch, with a sign that makes frequencies the smaller
+    the faster the kernel falls off. Similarities therefore cannot tell components apart, and what
+    the features estimate is the prior, narrowed in the directions of the sketch; the prior here is
+    that of a Gaussian kernel of half the median distance. The argument is in
+    :mod:`bochner.learning.double_mixture.taylor`. Use ``"taylor"`` to compare with the paper.
+
+    The kernel that is learned is a function of the difference of rows, so of a similarity that is
+    not one it is the nearest such function. A linear model on these features learns with
+    :math:`Z Z^\top`, which ignores the signature; see :class:`bochner.KreinRidge`.
+
+    References
+    ----------
+    Liu, Huang, Shi, Yang and Suykens, "A double-variational Bayesian framework in random Fourier
+    features for indefinite kernels", 2020, sections III and IV.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import DIGMMFeatures, kernels
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> k = kernels.Gaussian(2.0) - 0.5 * kernels.Gaussian(0.5)
+    >>> map = DIGMMFeatures(k, n_sketch=100, random_state=0).fit(X)
+    >>> map.transform(X).shape
+    (300, 512)
+    >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
+    True
+
+    Similarities without a formula come beside the data:
+
+    >>> map = DIGMMFeatures("precomputed", n_sketch=100, random_state=0)
+    >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
+    (512,)
+    """
+
+    def __init__(
+        self,
+        kernel: AnyKernel | str = "gaussian",
+        n_components: int = 512,
+        *,
+        n_sketch: int = 5,
+        truncation: int = 5,
+        shift: float = 1.1,
+        concentration: float = 1.0,
+        noise: float | None = None,
+        expectation: str | Expectation = "exact",
+        length_scale: Any = "median",
+        max_iter: int | None = None,
+        tol: float = 1e-5,
+        n_starts: int = 3,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_sketch = n_sketch
+        self.truncation = truncation
+        self.shift = shift
+        self.concentration = concentration
+        self.noise = noise
+        self.expectation = expectation
+        self.length_scale = length_scale
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_starts = n_starts
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, similarity: Any = None) -> Self:
+        """Infer the mixtures and draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : None
+            Ignored.
+        similarity : array-like of shape (n, n), default=None
+            With ``kernel="precomputed"``: the symmetric matrix of similarities of the rows.
+
+        Returns
+        -------
+        self : DIGMMFeatures
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the data are unusable, or similarities are not finite,
+            not symmetric, all zero, or not given where they have to be.
+        TypeError
+            If a parameter is of the wrong type.
+        """
+        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        n_frequencies = count_frequencies(self.n_components)
+        expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
+        setting = self._setting(expectation)
+        scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
+        rows = np.asarray(X, dtype=np.float64)
+        chosen = sketch_rng.permutation(len(rows))[: self.n_sketch]
+        gram = self._similarities(rows, chosen, similarity, scale_rng)
+        sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
+        learned = expectation.infer(sketch, setting, n_frequencies, rng)
+        frequencies = learned.measure.sample(n_frequencies, draw_rng, expectation.scheme)
+        self._keep(learned, frequencies)
+        self.sketch_indices_ = chosen
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features, of shape (n, n_components): cosines, then sines.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        features: NDArray[Any] = self.frequencies_.features(X)[:, : self._n_features_out]
+        return features
+
+    def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
+        """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
+        left = self.transform(X)
+        right = left if Y is None else self.transform(Y)
+        gram: NDArray[Any] = (left * self.signature_) @ right.T
+        return gram
+
+    def _setting(self, expectation: Expectation) -> Setting:
+        if as_count("n_sketch", self.n_sketch) < 2:
+            raise ValueError(
+                "n_sketch must be at least 2, since pairs of rows are compared; got 1."
+            )
+        max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
+        return Setting(
+            truncation=as_count("truncation", self.truncation),
+            shift=as_positive_scalar("shift", self.shift),
+            concentration=as_positive_scalar("concentration", self.concentration),
+            noise=None if self.noise is None else as_positive_scalar("noise", self.noise),
+            max_iter=as_count("max_iter", max_iter),
+            tol=as_positive_scalar("tol", self.tol),
+            n_starts=as_count("n_starts", self.n_starts),
+        )
+
+    def _similarities(
+        self, rows: Array, chosen: NDArray[np.intp], similarity: Any, rng: np.random.Generator
+    ) -> Array:
+        """Return the similarities of the chosen rows, checked."""
+        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
+            if similarity is None:
+                raise ValueError(
+                    "kernel='precomputed' needs fit(X, similarity=S) with the (n, n) similarities "
+                    "of the rows of X."
+                )
+            matrix = check_array(similarity, dtype=np.float64, input_name="similarity")
+            if matrix.shape != (len(rows), len(rows)):
+                raise ValueError(
+                    f"similarity must have shape {(len(rows), len(rows))}, a row and a column for "
+                    f"each row of X, got {matrix.shape}."
+                )
+            return _checked(matrix[np.ix_(chosen, chosen)])
+        if similarity is not None:
+            raise ValueError(
+                f"similarity goes with kernel='precomputed'; kernel is {self.kernel!r}, which says "
+                f"itself how similar rows are."
+            )
+        kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng)
+        return _checked(np.asarray(kernel(rows[chosen], rows[chosen]), dtype=np.float64))
+
+    def _keep(self, learned: Learned, frequencies: Any) -> None:
+        by_sign = {part.sign: part for part in learned.parts}
+        parts = by_sign.get(1.0), by_sign.get(-1.0)
+        self.kernel_ = learned.kernel
+        self.positive_, self.negative_ = (part and part.kernel for part in parts)
+        self.n_used_ = tuple(part.n_used if part else 0 for part in parts)
+        self.frequencies_ = frequencies
+        omega, positive = frequencies.omega, frequencies.weight > 0.0
+        self.responsibilities_ = tuple(
+            part and part.responsibilities(omega[mine])
+            for part, mine in zip(parts, (positive, ~positive), strict=True)
+        )
+        self.signature_ = frequencies.signature[: self.n_components]
+        self.elbo_, self.changes_ = learned.bounds, learned.changes
+        self.noise_ = learned.noise
+        self.n_iter_ = len(learned.bounds)
+        self._n_features_out = self.n_components
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _checked(gram: Array) -> Array:
+    """Return similarities of the sketch with rounding taken off their symmetry."""
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
+        raise ValueError(f"The kernel must return a square matrix for a sketch, got {gram.shape}.")
+    if not np.isfinite(gram).all():
+        raise ValueError("Similarities of the sketch must be finite, got NaN or infinity.")
+    greatest = float(np.abs(gram).max())
+    if greatest == 0.0:
+        raise ValueError(
+            "All similarities of the sketch are zero, which says nothing of a kernel. Use a larger "
+            "n_sketch, or a kernel that does not vanish on the data."
+        )
+    gap = float(np.abs(gram - gram.T).max())
+    if gap > _SYMMETRY * greatest:
+        raise ValueError(
+            f"Similarities must be symmetric, but differ by {gap:.3g} between (x, y) and (y, x). "
+            f"FourierFeatures and AsymmetricKernelRidge take asymmetric kernels."
+        )
+    symmetric: Array = 0.5 * (gram + gram.T)
+    return symmetric

@@ -1,0 +1,116 @@
+"""What inference finds: a signed mixture of Gaussians over frequencies, and draws of it."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.kernels import Kernel, SpectralMixture
+from bochner.learning.wishart import Gaussian, covariance_factor
+from bochner.spectral import Allocation, ByMass, SpectralMeasure, closed_form
+
+_LEAST_SHARE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedPart:
+    r"""The mixture of one sign, of ``K`` Gaussians.
+
+    Parameters
+    ----------
+    sign : float
+        1 or -1.
+    mass : float
+        Positive: the part's kernel at distance zero.
+    weights : ndarray of shape (K,)
+        Positive; they sum to one.
+    means, covariances : ndarrays of shapes (K, d) and (K, d, d)
+        In radians per unit of the inputs.
+    labels : ndarray of shape (K, T)
+        How probable each of the model's components is for frequencies of each Gaussian.
+    """
+
+    sign: float
+    mass: float
+    weights: Array
+    means: Array
+    covariances: Array
+    labels: Array
+
+    @property
+    def kernel(self) -> SpectralMixture:
+        """The part's kernel, positive definite."""
+        covariances = 0.5 * (self.covariances + self.covariances.swapaxes(1, 2))
+        return SpectralMixture(
+            tuple(self.mass * self.weights), tuple(map(tuple, self.means)), tuple(covariances)
+        )
+
+    @property
+    def n_used(self) -> int:
+        """How many of the model's components have a thousandth of the frequencies or more."""
+        return int(np.count_nonzero(self.weights @ self.labels >= _LEAST_SHARE))
+
+    def responsibilities(self, omega: Array) -> Array:
+        """Return how probable each component is for frequencies (m, d), of shape (m, T)."""
+        logarithms = np.log(self.weights) + np.column_stack(
+            [
+                Gaussian(mean, covariance_factor("covariance", covariance)).log_density(omega)
+                for mean, covariance in zip(self.means, self.covariances, strict=True)
+            ]
+        )
+        densities = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+        shares: Array = (densities / densities.sum(axis=1, keepdims=True)) @ self.labels
+        return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Given(Allocation):
+    """As many frequencies for each part as inference had; fewer are shared at random."""
+
+    sizes: tuple[int, ...]
+
+    def least(self, mass: Array) -> int:
+        return sum(self.sizes)
+
+    def counts(self, mass: Array, m: int) -> Array:
+        return np.array(self.sizes, dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """The parts of a kernel, and how they were found.
+
+    Parameters
+    ----------
+    parts : tuple of LearnedPart
+        Not empty; at most one of each sign, the positive one first.
+    bounds : ndarray of shape (n_iter,)
+        Evidence lower bounds after every iteration, of all parts together.
+    changes : ndarray of shape (n_iter,)
+        Frobenius norms of the change of the labels' probabilities in every iteration.
+    noise : float
+        Standard deviation of similarities about the kernel, in their units.
+    allocation : Allocation
+        How the Gaussians of all parts share frequencies.
+    """
+
+    parts: tuple[LearnedPart, ...]
+    bounds: Array
+    changes: Array
+    noise: float
+    allocation: Allocation = ByMass()
+
+    @property
+    def kernel(self) -> Kernel:
+        """The positive part's kernel minus the negative one's."""
+        return reduce(add, (part.sign * part.kernel for part in self.parts))
+
+    @property
+    def measure(self) -> SpectralMeasure:
+        """The kernel's measure."""
+        parts = [
+            (part.sign * closed_form(part.kernel, part.means.shape[1])).parts for part in self.parts
+        ]
+        return SpectralMeasure(tuple(sum(parts, ())), allocation=self.allocation)

@@ -1,0 +1,78 @@
+"""What inference sees of a kernel: its values on a few rows, and their split by sign."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from bochner._numerics.arrays import Array
+
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """Rows and the symmetric matrix of their similarities.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    gram : ndarray of shape (n, n)
+    distance : float
+        Typical of the data, positive: the scale of everything that has one. Frequencies of the
+        order of its inverse are what a prior expects.
+    """
+
+    rows: Array
+    gram: Array
+    distance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitPart:
+    """One sign of a split matrix: ``mass`` times a matrix (n, n) of mean diagonal one."""
+
+    mass: float
+    gram: Array
+
+
+def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:
+    r"""Return the positive and the negative part of a symmetric matrix.
+
+    .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
+              K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
+
+    Liu et al. (2020), equation (5). The shift is on the diagonal alone: entries beside it do
+    not depend on it, and what it adds is white noise. A part is ``None`` if no eigenvalue beyond
+    rounding has its sign; without negative ones nothing is shifted.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+    shift : float
+        At least 1 in the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> positive, negative = eigen_split(np.array([[1.0, 2.0], [2.0, 1.0]]), 1.1)
+    >>> positive.mass, negative.mass
+    (np.float64(2.6), np.float64(1.6))
+    """
+    eigenvalues, vectors = eigh(gram)
+    rounding = _ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
+    least = float(eigenvalues[0])
+    tau = -shift * least if least < -rounding else 0.0
+    signs = (1.0, -1.0)
+    return (
+        _part(vectors, np.maximum(signs[0] * eigenvalues, 0.0), tau, rounding),
+        _part(vectors, np.maximum(signs[1] * eigenvalues, 0.0), tau, rounding),
+    )
+
+
+def _part(vectors: Array, eigenvalues: Array, tau: float, rounding: float) -> SplitPart | None:
+    if eigenvalues.max() <= rounding:
+        return None
+    matrix = (vectors * (eigenvalues + tau)) @ vectors.T
+    mass = float(np.trace(matrix)) / len(matrix)
+    return SplitPart(mass, matrix / mass)

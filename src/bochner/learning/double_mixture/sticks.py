@@ -1,0 +1,47 @@
+r"""Truncated sticks: the weights of a Dirichlet-process mixture of ``T`` components.
+
+.. math:: \theta_t = \beta_t \prod_{s < t} (1 - \beta_s), \qquad \beta_t \sim \mathrm{Beta}(1,
+          \alpha), \qquad \beta_T = 1.
+
+With :math:`N_t` frequencies expected in each component, the law of a stick is
+:math:`\mathrm{Beta}(1 + N_t, \alpha + \sum_{s > t} N_s)`.
+
+References
+----------
+D. M. Blei and M. I. Jordan, "Variational inference for Dirichlet process mixtures", 2006.
+"""
+
+import numpy as np
+from scipy.special import betaln, digamma
+
+from bochner._numerics.arrays import Array
+
+
+def posterior(counts: Array, concentration: float) -> Array:
+    """Return the Beta parameters (T - 1, 2) of the sticks but for the last, which is one."""
+    beyond = counts[::-1].cumsum()[::-1]
+    parameters: Array = np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
+    return parameters
+
+
+def expected_log_weights(sticks: Array) -> Array:
+    r"""Return :math:`E \log \theta_t`, of shape (T,), from Beta parameters (T - 1, 2)."""
+    both = digamma(sticks.sum(axis=1))
+    broken = np.append(digamma(sticks[:, 0]) - both, 0.0)
+    left: Array = np.append(0.0, np.cumsum(digamma(sticks[:, 1]) - both))
+    return broken + left
+
+
+def mean_weights(sticks: Array) -> Array:
+    r"""Return :math:`E \theta_t`, of shape (T,); they sum to one."""
+    share = sticks / sticks.sum(axis=1, keepdims=True)
+    return np.append(share[:, 0], 1.0) * np.append(1.0, np.cumprod(share[:, 1]))
+
+
+def log_evidence(counts: Array, concentration: float) -> float:
+    r"""Return :math:`\log E_\beta \prod_t \theta_t^{N_t}`, the sticks integrated out.
+
+    Its gradient by the counts is :func:`expected_log_weights` of their posterior.
+    """
+    after = betaln(*posterior(counts, concentration).T)
+    return float(np.sum(after - betaln(1.0, concentration)))
