@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
 from bochner._numerics.names import resolved
+from bochner._numerics.threads import single_threaded_blas
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.transformer import count_frequencies, generators
 from bochner.learning.double_mixture.expectations import EXPECTATIONS, Expectation
@@ -197,7 +198,8 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         chosen = sketch_rng.permutation(len(rows))[: self.n_sketch]
         gram = self._similarities(rows, chosen, similarity, scale_rng)
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
-        learned = expectation.infer(sketch, setting, n_frequencies, rng)
+        with single_threaded_blas():  # of matrices too small to share
+            learned = expectation.infer(sketch, setting, n_frequencies, rng)
         frequencies = learned.measure.sample(n_frequencies, draw_rng, expectation.scheme)
         self._keep(learned, frequencies)
         self.sketch_indices_ = chosen

@@ -168,7 +168,7 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
         visited.append(intermediate_result.x.copy())
         history.append(-float(intermediate_result.fun))
 
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         negated,
         x,
         jac=True,

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.double_mixture.bound import Factor
@@ -18,6 +19,7 @@ from bochner.learning.double_mixture.observed import Observed, observed
 from bochner.learning.double_mixture.setting import Setting
 from bochner.learning.double_mixture.sketch import Sketch, SplitPart, eigen_split
 from bochner.learning.double_mixture.taylor import Inferred, Part, coordinate_ascent
+from bochner.spectral import ByMass
 
 _LEAST_WEIGHT = 1e-4
 _WIDTH = 0.5
@@ -69,6 +71,7 @@ class Exact(Expectation):
             bounds=ascent.history[1:],
             changes=ascent.changes,
             noise=data.unit * bound.noise,
+            allocation=ByMass(),
         )
 
 
@@ -156,10 +159,12 @@ def _part_of_factor(
     )
 
 
-def _equal(total: int, n_parts: int) -> Array:
+def _equal(total: int, n_parts: int) -> NDArray[np.intp]:
     """Return the sizes of at most ``n_parts`` parts of a number, equal but for one, not zero."""
     n_parts = max(min(n_parts, total), 1)
-    return np.array([len(part) for part in np.array_split(np.arange(max(total, 1)), n_parts)])
+    sizes = np.full(n_parts, max(total, 1) // n_parts)
+    sizes[: max(total, 1) % n_parts] += 1
+    return sizes
 
 
 def _summed(series: list[Array], last: float | None = None) -> Array:
@@ -169,4 +174,5 @@ def _summed(series: list[Array], last: float | None = None) -> Array:
         np.append(one, np.full(longest - len(one), one[-1] if last is None else last))
         for one in series
     ]
-    return np.sum(padded, axis=0)
+    total: Array = np.sum(padded, axis=0)
+    return total

@@ -5,11 +5,12 @@ from functools import reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.wishart import Gaussian, covariance_factor
-from bochner.spectral import Allocation, ByMass, SpectralMeasure, closed_form
+from bochner.spectral import Allocation, SpectralMeasure, closed_form
 
 _LEAST_SHARE = 1e-3
 
@@ -74,7 +75,7 @@ class Given(Allocation):
     def least(self, mass: Array) -> int:
         return sum(self.sizes)
 
-    def counts(self, mass: Array, m: int) -> Array:
+    def counts(self, mass: Array, m: int) -> NDArray[np.intp]:
         return np.array(self.sizes, dtype=np.intp)
 
 
@@ -100,7 +101,7 @@ class Learned:
     bounds: Array
     changes: Array
     noise: float
-    allocation: Allocation = ByMass()
+    allocation: Allocation
 
     @property
     def kernel(self) -> Kernel:
@@ -110,7 +111,9 @@ class Learned:
     @property
     def measure(self) -> SpectralMeasure:
         """The kernel's measure."""
-        parts = [
-            (part.sign * closed_form(part.kernel, part.means.shape[1])).parts for part in self.parts
-        ]
-        return SpectralMeasure(tuple(sum(parts, ())), allocation=self.allocation)
+        parts = (
+            piece
+            for part in self.parts
+            for piece in (part.sign * closed_form(part.kernel, part.means.shape[1])).parts
+        )
+        return SpectralMeasure(tuple(parts), allocation=self.allocation)

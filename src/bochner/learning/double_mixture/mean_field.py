@@ -13,8 +13,10 @@ in random Fourier features for indefinite kernels", 2020, section IV and appendi
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaln, digamma, multigammaln
 
 from bochner._numerics.arrays import Array
@@ -96,7 +98,7 @@ class Frequencies:
         Of :math:`q(\omega)`.
     """
 
-    sizes: Array
+    sizes: NDArray[Any]
     labels: Array
     means: Array
     precisions: Array

@@ -27,15 +27,9 @@ def posterior(counts: Array, concentration: float) -> Array:
 def expected_log_weights(sticks: Array) -> Array:
     r"""Return :math:`E \log \theta_t`, of shape (T,), from Beta parameters (T - 1, 2)."""
     both = digamma(sticks.sum(axis=1))
-    broken = np.append(digamma(sticks[:, 0]) - both, 0.0)
-    left: Array = np.append(0.0, np.cumsum(digamma(sticks[:, 1]) - both))
-    return broken + left
-
-
-def mean_weights(sticks: Array) -> Array:
-    r"""Return :math:`E \theta_t`, of shape (T,); they sum to one."""
-    share = sticks / sticks.sum(axis=1, keepdims=True)
-    return np.append(share[:, 0], 1.0) * np.append(1.0, np.cumprod(share[:, 1]))
+    broken: Array = np.append(digamma(sticks[:, 0]) - both, 0.0)
+    expected: Array = broken + np.append(0.0, np.cumsum(digamma(sticks[:, 1]) - both))
+    return expected
 
 
 def log_evidence(counts: Array, concentration: float) -> float:

@@ -17,7 +17,8 @@ prior all frequencies have one covariance, :math:`A^{-1}`. The consequences: sim
 tell components apart, whose number and shapes are the prior's and the start's; where the kernel
 falls off faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them vanish, and
 the features are constant in the directions of the sketch. What makes the published features
-useful is their prior. The bound, whose data term is evaluated without any expansion here, falls.
+useful is their prior. The bound, whose data term is evaluated without any expansion here, need not
+rise.
 
 References
 ----------
@@ -26,9 +27,11 @@ in random Fourier features for indefinite kernels", 2020, Algorithm 1.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.stats import wishart
 
 from bochner._numerics.arrays import Array
@@ -114,7 +117,7 @@ class Inferred:
 def coordinate_ascent(
     part: Part,
     prior: MeanFieldPrior,
-    sizes: Array,
+    sizes: NDArray[Any],
     rng: Generator,
     max_iter: int,
     tol: float,
@@ -147,7 +150,9 @@ def coordinate_ascent(
     return Inferred(components, frequencies, np.array(bounds), np.array(changes))
 
 
-def _start(prior: MeanFieldPrior, sizes: Array, rng: Generator) -> tuple[Frequencies, Components]:
+def _start(
+    prior: MeanFieldPrior, sizes: NDArray[Any], rng: Generator
+) -> tuple[Frequencies, Components]:
     n_groups, dim = len(sizes), len(prior.mean)
     drawn = wishart(prior.dof, prior.scale).rvs(n_groups, random_state=rng)
     precisions = np.reshape(drawn, (n_groups, dim, dim))
