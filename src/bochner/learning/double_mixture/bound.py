@@ -199,11 +199,12 @@ class Objective:
             + spread
         )
         by_counts = found.counts + sticks.expected_log_weights(beta) + entropy - log_r - 1.0
-        by_entropy: Array = 0.5 * counts[:, None, None] * np.linalg.inv(covariances)
+        by_entropy = 0.5 * counts[:, None, None] * np.linalg.inv(covariances)
+        by_roots: Array = (by_covariances + found.covariances + by_entropy) @ factor.roots
         return value, Factor(
             by_weights + N_LATENT * by_counts,
             by_means + found.means,
-            2.0 * np.tril((by_covariances + found.covariances + by_entropy) @ factor.roots),
+            2.0 * np.tril(by_roots),
             found.log_scales + by_spread,
         )
 
