@@ -200,11 +200,11 @@ class Objective:
         )
         by_counts = found.counts + sticks.expected_log_weights(beta) + entropy - log_r - 1.0
         by_entropy = 0.5 * counts[:, None, None] * np.linalg.inv(covariances)
-        by_roots: Array = (by_covariances + found.covariances + by_entropy) @ factor.roots
+        by_roots = np.tril((by_covariances + found.covariances + by_entropy) @ factor.roots)
         return value, Factor(
             by_weights + N_LATENT * by_counts,
             by_means + found.means,
-            2.0 * np.tril(by_roots),
+            np.asarray(2.0 * by_roots, dtype=np.float64),
             found.log_scales + by_spread,
         )
 
@@ -218,8 +218,8 @@ def _best_masses(kernels: Array, variances: Array, data: Observed) -> Array:
         return alone
     determinant = float(matrix[0, 0] * matrix[1, 1] - matrix[0, 1] ** 2)
     if determinant > 1e-14 * float(matrix[0, 0] * matrix[1, 1]):
-        both: Array = np.linalg.solve(matrix, vector)
+        both = np.linalg.solve(matrix, vector)
         if (both >= 0.0).all():
-            return both
+            return np.asarray(both, dtype=np.float64)
     gains = alone * vector
     return np.where(np.arange(2) == int(np.argmax(gains)), alone, 0.0)
