@@ -19,14 +19,29 @@ _ROUNDS = 10
 _WIDTH = 0.2
 _LEAST_WEIGHT = 1e-3
 _RANGE = 3.0
+_WIDTHS = np.geomspace(0.01, 10.0, 61)
 
 
 def random_starts(
     rng: Generator, data: Observed, signs: Array, setting: Setting
 ) -> list[tuple[Factor, ...]]:
-    """Return as many starts as the setting says, the first about single frequencies."""
-    makers = [from_atoms, *[from_scales] * (setting.n_starts - 1)]
+    """Return as many starts as the setting says, each of a kind of its own but for the last."""
+    makers = (from_width, from_atoms, *[from_scales] * setting.n_starts)[: setting.n_starts]
     return [make(rng, data, signs, setting.truncation) for make in makers]
+
+
+def from_width(rng: Generator, data: Observed, signs: Array, truncation: int) -> tuple[Factor, ...]:
+    """Return factors that are nearly the one Gaussian kernel nearest to the similarities."""
+    square = np.sum(data.deltas**2, axis=1)
+    waves = np.exp(-0.5 * np.multiply.outer(square, _WIDTHS**2))
+    products = (signs[0] * data.counts * data.values) @ waves
+    gains = np.maximum(products, 0.0) ** 2 / (data.counts @ waves**2)
+    width = float(_WIDTHS[int(np.argmax(gains))])
+    dim = data.deltas.shape[1]
+    first = _round(rng, dim, truncation, width)
+    weights = np.append(1.0, np.full(truncation - 1, _LEAST_WEIGHT))
+    first = Factor(weights / weights.sum(), *_moved_up(first, truncation // 2))
+    return (first, *from_scales(rng, data, signs[1:], truncation))
 
 
 def from_atoms(rng: Generator, data: Observed, signs: Array, truncation: int) -> tuple[Factor, ...]:
@@ -64,15 +79,23 @@ def _candidates(rng: Generator, dim: int) -> Array:
     return omega
 
 
-def _round(rng: Generator, dim: int, truncation: int) -> Factor:
-    middle = rng.uniform(-1.0, 1.0)
-    width = np.exp(middle + np.log(_RANGE) * np.linspace(-1.0, 1.0, truncation))
+def _round(rng: Generator, dim: int, truncation: int, middle: float | None = None) -> Factor:
+    """Return a factor of round components of a range of widths, about a random one or a given."""
+    middle = np.exp(rng.uniform(-1.0, 1.0)) if middle is None else middle
+    steps = np.arange(truncation) - truncation // 2
+    width = middle * _RANGE ** (steps / max(truncation // 2, 1))
     return Factor(
         np.full(truncation, 1.0 / truncation),
         _WIDTH * width[:, None] * rng.standard_normal((truncation, dim)),
         width[:, None, None] * np.eye(dim),
         2.0 * np.log(width),
     )
+
+
+def _moved_up(factor: Factor, index: int) -> tuple[Array, Array, Array]:
+    """Return means, roots and log scales, those of one component first."""
+    order = np.argsort(np.arange(len(factor.weights)) != index, kind="stable")
+    return factor.means[order], factor.roots[order], factor.log_scales[order]
 
 
 def _about_clusters(rng: Generator, omega: Array, weight: Array, truncation: int) -> Factor:
