@@ -111,9 +111,8 @@ class Waves:
         self.doubled_cosine = doubled * (2.0 * cosine**2 - 1.0)
         self.doubled_sine = doubled * (2.0 * sine * cosine)
         self.kernel: Array = self.cosine @ factor.weights
-        self.variance: Array = (
-            0.5 * (1.0 + self.doubled_cosine @ factor.weights) - self.kernel**2
-        ) / N_LATENT
+        spread = 0.5 * (1.0 + self.doubled_cosine @ factor.weights) - self.kernel**2
+        self.variance: Array = np.maximum(spread, 0.0) / N_LATENT  # zero but for rounding at zero
 
     def pulled(self, by_kernel: Array, by_doubled: Array) -> tuple[Array, Array, Array]:
         """Return gradients by weights, means and covariances from those by the kernel (P,).
