@@ -10,6 +10,7 @@ from bochner.learning.double_mixture.sketch import Sketch
 
 _MOST_PAIRS = 8_192
 _RANK = 1e-9
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +28,8 @@ class Observed:
     spread : float
         Sum of squares of similarities about these means.
     unit : float
-        The mean size of similarities of rows with themselves, or of all if these are zero.
+        The mean size of similarities of rows with themselves, or of all if these are zero but for
+        rounding.
     basis : ndarray of shape (d, q)
         Orthonormal, of the span.
     """
@@ -69,8 +71,8 @@ def observed(sketch: Sketch, rng: np.random.Generator) -> Observed:
 
 
 def _unit(gram: Array) -> float:
-    own = float(np.mean(np.abs(np.diagonal(gram))))
-    return own if own > 0.0 else float(np.mean(np.abs(gram)))
+    own, every = (float(np.mean(np.abs(values))) for values in (np.diagonal(gram), gram))
+    return own if own > _ROUNDING * every else every
 
 
 def _span(rows: Array) -> Array:
