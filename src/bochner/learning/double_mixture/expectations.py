@@ -22,6 +22,7 @@ from bochner.learning.double_mixture.taylor import Inferred, Part, coordinate_as
 from bochner.spectral import ByMass
 
 _LEAST_WEIGHT = 1e-4
+_LEAST_MASS = 1e-9
 _WIDTH = 0.5
 
 
@@ -60,7 +61,10 @@ class Exact(Expectation):
         data = observed(sketch, rng)
         signs = (1.0, -1.0) if float(np.trace(sketch.gram)) >= 0.0 else (-1.0, 1.0)
         ascent, bound = infer(data, signs, setting, rng)
-        found = zip(ascent.objective.signs.tolist(), bound.masses, ascent.factors, strict=True)
+        masses = bound.masses.copy()
+        if not masses.any():  # no function of differences explains anything
+            masses[0] = _LEAST_MASS
+        found = zip(ascent.objective.signs.tolist(), masses, ascent.factors, strict=True)
         parts = [
             _part_of_factor(sign, data.unit * float(mass), factor, data, sketch.distance)
             for sign, mass, factor in found
