@@ -92,7 +92,7 @@ class Taylor(Expectation):
         prior = _paper_prior(sketch, setting)
         split = zip((1.0, -1.0), eigen_split(sketch.gram, setting.shift), strict=True)
         given = [(sign, part) for sign, part in split if part is not None]
-        shares = _equal(n_frequencies, len(given))
+        shares = _equal(max(n_frequencies, len(given)), len(given))
         streams = rng.spawn(len(given))
         noise = 1.0 if setting.noise is None else setting.noise
         found = [
