@@ -13,6 +13,7 @@ import bochner
 from bochner import (
     BaNKClassifier,
     BaNKRegressor,
+    DIGMMFeatures,
     FourierFeatures,
     Frequencies,
     GaBaSRClassifier,
@@ -26,6 +27,7 @@ from bochner import (
 )
 from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
+from bochner.learning.double_mixture.expectations import EXPECTATIONS
 from bochner.persist import persistable
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 
@@ -165,6 +167,10 @@ def features(**parameters):
     return FourierFeatures(**{"n_components": 64, "random_state": 0, **parameters})
 
 
+def digmm(kernel, **parameters):
+    return DIGMMFeatures(kernel, 32, max_iter=5, n_starts=1, random_state=0, **parameters)
+
+
 def table_model(cls):
     return cls(Matern(2.0), n_components=32, random_state=0)
 
@@ -192,6 +198,13 @@ FITTED = {
     "features of dtype": lambda: (features(dtype=np.dtype("float64")).fit(X), NEW),
     "one feature": lambda: (features(n_components=1).fit(X), NEW),
     "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
+    "two mixtures": lambda: (digmm(Gaussian(2.0) - 0.5 * Gaussian(), n_sketch=30).fit(X), NEW),
+    "a mixture of one sign": lambda: (digmm("gaussian", truncation=1).fit(FRAME), FRAME[::-1]),
+    "mixtures as published": lambda: (digmm(kernels.TL1(2.0), expectation="taylor").fit(X), NEW),
+    "mixtures of similarities": lambda: (
+        digmm("precomputed", expectation=EXPECTATIONS["taylor"]).fit(X, similarity=X @ X.T - 2.0),
+        NEW,
+    ),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
     "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),

@@ -13,15 +13,33 @@ from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.transformer import count_frequencies, generators
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.double_mixture.expectations import EXPECTATIONS, Expectation
 from bochner.learning.double_mixture.learned import Learned
 from bochner.learning.double_mixture.setting import Setting
 from bochner.learning.double_mixture.sketch import Sketch
+from bochner.persist import persistable
 
 PRECOMPUTED = "precomputed"
 _SYMMETRY = 1e-8
 
 
+@persistable(
+    kernel_=Kernel,
+    positive_=SpectralMixture | None,
+    negative_=SpectralMixture | None,
+    frequencies_=Frequencies,
+    responsibilities_=tuple[Array | None, ...],
+    n_used_=tuple[int, ...],
+    signature_=Array,
+    elbo_=Array,
+    changes_=Array,
+    noise_=float,
+    sketch_indices_=NDArray[np.integer[Any]],
+    n_iter_=int,
+    _n_features_out=int,
+)
 class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random Fourier features of a mixture learned from similarities of a few rows.
 
@@ -265,7 +283,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng)
         return _checked(np.asarray(kernel(rows[chosen], rows[chosen]), dtype=np.float64))
 
-    def _keep(self, learned: Learned, frequencies: Any) -> None:
+    def _keep(self, learned: Learned, frequencies: Frequencies) -> None:
         by_sign = {part.sign: part for part in learned.parts}
         parts = by_sign.get(1.0), by_sign.get(-1.0)
         self.kernel_ = learned.kernel

@@ -17,6 +17,7 @@ from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
 from bochner.frequencies import Envelope, Frequencies, ModulatingWaves
 from bochner.kernels import Kernel
+from bochner.learning.double_mixture.expectations import EXPECTATIONS
 from bochner.learning.inference.basis import Grid, Matched, Plain
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned import Convergence, Learned
@@ -48,6 +49,7 @@ VALUES: Mapping[str, type] = MappingProxyType(
             *map(type, DECOMPOSITIONS.values()),
             HadamardRows,
             *map(type, PAIRINGS.values()),
+            *map(type, EXPECTATIONS.values()),
             Envelope,
             ModulatingWaves,
             Frequencies,
