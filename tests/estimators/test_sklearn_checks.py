@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
+from bochner import DIGMMFeatures, FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
 
 SUM = kernels.Gaussian() + 0.5 * kernels.Exponential(2.0)
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
@@ -16,6 +16,9 @@ SIGNED = kernels.DeltaGaussian(1.0, 10.0)
         FourierFeatures(SIGNED, n_components=64),
         FourierFeatures(SIGNED, n_components=64, weights="least_squares"),
         FourierFeatures(kernels.Tanh(0.1), n_components=64, scheme="iid"),
+        DIGMMFeatures(n_components=64, max_iter=20),
+        DIGMMFeatures(SIGNED, n_components=64, n_sketch=20, max_iter=10, n_starts=1),
+        DIGMMFeatures(SIGNED, n_components=64, expectation="taylor"),
         KreinRidge(SIGNED, n_components=64),
         KreinRidgeClassifier(SIGNED, n_components=64, associated=True),
         KreinRidge(n_components=64),

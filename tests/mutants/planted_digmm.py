@@ -1,0 +1,171 @@
+"""Bugs of double mixtures, each with the test that must notice it."""
+
+from dataclasses import replace
+
+import numpy as np
+from estimators import test_digmm_features
+from learning.double_mixture import test_bound, test_component_evidence, test_taylor
+from mutants.planted import Mutant
+
+from bochner.learning.double_mixture import (
+    bound,
+    expectations,
+    learned,
+    mean_field,
+    sticks,
+    taylor,
+)
+from bochner.learning.double_mixture.bound import Waves
+from bochner.learning.double_mixture.evidence import ComponentPrior
+
+BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
+
+
+def check_gradient():
+    test_bound.check_gradient(2, BOTH, None)
+
+
+def check_moments():
+    test_bound.check_moments(2)
+
+
+def check_letter():
+    test_taylor.check_letter(GROUPS)
+
+
+def check_features():
+    one = test_digmm_features.model(expectation="taylor", max_iter=2).fit(test_digmm_features.X)
+    test_digmm_features.check_parts(one)
+    test_digmm_features.check_signature(one)
+
+
+def check_outside():
+    test_digmm_features.check_outside_of_the_span()
+
+
+def check_masses():
+    test_digmm_features.check_masses_of_the_split()
+
+
+def check_subspace():
+    test_component_evidence.check_subspace(100.0)
+
+
+def sign_of_the_negative_part_lost(patch):
+    patch.setattr(
+        learned.Learned,
+        "kernel",
+        property(lambda self: sum((p.kernel for p in self.parts[1:]), self.parts[0].kernel)),
+    )
+
+
+def curvature_negative(patch):
+    right = taylor.Part.curvature
+    patch.setattr(taylor.Part, "curvature", lambda self: -0.01 * right(self))
+
+
+def pairs_of_the_curvature_counted_twice(patch):
+    right = taylor.Part.curvature
+    patch.setattr(taylor.Part, "curvature", lambda self: 2.0 * right(self))
+
+
+def half_lost_in_the_decay(patch):
+    right = Waves.__init__
+
+    def careless(self, factor, deltas):
+        scaled = replace(factor, roots=np.sqrt(2.0) * factor.roots)
+        right(self, scaled, deltas)
+
+    patch.setattr(Waves, "__init__", careless)
+
+
+def doubled_differences_forgotten(patch):
+    right = Waves.__init__
+
+    def careless(self, factor, deltas):
+        right(self, factor, deltas)
+        self.variance = (1.0 - self.kernel**2) / bound.N_LATENT
+
+    patch.setattr(Waves, "__init__", careless)
+
+
+def slope_of_the_variance_forgotten(patch):
+    right = Waves.pulled
+    patch.setattr(Waves, "pulled", lambda self, one, two: right(self, one, 0.0 * two))
+
+
+def sticks_count_their_own(patch):
+    def careless(counts, concentration):
+        beyond = counts[::-1].cumsum()[::-1]
+        return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
+
+    patch.setattr(sticks, "posterior", careless)
+
+
+def dofs_not_updated(patch):
+    right = mean_field.updated_components
+
+    def careless(prior, components, frequencies):
+        made = right(prior, components, frequencies)
+        return replace(made, dofs=components.dofs)
+
+    patch.setattr(test_taylor, "updated_components", careless)
+
+
+def noise_of_means_missing_in_the_scatter(patch):
+    right = mean_field.updated_components
+
+    def careless(prior, components, frequencies):
+        made = right(prior, components, frequencies)
+        counts = made.dofs - prior.dof
+        extra = counts[:, None, None] * np.linalg.inv(made.mean_precisions)
+        return replace(made, scales=np.linalg.inv(np.linalg.inv(made.scales) - extra))
+
+    patch.setattr(test_taylor, "updated_components", careless)
+
+
+def nothing_outside_of_the_span(patch):
+    right = expectations._part_of_factor
+
+    def careless(sign, mass, factor, data, distance):
+        part = right(sign, mass, factor, data, distance)
+        onto = data.basis @ data.basis.T
+        return replace(part, covariances=onto @ part.covariances @ onto)
+
+    patch.setattr(expectations, "_part_of_factor", careless)
+
+
+def mass_of_the_split_normalised_away(patch):
+    right = expectations.eigen_split
+    patch.setattr(
+        expectations,
+        "eigen_split",
+        lambda gram, shift: tuple(part and replace(part, mass=1.0) for part in right(gram, shift)),
+    )
+
+
+def dofs_of_all_coordinates(patch):
+    """As many whatever the width, so that subspaces have a law of another stiffness."""
+    patch.setattr(ComponentPrior, "dof", property(lambda self: 7.0 + self.stiffness))
+
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    Mutant(plant.__name__, plant, checks)
+    for plant, checks in {
+        sign_of_the_negative_part_lost: (check_features,),
+        curvature_negative: (check_letter,),
+        pairs_of_the_curvature_counted_twice: (
+            check_letter,
+            lambda: test_taylor.check_curvature_of_the_likelihood(1),
+        ),
+        half_lost_in_the_decay: (check_moments,),
+        doubled_differences_forgotten: (check_moments,),
+        slope_of_the_variance_forgotten: (check_gradient,),
+        sticks_count_their_own: (check_letter, check_gradient),
+        dofs_not_updated: (check_letter,),
+        noise_of_means_missing_in_the_scatter: (check_letter,),
+        nothing_outside_of_the_span: (check_outside,),
+        mass_of_the_split_normalised_away: (check_masses,),
+        dofs_of_all_coordinates: (check_subspace,),
+    }.items()
+)
