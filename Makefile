@@ -12,7 +12,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: help demo test test-slow coverage lint types imports doctest check docs \
-        bench bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-speed clean
+        bench bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -47,7 +47,7 @@ check: lint types imports test doctest docs  ## All of the above
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 
-bench: bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, beside other methods
 	$(BIN)/bochner bench tables $(FLAGS) --out "$(OUT)"
@@ -66,6 +66,9 @@ bench-bank: $(VENV)/.demo  ## Learned kernels, beside other methods; about two h
 
 bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, beside other methods; about an hour and a half
 	$(BIN)/bochner bench gabasr $(FLAGS) --out "$(OUT)"
+
+bench-digmm: $(VENV)/.demo  ## Features learned from similarities of few rows, beside other methods; about an hour and a half
+	$(BIN)/bochner bench digmm $(FLAGS) --out "$(OUT)"
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, beside other methods and the machine's limits
 	$(BIN)/bochner bench speed $(FLAGS) --out "$(OUT)"

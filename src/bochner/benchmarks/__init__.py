@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from bochner.benchmarks.asymmetric import ASYMMETRIC
 from bochner.benchmarks.bank import BANK
+from bochner.benchmarks.digmm import DIGMM
 from bochner.benchmarks.gabasr import GABASR
 from bochner.benchmarks.gaussian import GAUSSIAN
 from bochner.benchmarks.harness import Benchmark, Cell, Options, render, run
@@ -31,7 +32,7 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
     {
         benchmark.name: benchmark
-        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, SPEED)
+        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, DIGMM, SPEED)
     }
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bochner.benchmarks.asymmetric import VIEWS as ASYMMETRIC_VIEWS
 from bochner.benchmarks.bank import VIEWS as BANK_VIEWS
 from bochner.benchmarks.bank import View as LearnedView
+from bochner.benchmarks.digmm import VIEWS as DIGMM_VIEWS
 from bochner.benchmarks.gabasr import FIELD, field_values
 from bochner.benchmarks.gabasr import VIEWS as GABASR_VIEWS
 from bochner.benchmarks.harness import Plot
@@ -63,6 +64,11 @@ def gabasr_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return {**figures, **_drawn(GABASR_VIEWS, rows)}
 
 
+def digmm_figures(rows: Sequence[Row]) -> Mapping[str, "Figure"]:
+    """Return a figure for every view that the rows have something for."""
+    return _drawn(DIGMM_VIEWS, rows)
+
+
 def _drawn(views: Sequence[LearnedView], rows: Sequence[Row]) -> Mapping[str, "Figure"]:
     return {
         view.name: curves_figure(values, xlabel=view.xlabel, ylabel=view.ylabel, scales=view.scales)
@@ -99,6 +105,7 @@ FIGURES: Mapping[str, Plot] = MappingProxyType(
         "asymmetric": asymmetric_figures,
         "bank": bank_figures,
         "gabasr": gabasr_figures,
+        "digmm": digmm_figures,
     }
 )
 """What to draw, by the name of the benchmark."""
