@@ -5,8 +5,10 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 from sklearn.preprocessing import normalize
 
+from bochner._numerics.arrays import Array
 from bochner.benchmarks._digmm_paper import COVTYPE, MNIST, SKIN
 from bochner.benchmarks._rows import Rows, loaded, scaled
 
@@ -33,15 +35,25 @@ def rows_of(
         Of the split, where the source has none, and of the choice of rows.
     folder : Path or None
     on_sphere : bool
-        Whether rows, scaled to the unit cube, are then divided by their Euclidean norms.
+        Whether rows, scaled to the unit cube, are then divided by their Euclidean norms; a row of
+        zeros is taken for one of equal entries.
     every : bool, default=False
         Whether all training rows are wanted, but for those of the digits.
     """
     most = MOST_ROWS.get(name, 10**9 if every else _MOST)
     train, y, test, y_test = scaled(loaded(name, folder), seed, _SIZES, most)
     if on_sphere:
-        train, test = normalize(train), normalize(test)
+        train, test = _directions(train), _directions(test)
     if name != MNIST:
         positive = _POSITIVE.get(name)
         y, y_test = (part > 0 if positive is None else part == positive for part in (y, y_test))
     return Rows(train, y, test, y_test)
+
+
+def _directions(X: Array) -> Array:
+    """Return rows divided by their norms; a row of zeros, such as black, is that of equal entries.
+
+    It has no direction of its own, and some kernels are defined on the sphere alone.
+    """
+    directions: Array = normalize(np.where(X.any(axis=1, keepdims=True), X, 1.0))
+    return directions

@@ -27,6 +27,7 @@ _GRADIENT_STEPS = 300
 _FORCING = 0.1
 _SEARCH_STEPS = 20
 _MANY_STEPS = 25
+_FEW_ACTIVE = 0.7
 _ROWS_PER_FEATURE = 3
 _JITTER = 1e-9
 
@@ -184,8 +185,10 @@ def _newton_step(
     Z: Floats, gradient: Floats, curvature: Floats, factor: Any
 ) -> tuple[Floats, Floats, int]:
     """Return steps (p, q), their features' products (n, q), and the iterations taken."""
-    step, along = np.zeros_like(gradient), np.zeros_like(curvature)
-    residual = -gradient
+    active = np.flatnonzero(curvature.any(axis=1))
+    everything = len(active) > _FEW_ACTIVE * len(Z)
+    part, bends = (Z, curvature) if everything else (Z[active], curvature[active])
+    step, residual = np.zeros_like(gradient), -gradient
     preconditioned = cho_solve(factor, residual, check_finite=False)
     direction = preconditioned.copy()
     size = _dots(residual, preconditioned)
@@ -193,21 +196,19 @@ def _newton_step(
     n_steps = 0
     while n_steps < _GRADIENT_STEPS and (size > wanted).any():
         n_steps += 1
-        product = Z @ direction
-        hessian = direction + Z.T @ (curvature * product)
+        hessian = direction + part.T @ (bends * (part @ direction))
         # A problem that is solved stays as it is.
-        open_ = size > wanted
-        bend = np.where(open_, _dots(direction, hessian), 1.0)
-        length = np.where(open_, size / bend, 0.0).astype(Z.dtype)
+        is_open = size > wanted
+        bend = np.where(is_open, _dots(direction, hessian), 1.0)
+        length = np.where(is_open, size / bend, 0.0).astype(Z.dtype)
         step += length * direction
-        along += length * product
         residual -= length * hessian
         preconditioned = cho_solve(factor, residual, check_finite=False)
-        fresh = _dots(residual, preconditioned)
-        ratio = np.where(open_, fresh / np.where(open_, size, 1.0), 0.0).astype(Z.dtype)
-        direction = preconditioned + ratio * direction
-        size = np.where(open_, fresh, size)
-    return step, along, n_steps
+        fresh = np.where(is_open, _dots(residual, preconditioned), size)
+        ratio = np.where(is_open, fresh / np.where(is_open, size, 1.0), 0.0)
+        direction = preconditioned + ratio.astype(Z.dtype) * direction
+        size = fresh
+    return step, Z @ step, n_steps
 
 
 def _search(
