@@ -28,6 +28,7 @@ _FORCING = 0.1
 _SEARCH_STEPS = 20
 _MANY_STEPS = 25
 _FEW_ACTIVE = 0.7
+_JITTER = 1e-5
 _ROWS_PER_FEATURE = 3
 _JITTER = 1e-9
 
@@ -177,7 +178,8 @@ def _preconditioner(Z: Floats, curvature: Floats) -> Any:
     share = len(active) / max(len(rows), 1)
     part = Z[rows] * np.sqrt(share * mean[rows])[:, None].astype(Z.dtype)
     hessian = part.T @ part
-    hessian.flat[:: len(hessian) + 1] += 1.0
+    # What single precision cannot tell from zero is none of a preconditioner's business.
+    hessian.flat[:: len(hessian) + 1] += 1.0 + _JITTER * float(np.mean(np.diagonal(hessian)))
     return cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
 
 
