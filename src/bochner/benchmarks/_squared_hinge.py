@@ -28,7 +28,7 @@ _FORCING = 0.1
 _SEARCH_STEPS = 20
 _MANY_STEPS = 25
 _FEW_ACTIVE = 0.7
-_JITTER = 1e-5
+_JITTER = 2e-6
 _ROWS_PER_FEATURE = 3
 _JITTER = 1e-9
 
@@ -179,7 +179,7 @@ def _preconditioner(Z: Floats, curvature: Floats) -> Any:
     part = Z[rows] * np.sqrt(share * mean[rows])[:, None].astype(Z.dtype)
     hessian = part.T @ part
     # What single precision cannot tell from zero is none of a preconditioner's business.
-    hessian.flat[:: len(hessian) + 1] += 1.0 + _JITTER * float(np.mean(np.diagonal(hessian)))
+    hessian.flat[:: len(hessian) + 1] += 1.0 + _JITTER * float(np.trace(hessian))
     return cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
 
 
