@@ -12,6 +12,7 @@ gradients solve, preconditioned by the Hessian on a part of the rows. Problems w
 features, such as those of classes and folds, are solved side by side.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ _FORCING = 0.1
 _SEARCH_STEPS = 20
 _MANY_STEPS = 25
 _FEW_ACTIVE = 0.7
-_JITTER = 2e-6
+_JITTERS = (0.0, 1e-6, 1e-5, 1e-4)
 _ROWS_PER_FEATURE = 3
 _JITTER = 1e-9
 
@@ -178,9 +179,13 @@ def _preconditioner(Z: Floats, curvature: Floats) -> Any:
     share = len(active) / max(len(rows), 1)
     part = Z[rows] * np.sqrt(share * mean[rows])[:, None].astype(Z.dtype)
     hessian = part.T @ part
-    # What single precision cannot tell from zero is none of a preconditioner's business.
-    hessian.flat[:: len(hessian) + 1] += 1.0 + _JITTER * float(np.trace(hessian))
-    return cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+    diagonal = np.arange(len(hessian))
+    for jitter in _JITTERS:
+        # What rounding leaves of an eigenvalue near zero is none of a preconditioner's business.
+        hessian[diagonal, diagonal] += 1.0 + jitter * float(np.trace(hessian))
+        with suppress(LinAlgError):
+            return cho_factor(hessian, lower=True, check_finite=False)
+    raise LinAlgError("The Hessian of the classifier is not finite: features are too large.")
 
 
 def _newton_step(
