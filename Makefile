@@ -67,7 +67,7 @@ bench-bank: $(VENV)/.demo  ## Learned kernels, beside other methods; about two h
 bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, beside other methods; about an hour and a half
 	$(BIN)/bochner bench gabasr $(FLAGS) --out "$(OUT)"
 
-bench-digmm: $(VENV)/.demo  ## Features learned from similarities of few rows, beside other methods; about an hour and a half
+bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, beside other methods; about two hours
 	$(BIN)/bochner bench digmm $(FLAGS) --out "$(OUT)"
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, beside other methods and the machine's limits

@@ -182,7 +182,7 @@ def test_wrong_usage(arguments, message):
 def test_a_benchmark_that_does_not_exist(tmp_path):
     out = tmp_path / "results"
     message = refusal(tmp_path, "bench", "tabels", "--out", out)
-    known = "tables, gabasr, gaussian, asymmetric, bank, speed, indefinite"
+    known = "tables, gabasr, gaussian, asymmetric, bank, speed, indefinite, digmm"
     assert message == f"There is no benchmark 'tabels'; there are {known}."
     assert not out.exists()
 

@@ -1,59 +1,59 @@
-"""The rows of the benchmark of learned mixtures."""
+"""Rows of the benchmark of double mixtures, gathered by cell."""
 
-from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
-from types import MappingProxyType
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from sklearn.preprocessing import normalize
 
-from bochner._numerics.arrays import Array
-from bochner.benchmarks._digmm_paper import COVTYPE, MNIST, SKIN
-from bochner.benchmarks._rows import Rows, loaded, scaled
+from bochner.benchmarks._digmm_design import ACCURACY, BEST, DIGMMS
+from bochner.benchmarks._digmm_paper import ACCURACIES, DIGMM, best_of_paper
+from bochner.benchmarks.results import Row
 
-MOST_ROWS: Mapping[str, int] = MappingProxyType({MNIST: 5_000})
-"""Training rows of a data set at the most, 10,000 of the others."""
+Key = tuple[str, str, int, str]
+"""Kernel, data set, size and option."""
 
-_MOST = 10_000
-_POSITIVE: Mapping[str, int] = MappingProxyType({COVTYPE: 2, SKIN: 1})
-"""The first of two classes, where it is not the positive one: lodgepole pine, and skin."""
-
-_SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({COVTYPE: (74_370, 18_592)})
+Cells = Mapping[Key, Mapping[str, Sequence[float]]]
+"""Over seeds, by cell and method."""
 
 
-@lru_cache(maxsize=2)
-def rows_of(
-    name: str, seed: int, folder: Path | None, *, on_sphere: bool, every: bool = False
-) -> Rows:
-    """Return training rows and at most 20,000 test rows of a data set, with their classes.
+def gathered(rows: Sequence[Row], part: str, metric: str) -> Cells:
+    """Return a metric of a part, in the order of the rows."""
+    found: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["part"] == part and row["metric"] == metric:
+            key = str(row["kernel"]), str(row["dataset"]), int(row["size"]), str(row["option"])
+            found[key][str(row["method"])].append(float(row["value"]))
+    return found
 
-    Parameters
-    ----------
-    name : str
-    seed : int
-        Of the split, where the source has none, and of the choice of rows.
-    folder : Path or None
-    on_sphere : bool
-        Whether rows, scaled to the unit cube, are then divided by their Euclidean norms; a row of
-        zeros is taken for one of equal entries.
-    every : bool, default=False
-        Whether all training rows are wanted, but for those of the digits.
+
+def percentages(rows: Sequence[Row]) -> dict[tuple[str, str, int, str], float]:
+    """Return mean accuracies in per cent, by kernel, data set, size and method."""
+    return {
+        (kernel, name, size, method): 100.0 * float(np.mean(values))
+        for (kernel, name, size, _), cell in gathered(rows, ACCURACY, "accuracy").items()
+        for method, values in cell.items()
+    }
+
+
+def beside_paper(rows: Sequence[Row]) -> dict[tuple[str, str, int], tuple[float, float]]:
+    """Return the better of both expectations and the paper's DIGMM, by kernel, data set and size.
+
+    Of the cells that have both.
     """
-    most = MOST_ROWS.get(name, 10**9 if every else _MOST)
-    train, y, test, y_test = scaled(loaded(name, folder), seed, _SIZES, most)
-    if on_sphere:
-        train, test = _directions(train), _directions(test)
-    if name != MNIST:
-        positive = _POSITIVE.get(name)
-        y, y_test = (part > 0 if positive is None else part == positive for part in (y, y_test))
-    return Rows(train, y, test, y_test)
+    ours = percentages(rows)
+    found = {}
+    for (kernel, name, size, method), paper in ACCURACIES.items():
+        values = [ours[key] for m in DIGMMS if (key := (kernel, name, size, m)) in ours]
+        if method == DIGMM and len(values) == len(DIGMMS):
+            found[kernel, name, size] = max(values), paper
+    return found
 
 
-def _directions(X: Array) -> Array:
-    """Return rows divided by their norms; a row of zeros, such as black, is that of equal entries.
-
-    It has no direction of its own, and some kernels are defined on the sphere alone.
-    """
-    directions: Array = normalize(np.where(X.any(axis=1, keepdims=True), X, 1.0))
-    return directions
+def best_beside_paper(rows: Sequence[Row]) -> dict[tuple[str, int], tuple[float, float]]:
+    """Return the best of the library and of the paper, by data set and size."""
+    ours = {
+        (name, size): value
+        for (_, name, size, method), value in percentages(rows).items()
+        if method == BEST
+    }
+    return {key: (ours[key], paper) for key, paper in best_of_paper().items() if key in ours}

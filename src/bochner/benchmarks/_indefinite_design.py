@@ -132,7 +132,7 @@ def _baseline(kind: Callable[..., FeatureMap], **options: Any) -> Make:
     return lambda kernel, p, seed: kind(kernel, p, random_state=seed, **options)
 
 
-def _spherical(kernel: Kernel, p: int, seed: int) -> FeatureMap:
+def spherical(kernel: Kernel, p: int, seed: int) -> FeatureMap:
     """Return features of the kernel as a function of the distance on the unit sphere.
 
     It is given as such because a kernel may not be defined on the whole sphere.
@@ -163,7 +163,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         JORDAN_IID: Method(
             _fourier(decomposition="jordan", scheme="iid"), seeds=5, kernels=_CLOSED
         ),
-        SPHERICAL: Method(_spherical, on_sphere=True, learns=True),
+        SPHERICAL: Method(spherical, on_sphere=True, learns=True),
         MACLAURIN: Method(_baseline(baselines.RandomMaclaurin), kernels=_POLYNOMIAL, learns=True),
         TENSORIZED: Method(
             _baseline(baselines.TensorizedRandomProjection), kernels=_POLYNOMIAL, learns=True

@@ -1,148 +1,172 @@
-"""Errors and accuracies of features learned from similarities of few rows."""
+"""Errors and accuracies of double mixtures learned from similarities of few rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from bochner.benchmarks import _digmm_design as design
-from bochner.benchmarks._digmm_accuracy import (
+from bochner.benchmarks._digmm_parts import (
+    Task,
     accuracy_metrics,
-    best_metrics,
-    cell_rows,
-    course_metrics,
+    ascent_metrics,
     error_metrics,
+    setting_metrics,
+    speed_metrics,
 )
-from bochner.benchmarks._digmm_paper import EEG, IJCNN1, LINEAR, MNIST, POLYNOMIAL, SIZES, TL1
 from bochner.benchmarks._digmm_summary import summarise
 from bochner.benchmarks._digmm_views import VIEWS
 from bochner.benchmarks._quiet import quiet
-from bochner.benchmarks._rows import loaded
 from bochner.benchmarks.harness import Benchmark, Cell, Options
+from bochner.benchmarks.results import Scalar
 
 __all__ = ["DIGMM", "VIEWS"]
 
-_TWO = (design.TAYLOR, design.EXACT)
-_QUICK_SIZE = SIZES[:1]
-_FEATURES = 4
-_LARGE = 16
+_NONE = "none"
 
 
 def _cells(options: Options) -> Iterable[Cell]:
-    # Seed by seed, so that a run that ends early has all cells with few seeds.
-    for seed in range(1 if options.quick else design.SEEDS):
-        for cells in (_error, _accuracy, _truncation, _shift, _sketch, _convergence, _digits):
-            yield from cells(seed, options)
+    # What few cells take goes first, then seed by seed, so that a run that ends early has every
+    # cell with some seeds, and data set by data set, so that rows are prepared once.
+    return [cell for part in _PARTS for cell in part(_size(options), options)]
+
+
+def _from_folder(options: Options) -> bool:
+    return options.data is not None and not options.quick
+
+
+def _size(options: Options) -> design.Size:
+    return design.QUICK if options.quick else design.FULL
+
+
+def _name(wanted: str, options: Options) -> str:
+    return wanted if _from_folder(options) else design.BUNDLED
 
 
 def _cell(
-    part: str, name: str, method: str, seed: int, kernel: str, size: int, value: float = 0.0
+    part: str, name: str, method: str, seed: int, kernel: str, size: int, option: Scalar = _NONE
 ) -> Cell:
-    return Cell(
-        name, method, seed, {"part": part, "kernel": kernel, "size": size, "setting": value}
-    )
+    settings: Mapping[str, Scalar] = {
+        "part": part,
+        "kernel": kernel,
+        "size": size,
+        "option": option,
+    }
+    return Cell(name, method, seed, settings)
 
 
-def _name(name: str, options: Options) -> str:
-    return name if options.data is not None and not options.quick else design.BUNDLED
+def _error_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    name = _name(design.EEG, options)
+    for seed in range(size.error_seeds):
+        for kernel in design.FIGURE_KERNELS:
+            for multiple in size.error_sizes:
+                for method in design.ERROR_METHODS:
+                    few = method == design.LARGER and seed >= size.larger_seeds
+                    if design.is_measured(method, kernel) and not few:
+                        yield _cell(design.ERROR, name, method, seed, kernel, multiple)
 
 
-def _error(seed: int, options: Options) -> Iterator[Cell]:
-    for kernel in (POLYNOMIAL, TL1):
-        for size in _QUICK_SIZE if options.quick else SIZES:
-            for method in design.METHODS:
-                if design.applies(method, kernel) and not (
-                    options.quick and method == design.EXACT_LARGE
-                ):
-                    yield _cell(design.ERROR, _name(EEG, options), method, seed, kernel, size)
+def _truncation_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    name, part = _name(design.IJCNN1, options), design.TRUNCATION
+    for seed in range(size.few_seeds):
+        for kernel in design.FIGURE_KERNELS:
+            for multiple in size.truncation_sizes:
+                for method in design.DIGMMS:
+                    for value in size.truncations:
+                        yield _cell(part, name, method, seed, kernel, multiple, value)
 
 
-def _accuracy(seed: int, options: Options) -> Iterator[Cell]:
-    from_folder = options.data is not None and not options.quick
-    for name in design.DATASETS if from_folder else (design.BUNDLED,):
-        if options.quick:
-            yield from _accuracies_of(name, seed, _QUICK_SIZE, (POLYNOMIAL, TL1))
-        else:
-            yield from _accuracies_of(name, seed, SIZES, design.STUDIES)
+def _shift_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    name, part = _name(design.IJCNN1, options), design.SHIFT
+    for seed in range(size.shift_seeds):
+        for value in size.shifts:
+            yield _cell(part, name, design.TAYLOR, seed, design.TL1, size.sizes[0], value)
 
 
-def _digits(seed: int, options: Options) -> Iterator[Cell]:
-    if options.data is not None and not options.quick:
-        yield from _accuracies_of(MNIST, seed, SIZES[:1], (POLYNOMIAL, TL1))
+def _sketch_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    name, part = _name(design.IJCNN1, options), design.SKETCH
+    for seed in range(size.few_seeds):
+        for kernel in design.FIGURE_KERNELS:
+            for method in design.DIGMMS:
+                for value in size.sketches:
+                    yield _cell(part, name, method, seed, kernel, size.sketch_size, value)
+
+
+def _convergence_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    for name in design.TABLES if _from_folder(options) else (design.BUNDLED,):
+        for method in design.DIGMMS:
+            yield _cell(design.CONVERGENCE, name, method, 0, design.TL1, size.sizes[0])
+
+
+def _speed_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    name = _name(design.IJCNN1, options)
+    for seed in range(size.few_seeds):
+        for kernel in design.FIGURE_KERNELS:
+            for method in design.DIGMMS:
+                yield _cell(design.SPEED, name, method, seed, kernel, size.sizes[-1])
+
+
+def _accuracy_cells(size: design.Size, options: Options) -> Iterator[Cell]:
+    if not _from_folder(options):
+        yield from _accuracies_of(design.BUNDLED, 0, size, size.sizes, tuple(design.SIMILARITIES))
+        return
+    for seed in range(size.most_seeds):
+        for name in design.TABLES:
+            yield from _accuracies_of(name, seed, size, size.sizes, tuple(design.SIMILARITIES))
+        yield from _accuracies_of(design.MNIST, seed, size, size.sizes[:1], design.FIGURE_KERNELS)
 
 
 def _accuracies_of(
-    name: str, seed: int, sizes: Iterable[int], kernels: Iterable[str]
+    name: str, seed: int, size: design.Size, multiples: tuple[int, ...], kernels: tuple[str, ...]
 ) -> Iterator[Cell]:
-    if seed < design.n_seeds(name, SIZES[0]):
-        yield _cell(design.ACCURACY, name, LINEAR, seed, design.NO_KERNEL, 0)
-    for size in sizes:
-        if seed >= design.n_seeds(name, size):
-            continue
-        for kernel, method in product(kernels, design.METHODS):
-            if method != design.EXACT_LARGE and design.applies(method, kernel):
-                yield _cell(design.ACCURACY, name, method, seed, kernel, size)
-        if seed == 0 or (seed == 1 and size < _LARGE):
-            yield _cell(design.ACCURACY, name, design.BEST, seed, design.NO_KERNEL, size)
+    part, none = design.ACCURACY, design.NO_KERNEL
+    here = [m for m in multiples if seed < design.n_seeds(name, m, size.most_seeds)]
+    if here:
+        yield _cell(part, name, design.LINEAR, seed, none, 0)
+    for multiple in here if seed < size.best_seeds else ():
+        yield _cell(part, name, design.BEST, seed, none, multiple)
+    for kernel in kernels:
+        for multiple in here:
+            for method in design.ACCURACY_METHODS:
+                if design.is_measured(method, kernel):
+                    yield _cell(part, name, method, seed, kernel, multiple)
 
 
-def _truncation(seed: int, options: Options) -> Iterator[Cell]:
-    sizes = _QUICK_SIZE if options.quick else (2, 8, 16)
-    for kernel in (POLYNOMIAL, TL1) if seed < 2 else ():
-        for size in sizes:
-            for value in design.TRUNCATIONS[:2] if options.quick else design.TRUNCATIONS:
-                for method in _TWO:
-                    name = _name(IJCNN1, options)
-                    yield _cell(design.TRUNCATION, name, method, seed, kernel, size, value)
-
-
-def _shift(seed: int, options: Options) -> Iterator[Cell]:
-    shifts = design.SHIFTS[:2] if options.quick else design.SHIFTS
-    for value in shifts if seed < 3 else ():
-        name = _name(IJCNN1, options)
-        yield _cell(design.SHIFT, name, design.TAYLOR, seed, TL1, SIZES[0], value)
-
-
-def _sketch(seed: int, options: Options) -> Iterator[Cell]:
-    for kernel in (POLYNOMIAL, TL1) if seed < 3 else ():
-        for value in design.SKETCHES[:2] if options.quick else design.SKETCHES:
-            for method in _TWO:
-                name = _name(IJCNN1, options)
-                yield _cell(design.SKETCH, name, method, seed, kernel, SIZES[0], value)
-
-
-def _convergence(seed: int, options: Options) -> Iterator[Cell]:
-    from_folder = options.data is not None and not options.quick
-    names = design.DATASETS if from_folder else (design.BUNDLED,)
-    for name, method in product(names if seed == 0 else (), _TWO):
-        yield _cell(design.CONVERGENCE, name, method, seed, TL1, SIZES[0])
+_PARTS: tuple[Callable[[design.Size, Options], Iterator[Cell]], ...] = (
+    _speed_cells,
+    _convergence_cells,
+    _error_cells,
+    _shift_cells,
+    _truncation_cells,
+    _sketch_cells,
+    _accuracy_cells,
+)
+_PARAMETERS: Mapping[str, str] = {
+    design.TRUNCATION: "truncation",
+    design.SHIFT: "shift",
+    design.SKETCH: "n_sketch",
+}
+_MEASURES: Mapping[str, Callable[[Task], Mapping[str, float]]] = {
+    design.ACCURACY: accuracy_metrics,
+    design.ERROR: error_metrics,
+    design.CONVERGENCE: ascent_metrics,
+    design.SPEED: speed_metrics,
+}
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
-    part, kernel = str(cell.settings["part"]), str(cell.settings["kernel"])
-    size, value = int(cell.settings["size"]), float(cell.settings["setting"])
-    dim = loaded(cell.dataset, options.data).X.shape[1]
-    p = _FEATURES * size * dim
-    every = cell.method == design.BEST
-    rows = cell_rows(cell.dataset, kernel, cell.seed, options.data, every=every)
+    part, kernel = (str(cell.settings[name]) for name in ("part", "kernel"))
+    multiple = int(cell.settings["size"])
+    task = Task(
+        cell.dataset, kernel, cell.method, multiple, cell.seed, _size(options), options.data
+    )
     with quiet():
-        if every:
-            return best_metrics(rows, p, cell.seed)
-        if cell.method == LINEAR:
-            return accuracy_metrics(None, rows, cell.seed)
-        features = design.made(part, kernel, cell.method, value, p, dim, cell.seed)
-        if part == design.CONVERGENCE:
-            return course_metrics(features, rows.train)
-        metrics = {}
-        if part in (design.ERROR, design.SKETCH):
-            metrics = dict(error_metrics(features, design.STUDIES[kernel].kernel(dim), rows))
-        if part != design.ERROR:
-            metrics |= accuracy_metrics(features, rows, cell.seed)
-        return metrics
+        if part in _PARAMETERS:
+            return setting_metrics(task, **{_PARAMETERS[part]: cell.settings["option"]})
+        return _MEASURES[part](task)
 
 
 DIGMM = Benchmark(
     name="digmm",
-    description="Errors and accuracies of features learned from similarities of few rows.",
-    settings=("part", "kernel", "size", "setting"),
+    description="Errors and accuracies of double mixtures learned from similarities of few rows.",
+    settings=("part", "kernel", "size", "option"),
     cells=_cells,
     run=_run,
     summarise=summarise,

@@ -1,0 +1,168 @@
+"""What the benchmark of double mixtures measures."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from bochner import DIGMMFeatures, kernels
+from bochner.benchmarks import _digmm_design as design
+from bochner.benchmarks._digmm_best import best_metrics, candidates, per_input_scales
+from bochner.benchmarks._digmm_data import Split, split_of
+from bochner.benchmarks._digmm_learning import (
+    choice_accuracies,
+    features_of,
+    learned_accuracy,
+    n_choice,
+)
+from bochner.benchmarks._digmm_methods import Reweighted, mean_over_directions, mixture
+from bochner.benchmarks._digmm_paper import ACCURACIES, DIGMM, LIBLINEAR, best_of_paper
+from bochner.benchmarks._digmm_parts import Columns, Task, error_metrics
+from bochner.features.transformer import FourierFeatures
+
+NAME = design.BUNDLED
+
+
+def task(kernel, method, multiple=1):
+    return Task(NAME, kernel, method, multiple, 0, design.QUICK, None)
+
+
+def made_up(n=900, seed=0):
+    """Rows whose classes depend on the first of four inputs alone, and fast."""
+    X = np.random.default_rng(seed).uniform(size=(n, 4))
+    y = np.sin(20.0 * X[:, 0]) > 0.0
+    return Split(X[: n // 3 * 2], y[: n // 3 * 2], X[n // 3 * 2 :], y[n // 3 * 2 :])
+
+
+def test_the_papers_figures_are_complete():
+    """Maclaurin's for one kernel, and no Hellinger's kernel on ijcnn1."""
+    assert len(ACCURACIES) == 4 * (5 * 3 + 4 * 2 + 5 * 2 + 5 * 2) + 5
+    assert all(60.0 < value < 99.0 for value in ACCURACIES.values())
+    assert ACCURACIES["TL1", design.COVTYPE, 8, DIGMM] == 86.7
+    assert ACCURACIES["polynomial", design.IJCNN1, 32, design.MACLAURIN] == 96.5
+
+
+def test_the_best_of_the_paper_may_be_the_raw_columns():
+    best = best_of_paper()
+    assert [best[design.IJCNN1, size] for size in design.SIZES] == [92.5, 95.7, 97.5, 97.9]
+    assert [best[design.EEG, size] for size in design.SIZES] == [69.3, 81.0, 85.2, 89.8]
+    assert best[design.SPAMBASE, 16] == LIBLINEAR[design.SPAMBASE]
+    assert best[design.MNIST, 2] == 95.2
+
+
+@pytest.mark.parametrize("on_sphere", [False, True])
+def test_rows_are_in_the_cube_or_on_the_sphere(on_sphere):
+    split = split_of(NAME, 0, None, on_sphere=on_sphere)
+    for rows in (split.train, split.test):
+        assert rows.min() >= 0.0
+        assert rows.max() <= 1.0
+        if on_sphere:
+            np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
+    assert split.y.dtype == bool
+    assert len(split.train) == len(split.y) == 569 // 2
+
+
+def test_the_polynomial_is_the_papers_but_for_a_factor():
+    X = split_of(NAME, 0, None, on_sphere=True).train[:20]
+    kernel = design.SIMILARITIES[design.POLYNOMIAL].kernel(30)
+    np.testing.assert_allclose(2.0**10 * kernel(X), (1.0 + X @ X.T) ** 10)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.3, 1.2, 2.5])
+def test_the_mean_over_directions_in_the_plane(distance):
+    """By quadrature over the angle."""
+    tau = 1.4
+
+    def value(angle):
+        return max(tau - distance * (abs(np.cos(angle)) + abs(np.sin(angle))), 0.0)
+
+    expected = quad(value, 0.0, np.pi / 2.0, limit=200)[0] / (np.pi / 2.0)
+    found = mean_over_directions(kernels.TL1(tau), 2)(np.array([distance]))
+    assert found == pytest.approx(expected, abs=5e-3)
+
+
+QUICK_METHODS = (design.TAYLOR, design.EXACT, design.LARGER, design.REWEIGHTED)
+"""Designs take seconds, and the others' widths are tested with them."""
+
+
+@pytest.mark.parametrize("kernel", list(design.SIMILARITIES))
+@pytest.mark.parametrize("method", QUICK_METHODS)
+def test_every_double_mixture_has_as_many_features(kernel, method):
+    one = task(kernel, method)
+    split = one.split()
+    exact = design.SIMILARITIES[kernel].kernel(30)
+    features = one.features(exact, split).fit(split.fit)
+    assert features.transform(split.test[:3]).shape == (3, 120)
+    gram = (features.transform(split.test[:5]) * features.signature_) @ features.transform(
+        split.test[:5]
+    ).T
+    np.testing.assert_allclose(features.gram(split.test[:5]), gram, atol=1e-10)
+
+
+def test_fitted_weights_lower_the_error():
+    split = split_of(NAME, 0, None, on_sphere=False)
+    kernel = kernels.TL1(21.0)
+    plain = mixture(kernel, 240, 0, design.QUICK, expectation="exact").fit(split.fit)
+    fresh = mixture(kernel, 240, 0, design.QUICK, expectation="exact")
+    fitted = Reweighted(fresh, kernel, 0).fit(split.fit)
+    np.testing.assert_array_equal(plain.frequencies_.omega, fitted.frequencies_.omega)
+    exact = kernel(split.test)
+    errors = [np.linalg.norm(features.gram(split.test) - exact) for features in (fitted, plain)]
+    assert errors[0] < 0.7 * errors[1]
+
+
+def test_the_error_leaves_the_diagonal_out():
+    one = task(design.TL1, design.TAYLOR)
+    split = one.split()
+    features = DIGMMFeatures(kernels.TL1(21.0), 120, expectation="taylor", random_state=0).fit(
+        split.fit
+    )
+    difference = features.gram(split.test) - kernels.TL1(21.0)(split.test)
+    np.fill_diagonal(difference, 0.0)
+    n = len(difference)
+    found = error_metrics(one)
+    assert found["rmse"] == pytest.approx(np.sqrt((difference**2).sum() / (n * (n - 1))))
+
+
+def test_features_have_a_column_of_ones():
+    split = made_up()
+    Z = features_of(Columns(4), split.train)
+    assert Z.dtype == np.float32
+    np.testing.assert_array_equal(Z[:, -1], 1.0)
+    np.testing.assert_allclose(Z[:, :-1], split.train, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_classes", "n_rows"), [(100, 2, 4_000), (2_001, 2, 2_000), (100, 3, 1_000)]
+)
+def test_how_many_rows_choose_a_penalty(n_features, n_classes, n_rows):
+    assert n_choice(n_features, np.arange(n_classes)) == n_rows
+
+
+def test_the_penalty_is_chosen_on_training_rows():
+    split = made_up()
+    features = FourierFeatures(kernels.Gaussian(0.3), 128, random_state=0).fit(split.train)
+    Z = features_of(features, split.train)
+    found = learned_accuracy(features, split, 0, Z)
+    assert found["C"] == design.CS[int(np.argmax(choice_accuracies(Z, split.y, 0)))]
+    wrong = Split(split.train, split.y, split.test, ~split.y_test)
+    other = learned_accuracy(features, wrong, 0, Z)
+    assert other["C"] == found["C"]
+    assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
+
+
+def test_scales_by_input_find_the_input_that_counts():
+    scales = per_input_scales(made_up())
+    assert scales[0] < 0.3 * scales[1:].min()
+
+
+def test_candidates_are_on_the_cube_and_on_the_sphere():
+    found = candidates(NAME, 0, None)
+    assert {on_sphere for _, on_sphere in found.values()} == {False, True}
+    assert any("scales by input" in name for name in found)
+
+
+def test_the_best_is_a_candidate_that_training_rows_chose():
+    found = best_metrics(NAME, 120, 0, None)
+    assert found["accuracy"] > 0.9
+    assert 0 <= found["candidate"] < len(candidates(NAME, 0, None))
+    assert found["C"] in design.CS
