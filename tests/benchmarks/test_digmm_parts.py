@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from bochner import DIGMMFeatures, kernels
 from bochner.benchmarks import _digmm_design as design
 from bochner.benchmarks._digmm_best import best_metrics, candidates, per_input_scales
-from bochner.benchmarks._digmm_data import Split, split_of
+from bochner.benchmarks._digmm_data import Split, _directions, split_of
 from bochner.benchmarks._digmm_learning import (
     choice_accuracies,
     features_of,
@@ -59,6 +59,11 @@ def test_rows_are_in_the_cube_or_on_the_sphere(on_sphere):
             np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
     assert split.y.dtype == bool
     assert len(split.train) == len(split.y) == 569 // 2
+
+
+def test_a_row_of_zeros_is_on_the_sphere_too():
+    found = _directions(np.array([[0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]]))
+    np.testing.assert_allclose(found, [[0.5] * 4, [0.6, 0.0, 0.8, 0.0]])
 
 
 def test_the_polynomial_is_the_papers_but_for_a_factor():

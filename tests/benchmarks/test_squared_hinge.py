@@ -123,3 +123,16 @@ def test_labels_of_any_kind():
     Y, classes = targets_of(y)
     np.testing.assert_array_equal(Y[:, 0], [1.0, -1.0, 1.0])
     np.testing.assert_array_equal(labels_of(Y, classes), y)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_large_and_dependent_features_in_single_precision(scale):
+    """Rounding leaves their Hessian indefinite, which a preconditioner has to bear."""
+    X, y = problem(3_000, 10, 2)
+    wide = scale * np.repeat(X, 20, axis=1)
+    Y, classes = targets_of(y)
+    found = minimised(with_ones(wide).astype(np.float32), Y, 32.0)
+    assert np.isfinite(found.weight).all()
+    right = np.mean(labels_of(found.decision, classes) == y)
+    svm = LinearSVC(C=32.0, dual=False, max_iter=20_000).fit(np.sqrt(20.0) * scale * X, y)
+    assert right == pytest.approx(np.mean(svm.predict(np.sqrt(20.0) * scale * X) == y), abs=5e-3)
