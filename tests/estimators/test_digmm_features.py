@@ -1,6 +1,7 @@
 """Features of learned mixtures: what they estimate, from what they learn, and what they refuse."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -330,3 +331,21 @@ def test_refusals_of_types():
         model(n_components=8.0).fit(X)
     with pytest.raises(TypeError, match="kernel must be a Kernel"):
         model(kernel=3).fit(X)
+
+
+def test_similarities_that_no_kernel_explains_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    noise = rng.normal(size=(40, 40))
+    unexplained = DIGMMFeatures("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
+    with pytest.warns(UserWarning, match="explains the similarities badly.*larger n_sketch"):
+        unexplained.fit(X, similarity=noise + noise.T)
+
+
+@pytest.mark.parametrize("expectation", ["exact", "taylor"])
+def test_similarities_that_a_kernel_explains_are_taken_in_silence(expectation):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    fitted = DIGMMFeatures("gaussian", 16, n_sketch=20, expectation=expectation, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.fit(X)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.transformer import count_frequencies, generators
 from bochner.frequencies import Frequencies
@@ -23,6 +24,7 @@ from bochner.persist import persistable
 
 PRECOMPUTED = "precomputed"
 _SYMMETRY = 1e-8
+_POOR = 0.5
 
 
 @persistable(
@@ -73,8 +75,8 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Of the Dirichlet processes: larger means more components.
     noise : float or None, default=None
         Standard deviation of similarities about their estimate, over the size of a row's
-        similarity with itself. ``None`` means that ``"exact"`` learns it, and 1 for ``"taylor"``,
-        whose frequencies vanish if it is small.
+        similarity with itself, or of all of them if these are zero. ``None`` means that
+        ``"exact"`` learns it, and 1 for ``"taylor"``, whose frequencies vanish if it is small.
     expectation : {"exact", "taylor"} or Expectation, default="exact"
         ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, both
         signs together. ``"taylor"`` is the paper's Algorithm 1, which expands the cosine to second
@@ -218,6 +220,8 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
         with single_threaded_blas():  # of matrices too small to share
             learned = expectation.infer(sketch, setting, n_frequencies, rng)
+        if expectation.learns_noise and setting.noise is None:
+            _warn_if_unexplained(gram, learned.noise)
         frequencies = learned.measure.sample(n_frequencies, draw_rng, expectation.scheme)
         self._keep(learned, frequencies)
         self.sketch_indices_ = chosen
@@ -327,3 +331,13 @@ def _checked(gram: Array) -> Array:
         )
     symmetric: Array = 0.5 * (gram + gram.T)
     return symmetric
+
+
+def _warn_if_unexplained(gram: Array, noise: float) -> None:
+    share = noise / float(np.sqrt(np.mean(gram**2)))
+    if share > _POOR:
+        warn_user(
+            f"The learned kernel explains the similarities badly: they deviate from it by "
+            f"{share:.0%} of their size. Use a larger n_sketch; or, if they are no function of the "
+            f"difference of rows, FourierFeatures(function, weights='least_squares')."
+        )

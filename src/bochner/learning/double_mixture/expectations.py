@@ -37,6 +37,9 @@ class Expectation(ABC):
     max_iter: int
     """Iterations unless others are asked for."""
 
+    learns_noise: bool
+    """Whether the noise, unless it is given, is that of the similarities about the kernel."""
+
     @abstractmethod
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator
@@ -54,6 +57,7 @@ class Exact(Expectation):
 
     scheme = "orthogonal"
     max_iter = 200
+    learns_noise = True
 
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator
@@ -85,6 +89,7 @@ class Taylor(Expectation):
 
     scheme = "iid"
     max_iter = 50
+    learns_noise = False
 
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator
