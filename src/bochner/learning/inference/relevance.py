@@ -82,7 +82,8 @@ def relevance_of(
         # The sum over draws is the mean function, up to a scale that cancels below.
         second = sum(wave.second_derivatives(X[start : start + step]) for wave in waves)
         curvature += np.sum(second**2, axis=0)
-    curvature *= np.outer(varies, varies)
+    # Products of matrices are symmetric but for rounding, on some processors.
+    curvature = 0.5 * (curvature + curvature.T) * np.outer(varies, varies)
     return Relevance(
         np.minimum(taken / whole, 1.0).mean(axis=0),
         size / max(size.sum(), _TINY),
