@@ -107,10 +107,10 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         negative part; rows sum to one.
     n_used_ : tuple of two ints
         Components of both parts that have a thousandth of their frequencies or more.
-    elbo_ : ndarray of shape (n_iter_,)
+    elbo_ : ndarray of shape (n_iter,)
         The evidence lower bound after every iteration. It never falls with ``"exact"``, and need
         not rise with ``"taylor"``.
-    changes_ : ndarray of shape (n_iter_,)
+    changes_ : ndarray of shape (n_iter,)
         Frobenius norm of the change of the labels' probabilities in every iteration.
     noise_ : float
         Standard deviation of similarities about ``kernel_``, in their units, as learned or given.

@@ -9,7 +9,7 @@ from bochner.learning.double_mixture import expectations, sticks
 from bochner.learning.double_mixture.bound import N_LATENT
 from bochner.learning.double_mixture.evidence import component_evidence
 
-FEW, MANY = 60, 500
+FEW, MANY = 40, 500
 ERROR = 0.02
 
 ONE = (
