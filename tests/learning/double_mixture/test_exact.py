@@ -153,7 +153,7 @@ def test_factors_of_the_expansion_are_laws(seed, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(FEW, MANY, 40))
 def test_hundreds_of_problems(first):
-    for seed in range(first, first + 40):
+    for seed in range(first, min(first + 40, MANY)):
         for check in (check_exact, check_taylor):
             with pytest.MonkeyPatch.context() as patch:
                 check(patch, seed)
