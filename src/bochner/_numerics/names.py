@@ -34,7 +34,8 @@ def resolved(parameter: str, value: "str | Kind", kind: Any, known: Mapping[str,
         return found
     if isinstance(value, str) and value in known:
         return known[value]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
     raise ValueError(
-        f"{parameter} must be one of {', '.join(map(repr, known))} or a {kind.__name__}, "
+        f"{parameter} must be one of {', '.join(map(repr, known))} or {article} {kind.__name__}, "
         f"got {value!r}."
     )
