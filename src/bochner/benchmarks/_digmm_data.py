@@ -54,6 +54,11 @@ class Split:
 
     @property
     def error(self) -> Array:
+        """At most 1,000 of the rows of ``fit``, whose Gram matrix is approximated."""
+        return self.fit[:_ERROR]
+
+    @property
+    def unseen(self) -> Array:
         """At most 1,000 test rows, whose Gram matrix is approximated."""
         return self.test[:_ERROR]
 

@@ -85,8 +85,8 @@ class Size:
     truncations : tuple of int
     shifts : tuple of float
     sketches : tuple of int
-    error_seeds, larger_seeds, few_seeds, shift_seeds : int
-        Of the errors, those with the larger sketch, truncation, sketches and seconds, and shifts.
+    error_seeds, few_seeds, shift_seeds : int
+        Of the errors, truncation, sketches and seconds, and shifts.
     max_iter, n_starts : int or None, int
         Of ``exact``; ``None`` means its default.
     most_seeds : int
@@ -104,7 +104,6 @@ class Size:
     shifts: tuple[float, ...] = (1.1, 2.0, 5.0, 10.0, 20.0)
     sketches: tuple[int, ...] = (2, 5, 10, 50, 100)
     error_seeds: int = 5
-    larger_seeds: int = 2
     few_seeds: int = 2
     shift_seeds: int = 5
     max_iter: int | None = None
@@ -124,7 +123,6 @@ QUICK = Size(
     shifts=(1.1, 5.0),
     sketches=(2, 5),
     error_seeds=1,
-    larger_seeds=1,
     few_seeds=1,
     shift_seeds=1,
     max_iter=5,

@@ -58,8 +58,7 @@ def _error_cells(size: design.Size, options: Options) -> Iterator[Cell]:
         for kernel in design.FIGURE_KERNELS:
             for multiple in size.error_sizes:
                 for method in design.ERROR_METHODS:
-                    few = method == design.LARGER and seed >= size.larger_seeds
-                    if design.is_measured(method, kernel) and not few:
+                    if design.is_measured(method, kernel):
                         yield _cell(design.ERROR, name, method, seed, kernel, multiple)
 
 

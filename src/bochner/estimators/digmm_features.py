@@ -65,7 +65,8 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         sign. The one odd number accepted is 1.
     n_sketch : int, default=5
         Rows whose similarities are looked at, at least 2; all if there are fewer. With
-        ``expectation="exact"`` some hundreds take seconds and serve well.
+        ``expectation="exact"`` some hundreds take seconds and serve well: beyond ten random
+        rows it takes rows that lie far apart, so that rows far from most are learned from, too.
     truncation : int, default=5
         The most components of each mixture.
     shift : float, default=1.1
@@ -215,7 +216,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         setting = self._setting(expectation)
         scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
         rows = np.asarray(X, dtype=np.float64)
-        chosen = sketch_rng.permutation(len(rows))[: self.n_sketch]
+        chosen = expectation.choose(rows, self.n_sketch, sketch_rng)
         gram = self._similarities(rows, chosen, similarity, scale_rng)
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
         with single_threaded_blas():  # of matrices too small to share

@@ -17,7 +17,13 @@ from bochner.learning.double_mixture.learned import Given, Learned, LearnedPart
 from bochner.learning.double_mixture.mean_field import MeanFieldPrior
 from bochner.learning.double_mixture.observed import Observed, observed
 from bochner.learning.double_mixture.setting import Setting
-from bochner.learning.double_mixture.sketch import Sketch, SplitPart, eigen_split
+from bochner.learning.double_mixture.sketch import (
+    Sketch,
+    SplitPart,
+    eigen_split,
+    random_rows,
+    spread_rows,
+)
 from bochner.learning.double_mixture.taylor import Inferred, Part, coordinate_ascent
 from bochner.spectral import ByMass
 
@@ -41,6 +47,10 @@ class Expectation(ABC):
     """Whether the noise, unless it is given, is that of the similarities about the kernel."""
 
     @abstractmethod
+    def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+        """Return the indices of the ``n`` rows of a sketch, or of all rows if there are fewer."""
+
+    @abstractmethod
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator
     ) -> Learned:
@@ -58,6 +68,9 @@ class Exact(Expectation):
     scheme = "orthogonal"
     max_iter = 200
     learns_noise = True
+
+    def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+        return spread_rows(rows, n, rng)
 
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator
@@ -90,6 +103,9 @@ class Taylor(Expectation):
     scheme = "iid"
     max_iter = 50
     learns_noise = False
+
+    def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+        return random_rows(rows, n, rng)
 
     def infer(
         self, sketch: Sketch, setting: Setting, n_frequencies: int, rng: Generator

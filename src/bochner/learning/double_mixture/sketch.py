@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array
 
 _ROUNDING = 1e-10
+_TYPICAL, _AMONG = 10, 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +38,50 @@ class SplitPart:
 
     mass: float
     gram: Array
+
+
+def random_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+    """Return the indices of ``n`` random rows, or of all."""
+    return rng.permutation(len(rows))[:n]
+
+
+def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+    """Return the indices of ten random rows and of others, ``n`` in all, that lie far apart.
+
+    Ten rows have differences of the usual lengths. Each further row is drawn with a probability
+    in proportion to its squared distance from the nearest of those before it: what is learned
+    from random rows alone is wrong for the few that lie far from the rest. At most 10,000
+    random rows, or ``n``, are looked at.
+
+    References
+    ----------
+    D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.append(np.linspace(0.0, 1.0, 5_000), 1e4)[:, None]
+    >>> bool(5_000 in spread_rows(rows, 11, np.random.default_rng(0)))
+    True
+    """
+    order = rng.permutation(len(rows))
+    if n <= _TYPICAL:
+        return order[:n]
+    order = order[: max(n, _AMONG)]
+    candidates = rows[order]
+    square = cdist(candidates, candidates[:_TYPICAL], "sqeuclidean").min(axis=1)
+    left = np.ones(len(order), dtype=bool)
+    chosen = list(range(min(_TYPICAL, len(order))))
+    left[chosen] = False
+    while len(chosen) < min(n, len(order)):
+        weight = square * left
+        if not weight.any():  # the others repeat those that are chosen
+            weight = left.astype(np.float64)
+        chosen.append(int(rng.choice(len(order), p=weight / weight.sum())))
+        left[chosen[-1]] = False
+        last = candidates[chosen[-1:]]
+        square = np.minimum(square, cdist(candidates, last, "sqeuclidean")[:, 0])
+    return order[chosen]
 
 
 def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:

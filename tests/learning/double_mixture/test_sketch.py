@@ -1,0 +1,74 @@
+"""Which rows a sketch has."""
+
+import numpy as np
+import pytest
+
+from bochner import DIGMMFeatures, kernels
+from bochner.learning.double_mixture.sketch import random_rows, spread_rows
+
+CHOICES = {"random": random_rows, "spread": spread_rows}
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("n", [2, 10, 25, 40, 100])
+@pytest.mark.parametrize("name", CHOICES)
+def test_rows_are_different_and_as_many_as_there_are(name, n):
+    rows = rng().standard_normal((40, 3))
+    chosen = CHOICES[name](rows, n, rng(1))
+    assert len(chosen) == min(n, 40)
+    assert len(set(chosen.tolist())) == len(chosen)
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_repeated_rows_are_as_many_as_asked(name):
+    rows = np.repeat([[0.0], [1.0]], 20, axis=0)
+    chosen = CHOICES[name](rows, 30, rng(1))
+    assert len(set(chosen.tolist())) == 30
+
+
+def test_ten_rows_are_random():
+    rows = np.append(np.zeros(990), np.full(10, 100.0))[:, None]
+    far = [(spread_rows(rows, 10, rng(seed)) >= 990).sum() for seed in range(300)]
+    assert np.mean(far) == pytest.approx(0.1, abs=0.06)
+
+
+def test_the_next_row_is_drawn_by_its_squared_distance():
+    # All but two rows are at zero, and those are hardly ever among the first ten of ten thousand.
+    rows = np.zeros((10_000, 2))
+    rows[7, 0], rows[8, 1] = 1.0, 3.0
+    chosen = [spread_rows(rows, 11, rng(seed)) for seed in range(400)]
+    last = np.array([one[-1] for one in chosen if not np.isin([7, 8], one[:10]).any()])
+    assert np.isin(last, [7, 8]).all()
+    share = 0.9  # 9 / (1 + 9)
+    assert abs(np.mean(last == 8) - share) < 4.0 * np.sqrt(share * (1.0 - share) / len(last))
+
+
+def test_distances_are_from_the_nearest_row_that_was_chosen():
+    # Two clusters far apart, and one row between: with a row of both clusters chosen it is next.
+    rows = np.concatenate((np.zeros(500), np.full(500, 10.0), [5.0]))[:, None]
+    chosen = [spread_rows(rows, 11, rng(seed)) for seed in range(20)]
+    assert all(one[-1] == 1_000 or 1_000 in one[:10] for one in chosen)
+
+
+def test_only_some_of_many_rows_are_looked_at(monkeypatch):
+    monkeypatch.setattr("bochner.learning.double_mixture.sketch._AMONG", 50)
+    rows = rng().standard_normal((5_000, 1))
+    chosen = spread_rows(rows, 40, rng(1))
+    assert set(chosen.tolist()) <= set(rng(1).permutation(5_000)[:50].tolist())
+
+
+def test_what_is_learned_reaches_rows_far_from_the_rest():
+    X = rng(3).normal(scale=0.1, size=(2_000, 4))
+    X[1_700:1_703] += 2.0
+    kernel = kernels.TL1(12.0)
+    far, near = X[1_700:1_703], X[:200]
+    errors = {}
+    for expectation in ("exact", "taylor"):
+        map = DIGMMFeatures(kernel, n_sketch=40, expectation=expectation, random_state=0).fit(X)
+        seen = np.isin(map.sketch_indices_, np.arange(1_700, 1_703)).any()
+        assert seen == (expectation == "exact")
+        errors[expectation] = np.abs(map.kernel_(near, far) - kernel(near, far)).max()
+    assert errors["exact"] < 0.5  # of values of about four, which random rows miss altogether
