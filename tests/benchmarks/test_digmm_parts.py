@@ -115,6 +115,22 @@ def test_fitted_weights_lower_the_error():
     assert errors[0] < 0.7 * errors[1]
 
 
+def test_similarities_are_the_papers():
+    X = np.random.default_rng(0).uniform(size=(5, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    products = X @ X.T
+    city = np.abs(X[:, None] - X[None]).sum(axis=2)
+    formulas = {
+        design.POLYNOMIAL: ((1.0 + products) / 2.0) ** 10,  # 1 - |x - y|^2 / a^2 with a = 2
+        design.HELLINGER: np.sqrt(products),
+        design.TL1: np.maximum(0.7 * 4 - city, 0.0),
+        design.TANH: np.tanh(products / 4 + 1.0),
+    }
+    assert set(formulas) == set(design.SIMILARITIES)
+    for name, expected in formulas.items():
+        np.testing.assert_allclose(design.SIMILARITIES[name].kernel(4)(X), expected, rtol=1e-12)
+
+
 def test_the_error_leaves_the_diagonal_out():
     one = task(design.TL1, design.TAYLOR)
     split = one.split()

@@ -142,6 +142,26 @@ def test_frequencies_are_spread_outside_of_the_span_of_the_sketch():
     check_outside_of_the_span()
 
 
+@pytest.mark.parametrize("length_scale", [0.3, 3.0])
+def test_kernels_outside_of_the_span_are_as_wide_as_inside(length_scale):
+    rows = np.random.default_rng(2).normal(size=(50, 12))
+    kernel = kernels.Gaussian(length_scale * np.sqrt(24.0))
+    one = model(kernel, n_sketch=6, truncation=1, max_iter=100).fit(rows)
+    differences = np.diff(rows[one.sketch_indices_], axis=0)
+    beside = np.linalg.svd(differences)[2][5:]
+    lags = length_scale * np.sqrt(24.0) * beside
+    ratio = one.kernel_(lags, np.zeros((1, 12))) / one.kernel_(np.zeros((1, 12)))
+    assert_allclose(ratio, np.exp(-0.5), atol=0.1)
+
+
+def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
+    one = model(kernels.Gaussian(), expectation="taylor", noise=1e6, truncation=1).fit(X)
+    differences = X[:, None] - X[None]
+    median = np.median(np.linalg.norm(differences, axis=2)[np.triu_indices(len(X), k=1)])
+    in_widths = one.positive_.covariances[0] * (0.5 * median) ** 2
+    assert_allclose(in_widths, np.eye(2), atol=0.05)
+
+
 def test_masses_are_those_of_the_split():
     check_masses_of_the_split()
 

@@ -53,6 +53,15 @@ def test_distances_are_from_the_nearest_row_that_was_chosen():
     assert all(one[-1] == 1_000 or 1_000 in one[:10] for one in chosen)
 
 
+def test_distances_are_from_the_latest_rows_too():
+    # The eleventh row is one of many far away, and the twelfth none of them: it repeats a row.
+    rows = np.concatenate((np.zeros(10_000), np.full(10, 100.0), [1.0]))[:, None]
+    chosen = [spread_rows(rows, 12, rng(seed)) for seed in range(20)]
+    outside = [one for one in chosen if (one[:10] < 10_000).all()]
+    assert len(outside) > 10
+    assert all(10_010 in one[10:] for one in outside)
+
+
 def test_only_some_of_many_rows_are_looked_at(monkeypatch):
     monkeypatch.setattr("bochner.learning.double_mixture.sketch._AMONG", 50)
     rows = rng().standard_normal((5_000, 1))
