@@ -158,7 +158,7 @@ def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
     one = model(kernels.Gaussian(), expectation="taylor", noise=1e6, truncation=1).fit(X)
     differences = X[:, None] - X[None]
     median = np.median(np.linalg.norm(differences, axis=2)[np.triu_indices(len(X), k=1)])
-    in_widths = one.positive_.covariances[0] * (0.5 * median) ** 2
+    in_widths = np.array(one.positive_.covariances[0]) * (0.5 * median) ** 2
     assert_allclose(in_widths, np.eye(2), atol=0.05)
 
 
