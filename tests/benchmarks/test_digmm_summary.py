@@ -132,6 +132,15 @@ def test_errors_are_compared_cell_by_cell():
     ]  # fmt: skip
 
 
+def test_errors_of_test_rows_stand_apart():
+    rows = rows_of(design.ERROR, design.EEG, TL1, 2, design.EXACT, "test_rmse", 7.0, 9.0)
+    asked = [line for line in lines_of([*ERROR, *rows]) if line.startswith("error of")]
+    assert asked == [line for line in lines_of(ERROR) if line.startswith("error of")]
+    fitted, unseen = lines_of([*ERROR, *rows])["TL1, eeg_eye_state, M = 2 d"]
+    assert fitted == lines_of(ERROR)["TL1, eeg_eye_state, M = 2 d"][0]
+    assert "**8**" in unseen
+
+
 def test_the_slowest_fit_counts():
     (found,) = lines_of(SPEED)[
         "seconds of the slowest fit with the paper's sketch and the most frequencies"

@@ -362,6 +362,14 @@ def test_similarities_that_no_kernel_explains_are_told():
         unexplained.fit(X, similarity=noise + noise.T)
 
 
+def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
+    similarity = [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, -1.0, 0.0]]
+    unexplained = DIGMMFeatures("precomputed", 16, random_state=0)
+    with pytest.warns(UserWarning, match="explains the similarities badly"):
+        unexplained.fit([[0.0], [0.0], [1.0]], similarity=similarity)
+    assert np.abs(unexplained.gram([[0.0], [1.0]])).max() < 1e-6
+
+
 @pytest.mark.parametrize("expectation", ["exact", "taylor"])
 def test_similarities_that_a_kernel_explains_are_taken_in_silence(expectation):
     X = np.random.default_rng(0).normal(size=(40, 2))
