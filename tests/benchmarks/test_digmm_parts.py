@@ -6,7 +6,13 @@ from scipy.integrate import quad
 
 from bochner import DIGMMFeatures, kernels
 from bochner.benchmarks import _digmm_design as design
-from bochner.benchmarks._digmm_best import best_metrics, candidates, per_input_scales
+from bochner.benchmarks._digmm_best import (
+    _MORE_CS,
+    Trial,
+    best_metrics,
+    candidates,
+    per_input_scales,
+)
 from bochner.benchmarks._digmm_data import Split, _directions, split_of
 from bochner.benchmarks._digmm_learning import (
     choice_accuracies,
@@ -18,6 +24,7 @@ from bochner.benchmarks._digmm_methods import Reweighted, mean_over_directions, 
 from bochner.benchmarks._digmm_paper import ACCURACIES, DIGMM, LIBLINEAR, best_of_paper
 from bochner.benchmarks._digmm_parts import Columns, Task, error_metrics
 from bochner.features.transformer import FourierFeatures
+from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY
 
 NAME = design.BUNDLED
 
@@ -173,8 +180,9 @@ def test_the_penalty_is_chosen_on_training_rows():
 
 
 def test_scales_by_input_find_the_input_that_counts():
-    scales = per_input_scales(made_up())
-    assert scales[0] < 0.3 * scales[1:].min()
+    for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
+        scales = per_input_scales(made_up(), family)
+        assert scales[0] < 0.3 * scales[1:].min()
 
 
 def test_candidates_are_on_the_cube_and_on_the_sphere():
@@ -187,4 +195,18 @@ def test_the_best_is_a_candidate_that_training_rows_chose():
     found = best_metrics(NAME, 120, 0, None)
     assert found["accuracy"] > 0.9
     assert 0 <= found["candidate"] < len(candidates(NAME, 0, None))
-    assert found["C"] in design.CS
+    assert found["C"] in _MORE_CS
+
+
+def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypatch):
+    first = np.array([0.1, 0.7, 0.6, 0.2, 0.9, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
+    last = {1: 0.95, 2: 0.91, 4: 0.92, 5: 0.93}
+    places = {
+        candidate: place for place, candidate in enumerate(candidates(NAME, 0, None).values())
+    }
+    monkeypatch.setattr(Trial, "first", lambda self, p: first[places[self.candidate]])
+    by_c = np.linspace(0.0, 0.5, len(_MORE_CS))[::-1]
+    monkeypatch.setattr(Trial, "last", lambda self, p: last[places[self.candidate]] - by_c)
+    found = best_metrics(NAME, 24, 0, None)
+    assert found["candidate"] == 1
+    assert found["C"] == _MORE_CS[-1]

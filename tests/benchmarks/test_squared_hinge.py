@@ -100,19 +100,20 @@ def test_an_unbalanced_problem_does_not_stop_at_its_start():
     assert values[0] < values[1] * (1.0 + 2e-3)
 
 
+@pytest.mark.parametrize("n_held_out", [None, 2])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_accuracies_over_folds(n_classes):
+def test_accuracies_over_folds(n_classes, n_held_out):
     """Folds that share their products have the accuracies of liblinear on the same folds."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
     X, y = problem(400, 12, n_classes)
     Cs = (0.03125, 1.0, 32.0)
-    found = accuracies(with_ones(X), y, Cs, 5, 0, tol=1e-9)
+    found = accuracies(with_ones(X), y, Cs, 5, 0, n_held_out=n_held_out, tol=1e-9)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     expected = [
-        cross_val_score(
-            LinearSVC(C=C, dual=False, tol=1e-8, max_iter=100_000), X, y, cv=folds
-        ).mean()
+        cross_val_score(LinearSVC(C=C, dual=False, tol=1e-8, max_iter=100_000), X, y, cv=folds)[
+            :n_held_out
+        ].mean()
         for C in Cs
     ]
     np.testing.assert_allclose(found, expected, atol=0.005)

@@ -39,6 +39,11 @@ def n_choice(n_features: int, y: NDArray[Any]) -> int:
     return _CHOICE if n_features <= _MANY_FEATURES else _FEW_CHOICE
 
 
+def tolerance(n_classes: int) -> float:
+    """Return how small a gradient ends the classifier's iterations."""
+    return _TOLERANCE if n_classes == 2 else _TOLERANCE_OF_MANY_CLASSES
+
+
 def choice_accuracies(Z: NDArray[Any], y: NDArray[Any], seed: int) -> Array:
     """Return accuracies over folds of some training rows, for each C of the grid."""
     rows = slice(0, n_choice(Z.shape[1], y))
@@ -66,8 +71,7 @@ def learned_accuracy(
     if C is None:
         C = CS[int(np.argmax(choice_accuracies(Z, split.y, seed)))]
     Y, classes = targets_of(split.y)
-    tol = _TOLERANCE if len(classes) == 2 else _TOLERANCE_OF_MANY_CLASSES
-    weight = minimised(Z, Y, C, tol=tol).weight
+    weight = minimised(Z, Y, C, tol=tolerance(len(classes))).weight
     blocks = _blocks(len(split.test), Z.shape[1])
     right = [
         labels_of(features_of(features, split.test[rows]) @ weight, classes) == split.y_test[rows]

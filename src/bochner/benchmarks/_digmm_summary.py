@@ -52,8 +52,9 @@ _ACCURACIES = (
     "and it is then fitted to at most 20,000 training rows (10,000 digits). As many rows are "
     "tested at the most. A row of zeros, such as black, is on the sphere one of equal entries. "
     "“library best” has all training rows, but for the digits, and "
-    "is what three folds of some of them prefer among random Fourier features of Gaussian and "
-    "Laplacian kernels of several length scales, one for all inputs or one for each."
+    "is what they prefer among random Fourier features of Gaussian, Matérn and Laplacian kernels "
+    "of several length scales, one for all inputs or one for each: the four best over folds of "
+    "some rows meet on held out quarters of all, with C up to 2⁷."
 )
 _ERRORS = {
     "rmse": (

@@ -106,7 +106,14 @@ def minimised(
 
 
 def accuracies(
-    Z: Floats, y: NDArray[Any], Cs: tuple[float, ...], n_folds: int, seed: int, tol: float = 1e-3
+    Z: Floats,
+    y: NDArray[Any],
+    Cs: tuple[float, ...],
+    n_folds: int,
+    seed: int,
+    *,
+    n_held_out: int | None = None,
+    tol: float = 1e-3,
 ) -> Floats:
     """Return the mean accuracy over folds for each ``C``, of shape (len(Cs),).
 
@@ -120,21 +127,23 @@ def accuracies(
         Rising, so that one begins where the last ended.
     n_folds, seed : int
         Folds are stratified and shuffled.
+    n_held_out : int, default=None
+        How many of the folds are left out in their turn; ``None`` means all.
     tol : float, default=1e-3
     """
     Y, classes = targets_of(y)
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    parts = [test for _, test in splitter.split(Z, y)]
-    included = np.ones((len(y), n_folds))
+    parts = [test for _, test in splitter.split(Z, y)][:n_held_out]
+    included = np.ones((len(y), len(parts)))
     for fold, test in enumerate(parts):
         included[test, fold] = 0.0
     mask = np.repeat(included, Y.shape[1], axis=1)
-    every = np.tile(Y, n_folds)
+    every = np.tile(Y, len(parts))
     start, found = None, []
     for C in Cs:
         solution = minimised(Z, every, C * mask, start=start, tol=tol)
         start = solution.weight
-        by_fold = np.split(solution.decision, n_folds, axis=1)
+        by_fold = np.split(solution.decision, len(parts), axis=1)
         right = [
             labels_of(decision[test], classes) == y[test]
             for decision, test in zip(by_fold, parts, strict=True)
