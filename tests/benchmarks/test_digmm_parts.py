@@ -1,10 +1,13 @@
 """What the benchmark of double mixtures measures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
 from bochner import DIGMMFeatures, kernels
+from bochner.benchmarks import _digmm_data
 from bochner.benchmarks import _digmm_design as design
 from bochner.benchmarks._digmm_best import (
     _MORE_CS,
@@ -23,6 +26,7 @@ from bochner.benchmarks._digmm_learning import (
 from bochner.benchmarks._digmm_methods import Reweighted, mean_over_directions, mixture
 from bochner.benchmarks._digmm_paper import ACCURACIES, DIGMM, LIBLINEAR, best_of_paper
 from bochner.benchmarks._digmm_parts import Columns, Task, error_metrics
+from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
 from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY
 
@@ -37,7 +41,8 @@ def made_up(n=900, seed=0):
     """Rows whose classes depend on the first of four inputs alone, and fast."""
     X = np.random.default_rng(seed).uniform(size=(n, 4))
     y = np.sin(20.0 * X[:, 0]) > 0.0
-    return Split(X[: n // 3 * 2], y[: n // 3 * 2], X[n // 3 * 2 :], y[n // 3 * 2 :])
+    train, test = slice(0, n // 3 * 2), slice(n // 3 * 2, None)
+    return Split(X[train], y[train], X[test], y[test], np.zeros(n // 3 * 2, dtype=bool))
 
 
 def test_the_papers_figures_are_complete():
@@ -173,7 +178,7 @@ def test_the_penalty_is_chosen_on_training_rows():
     Z = features_of(features, split.train)
     found = learned_accuracy(features, split, 0, Z)
     assert found["C"] == design.CS[int(np.argmax(choice_accuracies(Z, split.y, 0)))]
-    wrong = Split(split.train, split.y, split.test, ~split.y_test)
+    wrong = replace(split, y_test=~split.y_test)
     other = learned_accuracy(features, wrong, 0, Z)
     assert other["C"] == found["C"]
     assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
@@ -198,8 +203,34 @@ def test_the_best_is_a_candidate_that_training_rows_chose():
     assert found["C"] in _MORE_CS
 
 
+def test_rows_that_the_source_has_for_validation_are_held_out(monkeypatch):
+    source = Dataset(
+        "ijcnn1",
+        X=np.arange(60.0).reshape(30, 2),
+        y=np.tile([1, -1], 15),
+        X_test=np.zeros((2, 2)),
+        y_test=np.array([1, -1]),
+        task="classification",
+    )
+    monkeypatch.setattr(_digmm_data, "loaded", lambda name, folder: source)
+    monkeypatch.setattr(_digmm_data, "_FIRST_OF_VALIDATION", {"ijcnn1": 20})
+    split = _digmm_data.split_of.__wrapped__("ijcnn1", 3, None, on_sphere=False)
+    original = np.rint(split.train[:, 0] * 29).astype(int)  # scaled to the unit interval
+    np.testing.assert_array_equal(split.validation, original >= 20)
+    (part,) = Trial((kernels.Gaussian(), False), "ijcnn1", 3, None)._parts(split, slice(12), 3)
+    np.testing.assert_array_equal(np.sort(part), np.flatnonzero(original[:12] >= 20))
+
+
+def test_other_rows_are_held_out_in_folds():
+    split = split_of(NAME, 0, None, on_sphere=False)
+    assert not split.validation.any()
+    parts = Trial((kernels.Gaussian(), False), NAME, 0, None)._parts(split, slice(90), 3)
+    assert sorted(np.concatenate(parts)) == list(range(90))
+
+
 def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypatch):
-    first = np.array([0.1, 0.7, 0.6, 0.2, 0.9, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
+    first = np.zeros(len(candidates(NAME, 0, None)))
+    first[:6] = 0.1, 0.7, 0.6, 0.2, 0.9, 0.8
     last = {1: 0.95, 2: 0.91, 4: 0.92, 5: 0.93}
     places = {
         candidate: place for place, candidate in enumerate(candidates(NAME, 0, None).values())

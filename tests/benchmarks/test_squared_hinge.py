@@ -7,6 +7,7 @@ from sklearn.svm import LinearSVC
 
 from bochner.benchmarks._squared_hinge import (
     accuracies,
+    folds,
     labels_of,
     minimised,
     targets_of,
@@ -108,10 +109,10 @@ def test_accuracies_over_folds(n_classes, n_held_out):
 
     X, y = problem(400, 12, n_classes)
     Cs = (0.03125, 1.0, 32.0)
-    found = accuracies(with_ones(X), y, Cs, 5, 0, n_held_out=n_held_out, tol=1e-9)
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    found = accuracies(with_ones(X), y, Cs, folds(y, 5, 0)[:n_held_out], tol=1e-9)
+    splitter = StratifiedKFold(5, shuffle=True, random_state=0)
     expected = [
-        cross_val_score(LinearSVC(C=C, dual=False, tol=1e-8, max_iter=100_000), X, y, cv=folds)[
+        cross_val_score(LinearSVC(C=C, dual=False, tol=1e-8, max_iter=100_000), X, y, cv=splitter)[
             :n_held_out
         ].mean()
         for C in Cs

@@ -14,7 +14,7 @@ from bochner._numerics.arrays import Array
 from bochner.benchmarks._digmm_data import Split, split_of
 from bochner.benchmarks._digmm_design import CS, MNIST
 from bochner.benchmarks._digmm_learning import features_of, learned_accuracy, n_choice, tolerance
-from bochner.benchmarks._squared_hinge import accuracies, targets_of
+from bochner.benchmarks._squared_hinge import accuracies, folds, targets_of
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, Kernel, Laplacian
@@ -24,7 +24,7 @@ from bochner.learning.kernel_search import minimise
 
 _SCALE_ROWS, _SCALE_STEPS, _MOST_INPUTS = (1_000, 2_500), (40, 20), 100
 _ISOTROPIC = (0.25, 0.5, 1.0)
-_PER_INPUT = (1.0, 1.4)
+_PER_INPUT = (1.0, 1.4, 2.0, 2.8, 4.0)
 _CITY_BLOCK = 0.5
 _TIMES_CHOICE, _FIRST_FOLDS, _FIRST_FEATURES = 2, 3, 2_000
 _N_FINALISTS, _LAST_FOLDS, _MANY_ROWS = 4, 4, 10_000
@@ -39,7 +39,8 @@ def best_metrics(name: str, p: int, seed: int, folder: Path | None) -> dict[str,
 
     The four best of three folds of at most 8,000 rows and 2,000 features meet again on all
     training rows, of which a quarter is held out: each quarter in its turn, but one alone of more
-    than 10,000 rows or two classes. ``candidate`` is the place of the best among
+    than 10,000 rows or two classes. Where the source has rows for validation these are held out
+    instead. ``candidate`` is the place of the best among
     :func:`candidates`, ``choice_seconds`` what it took to choose.
 
     Parameters
@@ -78,21 +79,17 @@ class Trial:
         split = split_of(self.name, self.seed, self.folder, on_sphere=self.candidate[1])
         rows = slice(0, _TIMES_CHOICE * n_choice(_FIRST_FEATURES, split.y))
         Z = features_of(self._fitted(split, min(p, _FIRST_FEATURES)), split.train[rows])
-        return float(accuracies(Z, split.y[rows], CS, _FIRST_FOLDS, self.seed).max())
+        parts = self._parts(split, rows, _FIRST_FOLDS)
+        return float(accuracies(Z, split.y[rows], CS, parts).max())
 
     def last(self, p: int) -> Array:
         """Return accuracies by C over quarters of all training rows, or on one quarter."""
         _, Z, split = self.on_all_rows(p)
+        parts = self._parts(split, slice(None), _LAST_FOLDS)
         n_classes = len(np.unique(split.y))
-        found: Array = accuracies(
-            Z,
-            split.y,
-            _MORE_CS,
-            _LAST_FOLDS,
-            self.seed,
-            n_held_out=1 if len(Z) > _MANY_ROWS or n_classes > 2 else None,
-            tol=tolerance(n_classes),
-        )
+        if len(Z) > _MANY_ROWS or n_classes > 2:
+            parts = parts[:1]
+        found: Array = accuracies(Z, split.y, _MORE_CS, parts, tol=tolerance(n_classes))
         return found
 
     def on_all_rows(self, p: int) -> tuple[FourierFeatures, NDArray[Any], Split]:
@@ -100,6 +97,12 @@ class Trial:
         split = split_of(self.name, self.seed, self.folder, on_sphere=self.candidate[1], every=True)
         features = self._fitted(split, p)
         return features, features_of(features, split.train), split
+
+    def _parts(self, split: Split, rows: slice, n_folds: int) -> list[NDArray[np.intp]]:
+        """Return the rows that are left out in their turn."""
+        if split.validation.any():
+            return [np.flatnonzero(split.validation[rows])]
+        return folds(split.y[rows], n_folds, self.seed)
 
     def _fitted(self, split: Split, p: int) -> FourierFeatures:
         return FourierFeatures(self.candidate[0], p, random_state=self.seed).fit(split.fit)

@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from bochner._numerics.arrays import Array
-from bochner.benchmarks._digmm_design import COVTYPE, MNIST, N_TRAIN, SKIN
-from bochner.benchmarks._rows import loaded, scaled
+from bochner.benchmarks._digmm_design import COVTYPE, IJCNN1, MNIST, N_TRAIN, SKIN
+from bochner.benchmarks._rows import loaded, scaled, training_rows
 
 _SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({COVTYPE: (74_370, 18_592)})
 _EVERY = 200_000
+
+_FIRST_OF_VALIDATION: Mapping[str, int] = MappingProxyType({IJCNN1: 35_000})
+"""The first of the rows at the end of a training part that the source has for validation."""
+
 _FIT, _ERROR = 5_000, 1_000
 
 _POSITIVE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = MappingProxyType(
@@ -40,12 +44,15 @@ class Split:
     test : ndarray of shape (n2, d)
         At most 20,000.
     y_test : ndarray of shape (n2,)
+    validation : ndarray of shape (n,)
+        Which training rows the source has for validation; none of most data sets.
     """
 
     train: Array
     y: NDArray[Any]
     test: Array
     y_test: NDArray[Any]
+    validation: NDArray[np.bool_]
 
     @property
     def fit(self) -> Array:
@@ -81,10 +88,13 @@ def split_of(
         Whether all training rows are wanted, but for those of the digits.
     """
     n_train = _EVERY if every and name != MNIST else N_TRAIN.get(name, _EVERY)
-    train, y, test, y_test = scaled(loaded(name, folder), seed, _SIZES, n_train)
+    source = loaded(name, folder)
+    train, y, test, y_test = scaled(source, seed, _SIZES, n_train)
+    rows = training_rows(source, seed, _SIZES, n_train)
     if on_sphere:
         train, test = _directions(train), _directions(test)
-    return Split(train, _classes(name, y), test, _classes(name, y_test))
+    validation = rows >= _FIRST_OF_VALIDATION.get(name, len(source.X))
+    return Split(train, _classes(name, y), test, _classes(name, y_test), validation)
 
 
 def _classes(name: str, y: NDArray[Any]) -> NDArray[Any]:

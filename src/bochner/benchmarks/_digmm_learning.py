@@ -12,6 +12,7 @@ from bochner.benchmarks._digmm_design import CS
 from bochner.benchmarks._indefinite_design import FeatureMap
 from bochner.benchmarks._squared_hinge import (
     accuracies,
+    folds,
     labels_of,
     minimised,
     targets_of,
@@ -47,7 +48,7 @@ def tolerance(n_classes: int) -> float:
 def choice_accuracies(Z: NDArray[Any], y: NDArray[Any], seed: int) -> Array:
     """Return accuracies over folds of some training rows, for each C of the grid."""
     rows = slice(0, n_choice(Z.shape[1], y))
-    found: Array = accuracies(Z[rows], y[rows], CS, N_FOLDS, seed)
+    found: Array = accuracies(Z[rows], y[rows], CS, folds(y[rows], N_FOLDS, seed))
     return found
 
 

@@ -78,25 +78,37 @@ def scaled(
     n_train : int
         The most training rows.
     """
-    rng = np.random.default_rng(seed)
-    X, y, X_test, y_test = _parts(dataset, rng, sizes)
-    scaler = MinMaxScaler(clip=True).fit(X)
-    chosen = rng.permutation(len(X))[:n_train]
-    chosen_test = rng.permutation(len(X_test))[:_TEST]
+    every, chosen, chosen_test = _order(dataset, seed, sizes, n_train)
+    X, y, X_test, y_test = dataset.X, dataset.y, dataset.X_test, dataset.y_test
+    if X_test is None or y_test is None:
+        X_test, y_test = X, y
+    scaler = MinMaxScaler(clip=True).fit(X[every])
     train: Array = scaler.transform(X[chosen])
     test: Array = scaler.transform(X_test[chosen_test])
     return train, y[chosen], test, y_test[chosen_test]
 
 
-def _parts(
-    dataset: Dataset, rng: np.random.Generator, sizes: Mapping[str, tuple[int, int]]
-) -> Labelled:
-    """Return the training and the test part, as the source has them or at random."""
-    X, y = dataset.X, dataset.y
+def training_rows(
+    dataset: Dataset, seed: int, sizes: Mapping[str, tuple[int, int]], n_train: int
+) -> NDArray[np.intp]:
+    """Return which rows of the source are the training rows of :func:`scaled`, in their order."""
+    return _order(dataset, seed, sizes, n_train)[1]
+
+
+def _order(
+    dataset: Dataset, seed: int, sizes: Mapping[str, tuple[int, int]], n_train: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return all rows of the training part, and those of both parts that are chosen.
+
+    The parts are the source's, or random.
+    """
+    rng = np.random.default_rng(seed)
     if dataset.X_test is not None and dataset.y_test is not None:
-        return X, y, dataset.X_test, dataset.y_test
-    half = len(X) // 2
-    n_train, n_test = sizes.get(dataset.name, (half, len(X) - half))
-    order = rng.permutation(len(X))
-    train, test = order[:n_train], order[n_train : n_train + n_test]
-    return X[train], y[train], X[test], y[test]
+        train, test = np.arange(len(dataset.X)), np.arange(len(dataset.X_test))
+    else:
+        half = len(dataset.X) // 2
+        n_first, n_second = sizes.get(dataset.name, (half, len(dataset.X) - half))
+        order = rng.permutation(len(dataset.X))
+        train, test = order[:n_first], order[n_first : n_first + n_second]
+    chosen = train[rng.permutation(len(train))[:n_train]]
+    return train, chosen, test[rng.permutation(len(test))[:_TEST]]

@@ -12,6 +12,7 @@ gradients solve, preconditioned by the Hessian on a part of the rows. Problems w
 features, such as those of classes and folds, are solved side by side.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -105,17 +106,21 @@ def minimised(
     return Solution(weight.astype(Z.dtype), found.decision)
 
 
+def folds(y: NDArray[Any], n_folds: int, seed: int) -> list[NDArray[np.intp]]:
+    """Return the rows of stratified and shuffled folds."""
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return [part for _, part in splitter.split(y, y)]
+
+
 def accuracies(
     Z: Floats,
     y: NDArray[Any],
     Cs: tuple[float, ...],
-    n_folds: int,
-    seed: int,
+    parts: Sequence[NDArray[np.intp]],
     *,
-    n_held_out: int | None = None,
     tol: float = 1e-3,
 ) -> Floats:
-    """Return the mean accuracy over folds for each ``C``, of shape (len(Cs),).
+    """Return the mean accuracy on parts left out in their turn for each ``C``, (len(Cs),).
 
     Parameters
     ----------
@@ -125,28 +130,24 @@ def accuracies(
         Two classes or more.
     Cs : tuple of float
         Rising, so that one begins where the last ended.
-    n_folds, seed : int
-        Folds are stratified and shuffled.
-    n_held_out : int, default=None
-        How many of the folds are left out in their turn; ``None`` means all.
+    parts : sequence of ndarrays
+        Rows.
     tol : float, default=1e-3
     """
     Y, classes = targets_of(y)
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    parts = [test for _, test in splitter.split(Z, y)][:n_held_out]
     included = np.ones((len(y), len(parts)))
-    for fold, test in enumerate(parts):
-        included[test, fold] = 0.0
+    for place, part in enumerate(parts):
+        included[part, place] = 0.0
     mask = np.repeat(included, Y.shape[1], axis=1)
     every = np.tile(Y, len(parts))
     start, found = None, []
     for C in Cs:
         solution = minimised(Z, every, C * mask, start=start, tol=tol)
         start = solution.weight
-        by_fold = np.split(solution.decision, len(parts), axis=1)
+        by_part = np.split(solution.decision, len(parts), axis=1)
         right = [
-            labels_of(decision[test], classes) == y[test]
-            for decision, test in zip(by_fold, parts, strict=True)
+            labels_of(decision[part], classes) == y[part]
+            for decision, part in zip(by_part, parts, strict=True)
         ]
         found.append(np.mean(np.concatenate(right)))
     return np.array(found)
