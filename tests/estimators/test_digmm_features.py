@@ -297,6 +297,21 @@ def test_random_similarities_have_features():
     assert np.isfinite(one.transform(X)).all()
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("far", [1e6, 1e40, 1e150])
+def test_a_row_beyond_all_measure_is_survived(way, far):
+    rows = np.vstack((np.random.default_rng(4).normal(size=(60, 13)), np.full(13, far)))
+    one = model("gaussian", expectation=way, n_sketch=61, max_iter=4).fit(rows)
+    assert np.isfinite(one.transform(rows[:60])).all()
+    assert_allclose(one.responsibilities_[0].sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_entries_whose_squares_overflow_are_refused(way):
+    with pytest.raises(ValueError, match=r"at most 1e\+150 in size.*got 1e\+200. Scale"):
+        model("gaussian", expectation=way).fit(np.vstack((X, [1e200, 0.0])))
+
+
 @pytest.mark.parametrize("way", [Exact(), Taylor()], ids=WAYS)
 def test_an_expectation_may_be_an_object(way):
     one = model(expectation=way, max_iter=3).fit(X)

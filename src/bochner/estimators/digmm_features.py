@@ -25,6 +25,7 @@ from bochner.persist import persistable
 PRECOMPUTED = "precomputed"
 _SYMMETRY = 1e-8
 _POOR = 0.5
+_LARGEST = 1e150
 
 
 @persistable(
@@ -215,7 +216,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
         setting = self._setting(expectation)
         scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
-        rows = np.asarray(X, dtype=np.float64)
+        rows = _checked_rows(X)
         chosen = expectation.choose(rows, self.n_sketch, sketch_rng)
         gram = self._similarities(rows, chosen, similarity, scale_rng)
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
@@ -310,6 +311,18 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _checked_rows(X: NDArray[Any]) -> Array:
+    """Return the data in double precision, where their squares do not overflow."""
+    rows = np.asarray(X, dtype=np.float64)
+    largest = float(np.abs(rows).max())
+    if largest > _LARGEST:
+        raise ValueError(
+            f"Entries of X must be at most {_LARGEST:g} in size, since they are squared; got "
+            f"{largest:.3g}. Scale the columns, or take out the rows that are so far away."
+        )
+    return rows
 
 
 def _checked(gram: Array) -> Array:

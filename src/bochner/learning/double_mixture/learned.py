@@ -40,12 +40,16 @@ class LearnedPart:
     covariances: Array
     labels: Array
 
+    def __post_init__(self) -> None:
+        # Inverses and products of matrices are symmetric but for rounding.
+        symmetric = 0.5 * (self.covariances + self.covariances.swapaxes(1, 2))
+        object.__setattr__(self, "covariances", symmetric)
+
     @property
     def kernel(self) -> SpectralMixture:
         """The part's kernel, positive definite."""
-        covariances = 0.5 * (self.covariances + self.covariances.swapaxes(1, 2))
         return SpectralMixture(
-            tuple(self.mass * self.weights), tuple(map(tuple, self.means)), tuple(covariances)
+            tuple(self.mass * self.weights), tuple(map(tuple, self.means)), tuple(self.covariances)
         )
 
     @property

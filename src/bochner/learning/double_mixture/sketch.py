@@ -64,14 +64,11 @@ def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
     >>> bool(5_000 in spread_rows(rows, 11, np.random.default_rng(0)))
     True
     """
-    order = rng.permutation(len(rows))
-    if n <= _TYPICAL:
-        return order[:n]
-    order = order[: max(n, _AMONG)]
+    order = rng.permutation(len(rows))[: max(n, _AMONG)]
     candidates = rows[order]
     square = cdist(candidates, candidates[:_TYPICAL], "sqeuclidean").min(axis=1)
+    chosen = list(range(min(n, _TYPICAL, len(order))))
     left = np.ones(len(order), dtype=bool)
-    chosen = list(range(min(_TYPICAL, len(order))))
     left[chosen] = False
     while len(chosen) < min(n, len(order)):
         weight = square * left
