@@ -7,10 +7,11 @@ import pytest
 from scipy.integrate import quad
 
 from bochner import DIGMMFeatures, kernels
-from bochner.benchmarks import _digmm_data
+from bochner.benchmarks import _digmm_best, _digmm_data
 from bochner.benchmarks import _digmm_design as design
 from bochner.benchmarks._digmm_best import (
     _MORE_CS,
+    _PER_INPUT,
     Trial,
     best_metrics,
     candidates,
@@ -188,6 +189,50 @@ def test_scales_by_input_find_the_input_that_counts():
     for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
         scales = per_input_scales(made_up(), family)
         assert scales[0] < 0.3 * scales[1:].min()
+
+
+def test_scales_by_input_are_in_the_units_of_the_inputs():
+    split = made_up()
+    stretched = replace(split, train=split.train * [1.0, 10.0, 1.0, 0.1])
+    one, other = (per_input_scales(some, GAUSSIAN_FAMILY) for some in (split, stretched))
+    np.testing.assert_allclose(other, one * [1.0, 10.0, 1.0, 0.1], rtol=1e-3)
+
+
+def test_candidates_have_multiples_of_the_scales_by_input():
+    found = candidates(NAME, 0, None)
+    split = split_of(NAME, 0, None, on_sphere=False)
+    for family, kind in ((GAUSSIAN_FAMILY, kernels.Gaussian), (MATERN_FAMILY, kernels.Matern)):
+        scales = per_input_scales(split, family)
+        for factor in _PER_INPUT:
+            kernel, on_sphere = found[f"{family}, scales by input times {factor:g}"]
+            assert isinstance(kernel, kind)
+            assert not on_sphere
+            np.testing.assert_allclose(kernel.length_scale, factor * scales, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [design.IJCNN1, design.SPAMBASE])
+def test_the_last_round_has_all_rows_and_features_and_the_first_has_few(monkeypatch, name):
+    asked, judged = [], []
+
+    def splitting(name, seed, folder, *, on_sphere, every=False):
+        asked.append(every)
+        return made_up(18_000 if name == design.IJCNN1 else 900)
+
+    def judging(Z, y, Cs, parts, **given):
+        judged.append((Z.shape, Cs, len(parts)))
+        return np.zeros(len(Cs))
+
+    monkeypatch.setattr(_digmm_best, "split_of", splitting)
+    monkeypatch.setattr(_digmm_best, "accuracies", judging)
+    trial = Trial((kernels.Gaussian(), False), name, 0, None)
+    trial.first(2_400)
+    trial.last(2_400)
+    assert asked == [False, True]
+    many = name == design.IJCNN1
+    assert judged == [
+        ((8_000 if many else 600, 2_001), design.CS, 3),
+        ((12_000 if many else 600, 2_401), _MORE_CS, 1 if many else 4),
+    ]
 
 
 def test_candidates_are_on_the_cube_and_on_the_sphere():
