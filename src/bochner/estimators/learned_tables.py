@@ -86,7 +86,7 @@ class LearnedTable(TableModel):
             n_burn_in=self.n_burn_in,
             n_samples=self.n_samples,
             trend=self.trend,
-            time_limit=self._seconds_a_problem(y),
+            time_limit=self.time_limit,
             random_state=self.random_state,
         )
         # Among the encoded columns is one for levels that no training row has.
@@ -108,10 +108,6 @@ class LearnedTable(TableModel):
         check_is_fitted(self, "head_")
         encoded: Array = self.encoder_.transform(X)[:, self.varying_]
         return encoded
-
-    def _seconds_a_problem(self, y: NDArray[Any]) -> float | None:
-        """Return the time limit of each of the problems that are learned one after the other."""
-        return self.time_limit
 
     @property
     def kernel_(self) -> Kernel:
@@ -194,7 +190,7 @@ class LearnedTableClassifier(ClassifierMixin, LearnedTable):
     n_frequencies, n_burn_in, n_samples, trend, random_state
         As in :class:`bochner.BaNKClassifier`.
     time_limit : float or None, default=None
-        Seconds in all, which more than two classes share.
+        Seconds for the whole fit. With more than two classes, each class gets an equal share.
     envelope : {"constant", "learned"}, default="constant"
         ``"learned"``: the kernel varies with the inputs, as that of
         :class:`bochner.GaBaSRClassifier`.
@@ -229,12 +225,6 @@ class LearnedTableClassifier(ClassifierMixin, LearnedTable):
             )
         target: NDArray[Any] = y
         return target
-
-    def _seconds_a_problem(self, y: NDArray[Any]) -> float | None:
-        n_classes = len(np.unique(y))
-        if self.time_limit is None or n_classes == 2:
-            return self.time_limit
-        return self.time_limit / n_classes
 
     @property
     def classes_(self) -> NDArray[Any]:
