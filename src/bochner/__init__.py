@@ -13,12 +13,12 @@ from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.persist import load, save
 from bochner.spectral import spectral_measure
+from bochner.tables.encoder import TableEncoder
 
 __all__ = [
     "AsymmetricKernelPCA",

@@ -14,9 +14,9 @@ from safetensors.numpy import save as safetensors
 
 import bochner
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Gaussian, Kernel
 from bochner.persist import ModelFileError, container, persistable
+from bochner.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

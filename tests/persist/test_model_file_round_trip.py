@@ -25,11 +25,11 @@ from bochner import (
     kernels,
     spectral_measure,
 )
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
 from bochner.learning.double_mixture.expectations import EXPECTATIONS
 from bochner.persist import persistable
 from bochner.sampling import SCHEMES, HadamardRows, Iid
+from bochner.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))

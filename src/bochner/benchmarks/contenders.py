@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.tables.encoder import TableEncoder
 
 OURS = "bochner"
 LINEAR = "linear model"

@@ -12,15 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
-from bochner.cli._text_files import InputError
-from bochner.cli.checking import check_table, drop_columns
 from bochner.cli.output import facts_table, reporting
-from bochner.cli.reading import read_table
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
+from bochner.tables.checks import check_table, drop_columns
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.reading import read_table
+from bochner.tables.text_files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

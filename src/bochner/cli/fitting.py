@@ -11,15 +11,6 @@ from sklearn.model_selection import train_test_split
 
 from bochner import persist
 from bochner.benchmarks.contenders import CONTENDERS, OURS, Split, measure
-from bochner.cli._text_files import InputError
-from bochner.cli.checking import (
-    Task,
-    check_table,
-    check_target,
-    drop_columns,
-    infer_task,
-    split_target,
-)
 from bochner.cli.learned import column_ranges, learned_facts, relevance_table, write_pictures
 from bochner.cli.models import Model
 from bochner.cli.output import (
@@ -30,9 +21,18 @@ from bochner.cli.output import (
     reporting,
     results_table,
 )
-from bochner.cli.reading import read_table
-from bochner.estimators._tables import TableModel
 from bochner.estimators.learned_tables import LearnedTable
+from bochner.estimators.table_base import TableModel
+from bochner.tables.checks import (
+    Task,
+    check_table,
+    check_target,
+    drop_columns,
+    infer_task,
+    split_target,
+)
+from bochner.tables.reading import read_table
+from bochner.tables.text_files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,6 @@ from bochner._numerics.arrays import Array
 from bochner.benchmarks.contenders import Split
 from bochner.benchmarks.store import replacing
 from bochner.estimators._bank import BaNK
-from bochner.estimators._encodings import State, output_names
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTable
@@ -28,6 +27,7 @@ from bochner.report.learned import (
 )
 from bochner.report.local import envelope_figure, local_kernel_figure
 from bochner.report.periods import Period, dominant_periods, wave_energy
+from bochner.tables.encodings import State, output_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,11 +8,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from bochner.cli._text_files import InputError
-from bochner.estimators._refusals import nearest
-from bochner.estimators._tables import TableModel
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
+from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.tables.refusals import nearest
+from bochner.tables.text_files import InputError
 
 _LEARNED: Mapping[str, Any] = MappingProxyType(
     {

@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner.benchmarks.store import replacing
-from bochner.cli._text_files import InputError
 from bochner.cli.output import check_output
-from bochner.cli.reading import read_table
-from bochner.estimators._tables import TableModel
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
+from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.tables.reading import read_table
+from bochner.tables.text_files import InputError
 
 
 def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:

@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BaNK
 from bochner.estimators._bank_settings import check_name
-from bochner.estimators._tables import TableModel, as_numbers
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
-from bochner.estimators.table_encoder import TableEncoder
+from bochner.estimators.table_base import TableModel, as_numbers
 from bochner.kernels import Kernel
 from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
+from bochner.tables.encoder import TableEncoder
 
 _CLIP, _UNCLIPPED = 3.0, 1e4
 """In standard deviations. A trend is there to go on beyond the rows that it was fitted to."""

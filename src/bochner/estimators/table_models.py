@@ -15,10 +15,9 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators._asymmetry import refuse_asymmetric
 from bochner.estimators._ridge_head import RidgeHead
-from bochner.estimators._tables import TableModel, as_numbers
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.table_encoder import TableEncoder
+from bochner.estimators.table_base import TableModel, as_numbers
 from bochner.features.targets import Indicators
 from bochner.features.transformer import count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
@@ -32,6 +31,7 @@ from bochner.learning.families import (
 )
 from bochner.learning.kernel_search import Progress, search_kernel, silent
 from bochner.persist import persistable
+from bochner.tables.encoder import TableEncoder
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
     "standardize",

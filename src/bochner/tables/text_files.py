@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from bochner.estimators._refusals import refuse_repeated
+from bochner.tables.refusals import refuse_repeated
 
 _CHUNK = 1 << 20
 _FOREIGN_STARTS = (

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import numpy as np
 from scipy.special import ndtri
 
-from bochner.estimators._columns import WORDS, Column, FloatArray, each_kind, labels
+from bochner.tables.columns import WORDS, Column, FloatArray, each_kind, labels
 
 Knots = tuple[FloatArray, FloatArray]
 

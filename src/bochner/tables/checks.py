@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bochner.cli._text_files import InputError, looks_like_numbers
-from bochner.cli.reading import text_columns
-from bochner.estimators._columns import WORDS, Column, Kind, each_kind, read_column
-from bochner.estimators._refusals import drop_advice, naming, nearest, refuse_mixed
-from bochner.estimators.table_encoder import TableEncoder
+from bochner.tables.columns import WORDS, Column, Kind, each_kind, read_column
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.reading import text_columns
+from bochner.tables.refusals import drop_advice, naming, nearest, refuse_mixed
+from bochner.tables.text_files import InputError, looks_like_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner.cli._text_files import InputError
-from bochner.cli.checking import (
+from bochner.tables.checks import (
     check_table,
     check_target,
     drop_columns,
     infer_task,
     split_target,
 )
+from bochner.tables.text_files import InputError
 
 
 def refusal(call, *arguments, error=InputError):

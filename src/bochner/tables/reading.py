@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bochner.cli._text_files import InputError, text_layout
-from bochner.estimators._refusals import nearest, refuse_repeated
+from bochner.tables.refusals import nearest, refuse_repeated
+from bochner.tables.text_files import InputError, text_layout
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from bochner.estimators._columns import LARGEST, Column, each_kind, kind_of
-from bochner.estimators._encodings import State, changed_kind
+from bochner.tables.columns import LARGEST, Column, each_kind, kind_of
+from bochner.tables.encodings import State, changed_kind
 
 Found = Sequence[tuple[str, str]]
 """Names of columns, each with a detail or an empty text."""

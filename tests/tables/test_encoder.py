@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner.estimators.table_encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder
 
 ENCODERS = [TableEncoder(), TableEncoder(numeric="normal_quantile", n_quantiles=16)]
 

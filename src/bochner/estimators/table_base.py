@@ -11,8 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from bochner._numerics.arrays import Array
-from bochner.estimators.table_encoder import TableEncoder
 from bochner.learning.kernel_search import Progress, silent
+from bochner.tables.encoder import TableEncoder
 
 
 class TableModel(BaseEstimator, ABC):

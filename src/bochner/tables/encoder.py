@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner.estimators._columns import Column, FloatArray, read_column
-from bochner.estimators._encodings import (
+from bochner.persist import persistable
+from bochner.tables.columns import Column, FloatArray, read_column
+from bochner.tables.encodings import (
     Knots,
     State,
     encode,
@@ -23,7 +24,7 @@ from bochner.estimators._encodings import (
     output_names,
     standard_knots,
 )
-from bochner.estimators._refusals import (
+from bochner.tables.refusals import (
     naming,
     refuse_changed_kinds,
     refuse_infinite,
@@ -33,7 +34,6 @@ from bochner.estimators._refusals import (
     refuse_small,
     refuse_unreadable,
 )
-from bochner.persist import persistable
 
 KnotsOf = Callable[[FloatArray], Knots]
 _KNOTS: Mapping[str, Callable[[float, int], KnotsOf]] = MappingProxyType(
