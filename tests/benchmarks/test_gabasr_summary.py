@@ -8,8 +8,8 @@ from bochner.benchmarks._gabasr_mixture import PLACES, metric_name
 from bochner.benchmarks._gabasr_series import SHOWN, shown_name
 from bochner.benchmarks._gabasr_xor import GRID, probability_name
 from bochner.benchmarks.gabasr import FIELD, GABASR, VIEWS, field_values
+from bochner.plot.fields import fields_figure
 from bochner.report.benchmarks import FIGURES
-from bochner.report.fields import fields_figure
 
 
 def row(part, dataset, method, metric, value, seed=0, m=100):

@@ -5,8 +5,8 @@ import pytest
 
 from bochner.benchmarks import _indefinite_design as design
 from bochner.benchmarks.indefinite import INDEFINITE, VIEWS
+from bochner.plot.curves import curves_figure
 from bochner.report.benchmarks import FIGURES
-from bochner.report.curves import curves_figure
 
 DELTA = design.MAIN[0]
 

@@ -13,8 +13,8 @@ from bochner.benchmarks.store import replacing
 from bochner.cli.learned import periods_text
 from bochner.cli.output import facts_table, reporting, results_table
 from bochner.estimators.bank_forecaster import BaNKForecaster
-from bochner.report.forecast import Forecast, Spectrum, forecast_figure
-from bochner.report.periods import Period, dominant_periods, wave_energy
+from bochner.learning.periods import Period, dominant_periods, wave_energy
+from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
 
 _COLUMNS = {
     "rmse_first": "RMSE, 2 years (ppm)",

@@ -18,15 +18,15 @@ from bochner.estimators._bank import BaNK
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTable
-from bochner.report.learned import (
+from bochner.learning.periods import Period, dominant_periods, wave_energy
+from bochner.plot.kernels import envelope_figure, local_kernel_figure
+from bochner.plot.learned import (
     kernel_figure,
     prediction_figure,
     relevance_figure,
     spectrum_figure,
     trace_figure,
 )
-from bochner.report.local import envelope_figure, local_kernel_figure
-from bochner.report.periods import Period, dominant_periods, wave_energy
 from bochner.tables.encodings import State, output_names
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from bochner.benchmarks.gabasr import VIEWS as GABASR_VIEWS
 from bochner.benchmarks.harness import Plot
 from bochner.benchmarks.indefinite import VIEWS, View
 from bochner.benchmarks.results import Row, medians
-from bochner.report.curves import curves_figure
-from bochner.report.fields import fields_figure
+from bochner.plot.curves import curves_figure
+from bochner.plot.fields import fields_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.trace import Trace
-from bochner.report._panels import check_level, chosen_inputs, input_names, panels, per_input
-from bochner.report._spectra import spectrum_figure
+from bochner.plot.panels import check_level, chosen_inputs, input_names, panels, per_input
+from bochner.plot.spectra import spectrum_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

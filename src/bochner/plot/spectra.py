@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.report._panels import chosen_inputs, input_names, panels
+from bochner.plot.panels import chosen_inputs, input_names, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

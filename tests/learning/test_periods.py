@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.report.periods import dominant_periods, wave_energy
+from bochner.learning.periods import dominant_periods, wave_energy
 
 
 def spectrum(lines, broad, seed=0, n_draws=20, m=50):

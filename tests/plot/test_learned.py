@@ -8,7 +8,7 @@ from matplotlib import pyplot
 
 from bochner.kernels import Gaussian, SpectralMixture
 from bochner.learning.trace import Trace
-from bochner.report.learned import (
+from bochner.plot.learned import (
     kernel_figure,
     prediction_figure,
     relevance_figure,

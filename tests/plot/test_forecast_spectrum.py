@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bochner.report.forecast import Forecast, Spectrum, forecast_figure
+from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
 
 
 def test_shares_are_drawn_at_their_periods():

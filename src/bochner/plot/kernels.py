@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.report._panels import chosen_inputs, input_names, panels, per_input
+from bochner.plot.panels import chosen_inputs, input_names, panels, per_input
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

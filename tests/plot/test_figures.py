@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pytest
 
+from bochner.plot.curves import curves_figure
+from bochner.plot.forecast import Forecast, forecast_figure
 from bochner.report.benchmarks import FIGURES, gaussian_figures
-from bochner.report.curves import curves_figure
-from bochner.report.forecast import Forecast, forecast_figure
 
 VALUES = {
     ("wine", "iid", 2): 0.5,

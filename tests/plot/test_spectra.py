@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bochner.report.learned import spectrum_figure
+from bochner.plot.learned import spectrum_figure
 
 RNG = np.random.default_rng(0)
 FREQUENCIES = RNG.normal(size=(5, 400, 3)) * [1.0, 3.0, 0.1] * (RNG.random((5, 400, 3)) < 0.7)
