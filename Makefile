@@ -50,33 +50,33 @@ docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 bench: bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, beside other methods
-	$(BIN)/bochner bench tables $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
-	$(BIN)/bochner bench gaussian $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"
 
 bench-indefinite: $(VENV)/.demo  ## Features of indefinite kernels, beside other methods
-	$(BIN)/bochner bench indefinite $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks indefinite $(FLAGS) --out "$(OUT)"
 
 bench-asymmetric: $(VENV)/.demo  ## Features of asymmetric kernels, beside other methods
-	$(BIN)/bochner bench asymmetric $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks asymmetric $(FLAGS) --out "$(OUT)"
 
 bench-bank: $(VENV)/.demo  ## Learned kernels, beside other methods; about two hours
-	$(BIN)/bochner bench bank $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks bank $(FLAGS) --out "$(OUT)"
 
 bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, beside other methods; about an hour and a half
-	$(BIN)/bochner bench gabasr $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks gabasr $(FLAGS) --out "$(OUT)"
 
 bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, beside other methods; about two hours
-	$(BIN)/bochner bench digmm $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks digmm $(FLAGS) --out "$(OUT)"
 
 bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, beside other methods and the machine's limits
-	$(BIN)/bochner bench speed $(FLAGS) --out "$(OUT)"
+	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment
 	rm -rf $(VENV) build dist docs/_build docs/api/generated \
 	    .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
-	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src benchmarks tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp for each purpose says that its extras are installed.
 $(VENV)/.demo: EXTRAS := cli,plot

@@ -1,5 +1,7 @@
 """Random Fourier features for every kernel."""
 
+from importlib.metadata import version
+
 from bochner import baselines, datasets, kernels
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
@@ -20,6 +22,8 @@ from bochner.persist import load, save
 from bochner.spectral import spectral_measure
 from bochner.tables.encoder import TableEncoder
 
+__version__ = version("bochner")
+
 __all__ = [
     "AsymmetricKernelPCA",
     "AsymmetricKernelRidge",
@@ -39,6 +43,7 @@ __all__ = [
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",
+    "__version__",
     "baselines",
     "datasets",
     "diagnose",

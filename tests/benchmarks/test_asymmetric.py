@@ -9,13 +9,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
+from benchmarks import Cell, Options, find, read_rows, render, run
+from benchmarks.asymmetric import design
+from benchmarks.asymmetric.benchmark import ASYMMETRIC, VIEWS
+from benchmarks.asymmetric.direction import MODELS
+from benchmarks.asymmetric.rows import rows_of
+from benchmarks.figures import FIGURES
 from bochner import FourierFeatures, kernels
-from bochner.benchmarks import Cell, Options, find, read_rows, render, run
-from bochner.benchmarks import _asymmetric_design as design
-from bochner.benchmarks._asymmetric_direction import MODELS
-from bochner.benchmarks._asymmetric_rows import rows_of
-from bochner.benchmarks.asymmetric import ASYMMETRIC, VIEWS
-from bochner.report.benchmarks import FIGURES
 
 QUICK = Options(quick=True)
 DIM = 30

@@ -7,9 +7,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bochner.benchmarks import Cell, Options
-from bochner.benchmarks import _asymmetric_design as design
-from bochner.benchmarks._asymmetric_direction import (
+from benchmarks import Cell, Options
+from benchmarks.asymmetric import design
+from benchmarks.asymmetric.benchmark import ASYMMETRIC
+from benchmarks.asymmetric.direction import (
     DEGREES,
     LOGISTIC,
     MODELS,
@@ -19,8 +20,8 @@ from bochner.benchmarks._asymmetric_direction import (
     accuracy,
     direction_metrics,
 )
-from bochner.benchmarks._asymmetric_errors import mass_metrics
-from bochner.benchmarks._asymmetric_graph import (
+from benchmarks.asymmetric.errors import mass_metrics
+from benchmarks.asymmetric.graph import (
     GENERATED,
     Edges,
     edges_of,
@@ -28,8 +29,7 @@ from bochner.benchmarks._asymmetric_graph import (
     one_way,
     read_graph,
 )
-from bochner.benchmarks._asymmetric_rows import rows_of
-from bochner.benchmarks.asymmetric import ASYMMETRIC
+from benchmarks.asymmetric.rows import rows_of
 
 WIDTHS = {"spambase": 57, "ijcnn1": 22, "letter": 16, "cod_rna": 8}
 MANY_SIGMAS = norm.isf(1e-6)

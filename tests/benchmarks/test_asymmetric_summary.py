@@ -2,10 +2,10 @@
 
 import pytest
 
-from bochner.benchmarks import _asymmetric_design as design
-from bochner.benchmarks._asymmetric_direction import LOGISTIC, SYMMETRISED_ALONE
-from bochner.benchmarks.asymmetric import ASYMMETRIC, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks.asymmetric import design
+from benchmarks.asymmetric.benchmark import ASYMMETRIC, VIEWS
+from benchmarks.asymmetric.direction import LOGISTIC, SYMMETRISED_ALONE
+from benchmarks.figures import FIGURES
 
 
 def row(part, method, value, metric, *, kernel=design.SHIFT, dataset="letter", size=2, seed=0):

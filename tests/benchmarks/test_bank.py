@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.pages import metrics_of
+from pages import metrics_of
 
-from bochner.benchmarks import Options, find, read_rows, render, run
-from bochner.benchmarks import _bank_design as design
-from bochner.benchmarks.bank import BANK, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks import Options, find, read_rows, render, run
+from benchmarks.bank import design
+from benchmarks.bank.benchmark import BANK, VIEWS
+from benchmarks.figures import FIGURES
 
 QUICK = Options(quick=True)
 

@@ -13,12 +13,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from bochner import BaNKRegressor, FourierFeatures
-from bochner.benchmarks import _bank_accuracy as accuracy
-from bochner.benchmarks import _bank_design as design
-from bochner.benchmarks import _bank_methods as methods
-from bochner.benchmarks import _bank_speed as speed
-from bochner.benchmarks._bank_kernel import (
+from benchmarks.bank import accuracy, design, methods, speed
+from benchmarks.bank.kernel import (
     LAGS,
     TRUE,
     TRUE_SPECTRUM,
@@ -26,9 +22,10 @@ from bochner.benchmarks._bank_kernel import (
     lag_name,
     true_kernel,
 )
-from bochner.benchmarks._bank_scaling import scaling_metrics
-from bochner.benchmarks._folds import Fold, fold_of
-from bochner.benchmarks._predictions import Prediction, figures, scaled
+from benchmarks.bank.scaling import scaling_metrics
+from benchmarks.folds import Fold, fold_of
+from benchmarks.predictions import Prediction, figures, scaled
+from bochner import BaNKRegressor, FourierFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 

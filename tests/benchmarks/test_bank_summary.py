@@ -1,13 +1,13 @@
 """What the benchmark of learned kernels makes of its rows: tables and what was asked."""
 
 import pytest
-from benchmarks.pages import table_lines
+from pages import table_lines
 
-from bochner.benchmarks import _bank_design as design
-from bochner.benchmarks._bank_kernel import LAGS, TRUE, TRUE_SPECTRUM, lag_name
-from bochner.benchmarks._bank_speed import GRADIENT, SWEEP
-from bochner.benchmarks.bank import BANK, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks.bank import design
+from benchmarks.bank.benchmark import BANK, VIEWS
+from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, lag_name
+from benchmarks.bank.speed import GRADIENT, SWEEP
+from benchmarks.figures import FIGURES
 
 
 def row(part, method, metric, value, *, dataset="concrete", seed=0, n="all", m=384, threads=1):

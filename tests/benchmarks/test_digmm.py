@@ -5,12 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from benchmarks.pages import metrics_of, table_lines
+from pages import metrics_of, table_lines
 
-from bochner.benchmarks import Options, find, read_rows, render, run
-from bochner.benchmarks import _digmm_design as design
-from bochner.benchmarks.digmm import DIGMM, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks import Options, find, read_rows, render, run
+from benchmarks.digmm import design
+from benchmarks.digmm.benchmark import DIGMM, VIEWS
+from benchmarks.figures import FIGURES
 
 QUICK = Options(quick=True)
 NAME = design.BUNDLED

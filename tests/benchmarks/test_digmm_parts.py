@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from bochner import DIGMMFeatures, kernels
-from bochner.benchmarks import _digmm_best, _digmm_data
-from bochner.benchmarks import _digmm_design as design
-from bochner.benchmarks._digmm_best import (
+from benchmarks.digmm import best as _digmm_best
+from benchmarks.digmm import data as _digmm_data
+from benchmarks.digmm import design
+from benchmarks.digmm.best import (
     _MORE_CS,
     _PER_INPUT,
     Trial,
@@ -17,16 +17,17 @@ from bochner.benchmarks._digmm_best import (
     candidates,
     per_input_scales,
 )
-from bochner.benchmarks._digmm_data import Split, _directions, split_of
-from bochner.benchmarks._digmm_learning import (
+from benchmarks.digmm.data import Split, _directions, split_of
+from benchmarks.digmm.learning import (
     choice_accuracies,
     features_of,
     learned_accuracy,
     n_choice,
 )
-from bochner.benchmarks._digmm_methods import Reweighted, mean_over_directions, mixture
-from bochner.benchmarks._digmm_paper import ACCURACIES, DIGMM, LIBLINEAR, best_of_paper
-from bochner.benchmarks._digmm_parts import Columns, Task, error_metrics
+from benchmarks.digmm.methods import Reweighted, mean_over_directions, mixture
+from benchmarks.digmm.paper import ACCURACIES, DIGMM, LIBLINEAR, best_of_paper
+from benchmarks.digmm.parts import Columns, Task, error_metrics
+from bochner import DIGMMFeatures, kernels
 from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
 from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY

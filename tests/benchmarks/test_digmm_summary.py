@@ -1,12 +1,12 @@
 """What the benchmark of double mixtures makes of its rows."""
 
 import pytest
-from benchmarks.pages import table_lines
+from pages import table_lines
 
-from bochner.benchmarks import _digmm_design as design
-from bochner.benchmarks._digmm_views import PAPER
-from bochner.benchmarks.digmm import DIGMM, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks.digmm import design
+from benchmarks.digmm.benchmark import DIGMM, VIEWS
+from benchmarks.digmm.views import PAPER
+from benchmarks.figures import FIGURES
 
 POLYNOMIAL, TL1, NONE = design.POLYNOMIAL, design.TL1, design.NO_KERNEL
 

@@ -5,12 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from benchmarks.pages import metrics_of
+from pages import metrics_of
 
-from bochner.benchmarks import Options, find, read_rows, render, run
-from bochner.benchmarks import _gabasr_design as design
-from bochner.benchmarks.gabasr import FIELD, GABASR, VIEWS
-from bochner.report.benchmarks import FIGURES
+from benchmarks import Options, find, read_rows, render, run
+from benchmarks.figures import FIGURES
+from benchmarks.gabasr import design
+from benchmarks.gabasr.benchmark import FIELD, GABASR, VIEWS
 
 QUICK = Options(quick=True)
 

@@ -11,17 +11,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
 
-from bochner.benchmarks import _gabasr_data as data
-from bochner.benchmarks import _gabasr_design as design
-from bochner.benchmarks import _gabasr_methods as methods
-from bochner.benchmarks import _gabasr_mixture as mixture
-from bochner.benchmarks import _gabasr_series as series
-from bochner.benchmarks import _gabasr_update as update
-from bochner.benchmarks._folds import Fold, fifth_at_random, held_out_at_random
-from bochner.benchmarks._gabasr_accuracy import accuracy_metrics, fold_figures
-from bochner.benchmarks._gabasr_xor import GRID, probability_name, xor_metrics
-from bochner.benchmarks._gaussian_process import posterior
-from bochner.benchmarks._predictions import Prediction
+from benchmarks.folds import Fold, fifth_at_random, held_out_at_random
+from benchmarks.gabasr import data, design, methods, mixture, series, update
+from benchmarks.gabasr.accuracy import accuracy_metrics, fold_figures
+from benchmarks.gabasr.xor import GRID, probability_name, xor_metrics
+from benchmarks.gaussian_process import posterior
+from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
 from bochner.learning.inference.basis import Grid

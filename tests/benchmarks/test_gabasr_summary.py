@@ -1,15 +1,15 @@
 """What the benchmark of locally stationary kernels makes of its rows."""
 
 import pytest
-from benchmarks.pages import table_lines
+from pages import table_lines
 
-from bochner.benchmarks import _gabasr_design as design
-from bochner.benchmarks._gabasr_mixture import PLACES, metric_name
-from bochner.benchmarks._gabasr_series import SHOWN, shown_name
-from bochner.benchmarks._gabasr_xor import GRID, probability_name
-from bochner.benchmarks.gabasr import FIELD, GABASR, VIEWS, field_values
+from benchmarks.figures import FIGURES
+from benchmarks.gabasr import design
+from benchmarks.gabasr.benchmark import FIELD, GABASR, VIEWS, field_values
+from benchmarks.gabasr.mixture import PLACES, metric_name
+from benchmarks.gabasr.series import SHOWN, shown_name
+from benchmarks.gabasr.xor import GRID, probability_name
 from bochner.plot.fields import fields_figure
-from bochner.report.benchmarks import FIGURES
 
 
 def row(part, dataset, method, metric, value, seed=0, m=100):

@@ -8,9 +8,9 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
-from bochner.benchmarks import Cell, Options, read_rows, render, run
-from bochner.benchmarks.gaussian import _SCHEMES, GAUSSIAN, RBF_SAMPLER
-from bochner.report.benchmarks import FIGURES
+from benchmarks import Cell, Options, read_rows, render, run
+from benchmarks.figures import FIGURES
+from benchmarks.gaussian import _SCHEMES, GAUSSIAN, RBF_SAMPLER
 
 
 @pytest.fixture(scope="module")

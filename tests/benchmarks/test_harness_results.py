@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bochner.benchmarks import markdown_table, median_table, medians, read_rows
+from benchmarks import markdown_table, median_table, medians, read_rows
 
 HEADER = "benchmark,mode,run,dataset,method,p,seed,metric,value\n"
 

@@ -11,8 +11,8 @@ import pytest
 import sklearn
 from threadpoolctl import threadpool_info
 
-import bochner.benchmarks.environment as environment_module
-from bochner.benchmarks import BENCHMARKS, Benchmark, Cell, find, read_rows, render, run
+import benchmarks.environment as environment_module
+from benchmarks import BENCHMARKS, Benchmark, Cell, find, read_rows, render, run
 
 HEADER = ["benchmark", "mode", "run", "dataset", "method", "p", "seed", "metric", "value"]
 
@@ -214,14 +214,14 @@ def test_every_row_is_traced_to_the_run_that_made_it(toy, tmp_path):
     assert runs == [1] * 12 + [2] * 24
     records = json.loads(path.with_suffix(".environment.json").read_text())["runs"]
     assert [records[name]["threads"] for name in ("1", "2")] == [1, None]
-    assert records["1"]["command"] == "bochner bench toy"
-    assert records["2"]["command"] == "bochner bench toy --data DIR"
+    assert records["1"]["command"] == "python -m benchmarks toy"
+    assert records["2"]["command"] == "python -m benchmarks toy --data DIR"
 
 
 def test_the_environment_is_complete(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path, quick=True)
     record = json.loads(path.with_suffix(".environment.json").read_text())["runs"]["1"]
-    assert record["command"] == "bochner bench toy --quick"
+    assert record["command"] == "python -m benchmarks toy --quick"
     assert record["python"] == platform.python_version()
     assert record["platform"] == platform.platform()
     assert record["cpu_count"] == os.cpu_count()
@@ -345,7 +345,7 @@ def test_rendering_needs_the_csv_only(toy, tmp_path):
 def test_rendered_tables_name_command_and_environment(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path)
     text = render(toy.benchmark(), path)[0].read_text()
-    assert "- `bochner bench toy` (" in text
+    assert "- `python -m benchmarks toy` (" in text
     assert f"numpy {np.__version__}" in text
     assert "1 thread(s)" in text
 
@@ -385,7 +385,7 @@ def test_a_failed_summary_leaves_no_file(toy, tmp_path):
 
 
 def test_an_unknown_benchmark_lists_the_known(toy, monkeypatch):
-    monkeypatch.setattr("bochner.benchmarks.BENCHMARKS", {"toy": toy.benchmark(), "zebra": None})
+    monkeypatch.setattr("benchmarks.BENCHMARKS", {"toy": toy.benchmark(), "zebra": None})
     assert find("toy").name == "toy"
     with pytest.raises(ValueError, match="no benchmark 'tyo'; there are toy, zebra"):
         find("tyo")

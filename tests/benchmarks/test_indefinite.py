@@ -9,13 +9,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
+from benchmarks import Cell, Options, find, read_rows, render, run
+from benchmarks.figures import FIGURES
+from benchmarks.indefinite import design
+from benchmarks.indefinite.benchmark import INDEFINITE, VIEWS
+from benchmarks.indefinite.rows import rows_of
 from bochner import FourierFeatures, kernels
 from bochner.baselines import RandomMaclaurin
-from bochner.benchmarks import Cell, Options, find, read_rows, render, run
-from bochner.benchmarks import _indefinite_design as design
-from bochner.benchmarks._indefinite_rows import rows_of
-from bochner.benchmarks.indefinite import INDEFINITE, VIEWS
-from bochner.report.benchmarks import FIGURES
 
 QUICK = Options(quick=True)
 DELTA, POLYNOMIAL = design.MAIN

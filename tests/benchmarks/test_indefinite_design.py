@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bochner.benchmarks import Cell, Options
-from bochner.benchmarks import _indefinite_design as design
-from bochner.benchmarks._indefinite_rows import rows_of
-from bochner.benchmarks.indefinite import INDEFINITE
+from benchmarks import Cell, Options
+from benchmarks.indefinite import design
+from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.indefinite.rows import rows_of
 
 DELTA, POLYNOMIAL = design.MAIN
 WIDTHS = {

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from bochner.benchmarks import _indefinite_design as design
-from bochner.benchmarks.indefinite import INDEFINITE, VIEWS
+from benchmarks.figures import FIGURES
+from benchmarks.indefinite import design
+from benchmarks.indefinite.benchmark import INDEFINITE, VIEWS
 from bochner.plot.curves import curves_figure
-from bochner.report.benchmarks import FIGURES
 
 DELTA = design.MAIN[0]
 

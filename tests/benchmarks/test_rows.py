@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.benchmarks._rows import scaled, training_rows
+from benchmarks.rows import scaled, training_rows
 from bochner.datasets import Dataset
 
 N = 40

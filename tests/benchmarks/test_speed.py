@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from bochner.benchmarks import Options, find, read_rows, render, run
-from bochner.benchmarks import _speed_distributed as distributed
-from bochner.benchmarks import _speed_map as maps
-from bochner.benchmarks import _speed_ridge as ridges
-from bochner.benchmarks import _speed_structured as structured
-from bochner.benchmarks.speed import REPETITIONS, SPEED
+from benchmarks import Options, find, read_rows, render, run
+from benchmarks.speed import distributed, structured
+from benchmarks.speed import map as maps
+from benchmarks.speed import ridge as ridges
+from benchmarks.speed.benchmark import REPETITIONS, SPEED
 
 QUICK = Options(quick=True)
 

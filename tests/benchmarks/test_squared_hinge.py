@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.svm import LinearSVC
 
-from bochner.benchmarks._squared_hinge import (
+from benchmarks.squared_hinge import (
     accuracies,
     folds,
     labels_of,

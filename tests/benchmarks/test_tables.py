@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks import Cell, Options, read_rows, render, run
+from benchmarks.tables import TABLES
 from bochner import datasets
-from bochner.benchmarks import Cell, Options, read_rows, render, run
-from bochner.benchmarks.contenders import LINEAR, MORE_CONTENDERS, OURS, RBF_SAMPLER
-from bochner.benchmarks.tables import TABLES
+from bochner.comparison.contenders import LINEAR, MORE_CONTENDERS, OURS, RBF_SAMPLER
 
 
 @pytest.fixture(scope="module")

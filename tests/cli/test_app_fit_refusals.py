@@ -179,14 +179,6 @@ def test_wrong_usage(arguments, message):
     assert message in usage_error(*arguments)
 
 
-def test_a_benchmark_that_does_not_exist(tmp_path):
-    out = tmp_path / "results"
-    message = refusal(tmp_path, "bench", "tabels", "--out", out)
-    known = "tables, gabasr, gaussian, asymmetric, bank, speed, indefinite, digmm"
-    assert message == f"There is no benchmark 'tabels'; there are {known}."
-    assert not out.exists()
-
-
 def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
     monkeypatch.setenv("BOCHNER_DEBUG", "1")
     result = bochner("inspect", tmp_path / "none.bochner")

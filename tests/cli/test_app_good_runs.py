@@ -32,13 +32,13 @@ def model(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("regressor"), table())
 
 
-@pytest.mark.parametrize("name", [None, "fit", "predict", "inspect", "demo", "bench"])
+@pytest.mark.parametrize("name", [None, "fit", "predict", "inspect", "demo"])
 def test_help(name):
     result = bochner(*([name] if name else []), "--help")
     assert result.exit_code == 0
     assert "Usage: bochner" in result.stdout
     if name is None:
-        assert {"fit", "predict", "inspect", "demo", "bench"} <= set(result.stdout.split())
+        assert {"fit", "predict", "inspect", "demo"} <= set(result.stdout.split())
 
 
 def row(output, method):
@@ -297,20 +297,6 @@ def test_the_demo(tmp_path):
     assert float(years) == pytest.approx(1.0, abs=0.02)
     assert (tmp_path / "demo" / "co2.png").read_bytes().startswith(b"\x89PNG")
     assert type(library.load(tmp_path / "demo" / "co2.bochner")).__name__ == "BaNKForecaster"
-
-
-def test_bench_prints_what_it_wrote(tmp_path):
-    result = bochner("bench", "gaussian", "--quick", "--out", tmp_path)
-    assert result.exit_code == 0
-    written = sorted(path.name for path in tmp_path.iterdir())
-    assert "gaussian-quick.csv" in written
-    assert any(name.endswith(".svg") for name in written)
-    flat = result.stdout.replace("\n", "")
-    for name in (name for name in written if "environment" not in name):
-        assert str(tmp_path / name) in flat
-    first = (tmp_path / "gaussian-quick.csv").read_bytes()
-    assert bochner("bench", "gaussian", "--quick", "--out", tmp_path).exit_code == 0
-    assert (tmp_path / "gaussian-quick.csv").read_bytes() == first
 
 
 def test_more_features_approach_the_kernel(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 
 from bochner.plot.curves import curves_figure
 from bochner.plot.forecast import Forecast, forecast_figure
-from bochner.report.benchmarks import FIGURES, gaussian_figures
 
 VALUES = {
     ("wine", "iid", 2): 0.5,
@@ -39,25 +38,6 @@ def test_curves():
 def test_one_panel():
     figure = curves_figure({("wine", "iid", 2): 0.5}, xlabel="p", ylabel="error")
     assert len(figure.axes) == 1
-
-
-def test_the_figure_of_the_gaussian_benchmark_draws_medians():
-    rows = [
-        {
-            "dataset": "wine",
-            "method": "iid",
-            "features_per_input": multiple,
-            "seed": seed,
-            "metric": metric,
-            "value": value * multiple,
-        }
-        for multiple in (2, 8)
-        for metric, values in (("relative_error", (0.1, 0.2, 0.9)), ("seconds", (5.0, 6.0, 7.0)))
-        for seed, value in enumerate(values)
-    ]
-    assert FIGURES["gaussian"] is gaussian_figures
-    (line,) = gaussian_figures(rows)["error"].axes[0].lines
-    np.testing.assert_allclose(line.get_xydata(), [[2, 0.4], [8, 1.6]])
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pandas as pd  # noqa: F401  (imported here so that a missing extra is not
 import typer
 from rich.console import Console
 
-from bochner.cli.benching import run_benchmark
 from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import DiagnoseOptions, diagnose_table
 from bochner.cli.fitting import FitOptions, fit_table, single_target
@@ -176,17 +175,3 @@ def demo(
     """Learn the kernel of carbon dioxide at Mauna Loa, and forecast ten years with bands."""
     with _refusals():
         run_demo(out, n_frequencies, n_chains, seed, Console())
-
-
-@app.command()
-def bench(
-    name: Annotated[str, typer.Argument(help="tables, gaussian, indefinite, asymmetric or bank.")],
-    data: Annotated[
-        Path | None, typer.Option(envvar="BOCHNER_DATA", help="Folder of .npz data sets.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    quick: Annotated[bool, typer.Option("--quick", help="A small design.")] = False,
-) -> None:
-    """Run a benchmark (it goes on where it stopped) and write its tables and figures."""
-    with _refusals():
-        run_benchmark(name, data, out, quick=quick, console=Console())

@@ -7,11 +7,11 @@ import numpy as np
 from rich.console import Console
 
 from bochner import persist
-from bochner.benchmarks.co2 import co2_split, compare_co2, learner
-from bochner.benchmarks.contenders import OURS, Split
-from bochner.benchmarks.store import replacing
+from bochner._numerics.files import replacing
+from bochner.cli.co2 import co2_split, compare_co2, learner
 from bochner.cli.learned import periods_text
 from bochner.cli.output import facts_table, reporting, results_table
+from bochner.comparison.contenders import OURS, Split
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.learning.periods import Period, dominant_periods, wave_energy
 from bochner.plot.forecast import Forecast, Spectrum, forecast_figure

@@ -10,7 +10,6 @@ from rich.console import Console
 from sklearn.model_selection import train_test_split
 
 from bochner import persist
-from bochner.benchmarks.contenders import CONTENDERS, OURS, Split, measure
 from bochner.cli.learned import column_ranges, learned_facts, relevance_table, write_pictures
 from bochner.cli.models import Model
 from bochner.cli.output import (
@@ -21,6 +20,7 @@ from bochner.cli.output import (
     reporting,
     results_table,
 )
+from bochner.comparison.contenders import CONTENDERS, OURS, Split, measure
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.estimators.table_base import TableModel
 from bochner.tables.checks import (

@@ -12,8 +12,8 @@ from rich.table import Table
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
-from bochner.benchmarks.contenders import Split
-from bochner.benchmarks.store import replacing
+from bochner._numerics.files import replacing
+from bochner.comparison.contenders import Split
 from bochner.estimators._bank import BaNK
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor

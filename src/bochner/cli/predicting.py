@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
-from bochner.benchmarks.store import replacing
+from bochner._numerics.files import replacing
 from bochner.cli.output import check_output
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 from bochner.estimators.table_base import TableModel

@@ -3,8 +3,6 @@
 import difflib
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
+from bochner._numerics.files import replacing
 from bochner.persist.vocabulary import Tensors
 
 FORMAT = 1
@@ -70,7 +69,8 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     if len(text) > _LONGEST_HEADER:
         raise ValueError(f"The model has {len(text)} bytes besides arrays of numbers: too many.")
     header = _dumps({"format": FORMAT, "sha256": _digest(text, tensors), "model": tree})
-    _replace(path, to_safetensors(tensors, metadata={_KEY: header}))
+    with replacing(path) as fresh:
+        fresh.write_bytes(to_safetensors(tensors, metadata={_KEY: header}))
 
 
 def read(path: Path) -> tuple[Any, Tensors]:
@@ -106,18 +106,6 @@ def _digest(text: str, tensors: Tensors) -> str:
         array = tensors[name]
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
     return digest.hexdigest()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _check_file(path: Path) -> None:

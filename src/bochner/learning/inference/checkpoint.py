@@ -1,7 +1,6 @@
 """Checkpoint files of runs: arrays and numbers, written whole or not at all."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from io import BytesIO
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bochner._numerics.files import replacing
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.moves import StepSizes
@@ -42,15 +42,8 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
                 arrays[f"draw.{index}.components.{name}"] = value
         arrays[f"draw.{index}.numbers"] = np.array([getattr(draw, n) for n in _DRAW_NUMBERS])
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with fresh.open("wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as fresh, fresh.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

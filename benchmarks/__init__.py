@@ -1,0 +1,59 @@
+"""Data set x method x setting x metric x seed: tidy tables, with the environment that made them."""
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from benchmarks.asymmetric.benchmark import ASYMMETRIC
+from benchmarks.bank.benchmark import BANK
+from benchmarks.digmm.benchmark import DIGMM
+from benchmarks.gabasr.benchmark import GABASR
+from benchmarks.gaussian import GAUSSIAN
+from benchmarks.harness import Benchmark, Cell, Options, render, run
+from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.results import markdown_table, median_table, medians, read_rows
+from benchmarks.speed.benchmark import SPEED
+from benchmarks.tables import TABLES
+
+__all__ = [
+    "BENCHMARKS",
+    "Benchmark",
+    "Cell",
+    "Options",
+    "find",
+    "markdown_table",
+    "median_table",
+    "medians",
+    "read_rows",
+    "render",
+    "run",
+]
+
+BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
+    {
+        benchmark.name: benchmark
+        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, DIGMM, SPEED)
+    }
+)
+
+
+def find(name: str) -> Benchmark:
+    """Return a benchmark by its name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    benchmark : Benchmark
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message lists those there are, the nearest first.
+    """
+    if name not in BENCHMARKS:
+        nearest = difflib.get_close_matches(name, BENCHMARKS, n=len(BENCHMARKS) or 1, cutoff=0.0)
+        raise ValueError(f"There is no benchmark {name!r}; there are {', '.join(nearest)}.")
+    return BENCHMARKS[name]

@@ -1,0 +1,66 @@
+"""``python -m benchmarks NAME``: measure, resuming where an earlier run stopped, and render."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import Progress
+
+import benchmarks
+from benchmarks import Cell
+from benchmarks.figures import FIGURES
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one benchmark and return the exit status: 2 if the request was refused."""
+    options = _parser().parse_args(arguments)
+    try:
+        run_benchmark(options.name, options.data, options.out, quick=options.quick)
+    except (ValueError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def run_benchmark(
+    name: str, data: Path | None, out: Path, *, quick: bool, console: Console | None = None
+) -> None:
+    """Run a benchmark, write its tables and figures, and print the tables."""
+    benchmark = benchmarks.find(name)
+    console = console or Console()
+    with Progress(console=console) as bar:
+        task = bar.add_task(name)
+
+        def report(done: int, total: int, cell: Cell | None) -> None:
+            what = f"{name}: {cell.dataset}, {cell.method}" if cell else name
+            bar.update(task, completed=done, total=total, description=what)
+
+        csv = benchmarks.run(benchmark, data, out, quick=quick, progress=report)
+    written = benchmarks.render(benchmark, csv, FIGURES.get(name))
+    console.print(Markdown(written[0].read_text(encoding="utf-8")))
+    console.print("Wrote " + ", ".join(map(str, (csv, *written))), markup=False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", help=f"one of {', '.join(benchmarks.BENCHMARKS)}")
+    folder = os.environ.get("BOCHNER_DATA")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(folder) if folder else None,
+        help="folder of .npz data sets; BOCHNER_DATA names it, too",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder of the results (results)"
+    )
+    parser.add_argument("--quick", action="store_true", help="run a small design")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Features of asymmetric kernels, next to other methods."""

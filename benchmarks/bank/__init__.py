@@ -1,0 +1,1 @@
+"""Learned kernels (BaNK), next to other methods."""

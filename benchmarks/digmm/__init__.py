@@ -1,0 +1,1 @@
+"""Kernels learned from similarities (DIGMM), next to other methods."""

@@ -1,0 +1,110 @@
+"""The rows of the benchmark of double mixtures."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN, SKIN
+from benchmarks.rows import loaded, scaled, training_rows
+from bochner._numerics.arrays import Array
+
+_SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({COVTYPE: (74_370, 18_592)})
+_EVERY = 200_000
+
+_FIRST_OF_VALIDATION: Mapping[str, int] = MappingProxyType({IJCNN1: 35_000})
+"""The first of the rows at the end of a training part that the source has for validation."""
+
+_FIT, _ERROR = 5_000, 1_000
+
+_POSITIVE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = MappingProxyType(
+    {COVTYPE: lambda y: y == 2, SKIN: lambda y: y == 1, MNIST: lambda y: y}
+)
+"""The class that is told from the rest: lodgepole pine, and skin; digits stay ten classes.
+
+The others have labels of which one alone is positive.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Rows in random order, scaled to the unit cube by the training part.
+
+    Parameters
+    ----------
+    train : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Booleans, or digits.
+    test : ndarray of shape (n2, d)
+        At most 20,000.
+    y_test : ndarray of shape (n2,)
+    validation : ndarray of shape (n,)
+        Which training rows the source has for validation; none of most data sets.
+    """
+
+    train: Array
+    y: NDArray[Any]
+    test: Array
+    y_test: NDArray[Any]
+    validation: NDArray[np.bool_]
+
+    @property
+    def fit(self) -> Array:
+        """At most 5,000 training rows, to which features are fitted."""
+        return self.train[:_FIT]
+
+    @property
+    def error(self) -> Array:
+        """At most 1,000 of the rows of ``fit``, whose Gram matrix is approximated."""
+        return self.fit[:_ERROR]
+
+    @property
+    def unseen(self) -> Array:
+        """At most 1,000 test rows, whose Gram matrix is approximated."""
+        return self.test[:_ERROR]
+
+
+@lru_cache(maxsize=2)
+def split_of(
+    name: str, seed: int, folder: Path | None, *, on_sphere: bool, every: bool = False
+) -> Split:
+    """Return training and test rows of a data set.
+
+    Parameters
+    ----------
+    name : str
+    seed : int
+        Of the split, where the source has none, and of the order of the rows.
+    folder : Path or None
+    on_sphere : bool
+        Whether rows, scaled to the unit cube, are then divided by their Euclidean norms.
+    every : bool, default=False
+        Whether all training rows are wanted, but for those of the digits.
+    """
+    n_train = _EVERY if every and name != MNIST else N_TRAIN.get(name, _EVERY)
+    source = loaded(name, folder)
+    train, y, test, y_test = scaled(source, seed, _SIZES, n_train)
+    rows = training_rows(source, seed, _SIZES, n_train)
+    if on_sphere:
+        train, test = _directions(train), _directions(test)
+    validation = rows >= _FIRST_OF_VALIDATION.get(name, len(source.X))
+    return Split(train, _classes(name, y), test, _classes(name, y_test), validation)
+
+
+def _classes(name: str, y: NDArray[Any]) -> NDArray[Any]:
+    return _POSITIVE[name](y) if name in _POSITIVE else y > 0
+
+
+def _directions(X: Array) -> Array:
+    """Return rows divided by their norms; a row of zeros, such as black, is that of equal entries.
+
+    It has no direction of its own, and some kernels are defined on the sphere alone.
+    """
+    directions: Array = normalize(np.where(X.any(axis=1, keepdims=True), X, 1.0))
+    return directions

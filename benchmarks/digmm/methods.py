@@ -1,0 +1,156 @@
+"""The feature maps that the benchmark of double mixtures compares."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.digmm.design import (
+    DESIGNED,
+    EXACT,
+    LARGER,
+    LEAST_SQUARES,
+    MACLAURIN,
+    PAPER_SKETCH,
+    REWEIGHTED,
+    SPHERICAL,
+    TAYLOR,
+    Size,
+)
+from benchmarks.indefinite.design import FeatureMap, spherical
+from bochner import baselines
+from bochner._numerics.arrays import Array
+from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.features.transformer import FourierFeatures
+from bochner.kernels import TL1, Kernel
+from bochner.spectral.least_squares import Sample, least_squares_weights
+
+_WEIGHT_ROWS, _HELD_OUT = 1_250, 250
+_DIRECTIONS, _QUANTILES = 20_000, 200
+
+Make = Callable[[Kernel, int, int, int, Size], FeatureMap]
+"""From a kernel, numbers of inputs and of real features, a seed and the size of the benchmark."""
+
+
+class Reweighted:
+    """Features of a double mixture whose weights are fitted to the kernel on some rows.
+
+    Parameters
+    ----------
+    mixture : DIGMMFeatures
+    kernel : Kernel
+    seed : int
+        Of the choice of at most 1,250 rows, a fifth of which compares weights.
+    """
+
+    signature_: Array
+
+    def __init__(self, mixture: DIGMMFeatures, kernel: Kernel, seed: int) -> None:
+        self.mixture = mixture
+        self.kernel = kernel
+        self.seed = seed
+
+    def fit(self, X: Array) -> Self:
+        """Infer the mixtures, draw the frequencies, and fit their weights."""
+        drawn = self.mixture.fit(X).frequencies_
+        rows = X[np.random.default_rng(self.seed).permutation(len(X))[:_WEIGHT_ROWS]]
+        n = min(_HELD_OUT, len(rows) // 5)
+        held_out, fit = (Sample(part, part, self.kernel(part)) for part in (rows[:n], rows[n:]))
+        fitted = least_squares_weights(drawn, fit, held_out)
+        self.frequencies_ = drawn.with_weights(fitted.weight, fitted.phase)
+        self.signature_ = self.frequencies_.signature
+        return self
+
+    def transform(self, X: Array) -> NDArray[Any]:
+        """Return the features, of shape (n, n_components)."""
+        features: NDArray[Any] = self.frequencies_.features(X)
+        return features
+
+    def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
+        """Return the approximate Gram matrix."""
+        gram: NDArray[Any] = self.frequencies_.gram(X, Y)
+        return gram
+
+
+def mixture(
+    kernel: Kernel, p: int, seed: int, size: Size, *, expectation: str, **options: Any
+) -> DIGMMFeatures:
+    """Return features of a double mixture, with the paper's sketch unless options say otherwise."""
+    if expectation == "exact":
+        options = {"max_iter": size.max_iter, "n_starts": size.n_starts, **options}
+    options = {"n_sketch": PAPER_SKETCH, **options}
+    return DIGMMFeatures(kernel, p, expectation=expectation, random_state=seed, **options)
+
+
+def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:
+    r"""Return the mean of a TL1 kernel over the directions of a lag, a function of its length.
+
+    Lengths in the city-block norm of uniform directions are represented by 200 quantiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.kernels import TL1
+    >>> mean_over_directions(TL1(2.0), 1)(np.array([0.0, 0.5, 3.0]))
+    array([2. , 1.5, 0. ])
+    """
+    directions = np.random.default_rng(0).standard_normal((_DIRECTIONS, dim))
+    lengths = np.abs(directions).sum(axis=1) / np.linalg.norm(directions, axis=1)
+    levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    length = np.quantile(lengths, levels)
+
+    def mean(distance: Array) -> Array:
+        lag = np.multiply.outer(np.asarray(distance, dtype=np.float64), length)
+        values: Array = np.maximum(kernel.tau - lag, 0.0).mean(axis=-1)
+        return values
+
+    return mean
+
+
+def _spherical(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+    if not isinstance(kernel, TL1):
+        return spherical(kernel, p, seed)
+    # A sphere whose diameter is that of the unit cube.
+    return baselines.SphericalRandomFeatures(
+        mean_over_directions(kernel, dim), p, radius=0.5 * dim**0.5, random_state=seed
+    )
+
+
+def _mixture(expectation: str) -> Make:
+    return lambda kernel, dim, p, seed, size: mixture(
+        kernel, p, seed, size, expectation=expectation
+    )
+
+
+def _larger(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+    return mixture(kernel, p, seed, size, expectation="exact", n_sketch=size.larger_sketch)
+
+
+def _reweighted(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+    return Reweighted(mixture(kernel, p, seed, size, expectation="exact"), kernel, seed)
+
+
+def _fourier(**options: Any) -> Make:
+    return lambda kernel, dim, p, seed, size: FourierFeatures(
+        kernel, p, random_state=seed, **options
+    )
+
+
+def _maclaurin(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+    return baselines.RandomMaclaurin(kernel, p, random_state=seed)
+
+
+METHODS: Mapping[str, Make] = MappingProxyType(
+    {
+        TAYLOR: _mixture("taylor"),
+        EXACT: _mixture("exact"),
+        LARGER: _larger,
+        REWEIGHTED: _reweighted,
+        SPHERICAL: _spherical,
+        MACLAURIN: _maclaurin,
+        DESIGNED: _fourier(),
+        LEAST_SQUARES: _fourier(weights="least_squares"),
+    }
+)

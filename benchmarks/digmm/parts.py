@@ -1,0 +1,171 @@
+"""Measurements of the benchmark of double mixtures."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.digmm.best import best_metrics
+from benchmarks.digmm.data import Split, split_of
+from benchmarks.digmm.design import (
+    BEST,
+    FEATURES_PER_SIZE,
+    LINEAR,
+    SIMILARITIES,
+    TAYLOR,
+    Size,
+)
+from benchmarks.digmm.learning import features_of, learned_accuracy
+from benchmarks.digmm.methods import METHODS, mixture
+from benchmarks.indefinite.design import FeatureMap
+from bochner._numerics.arrays import Array
+from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.kernels import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is measured.
+
+    Parameters
+    ----------
+    name, kernel, method : str
+        A data set, a similarity and a method of the design.
+    multiple : int
+        Frequencies of each part over the number of inputs.
+    seed : int
+    size : Size
+    folder : Path or None
+        Of data sets.
+    """
+
+    name: str
+    kernel: str
+    method: str
+    multiple: int
+    seed: int
+    size: Size
+    folder: Path | None
+
+    def split(self) -> Split:
+        """Return the rows, where the similarity has them."""
+        on_sphere = self.kernel in SIMILARITIES and SIMILARITIES[self.kernel].on_sphere
+        return split_of(self.name, self.seed, self.folder, on_sphere=on_sphere)
+
+    def n_features(self, split: Split) -> int:
+        """Return the number of real features."""
+        return FEATURES_PER_SIZE * self.multiple * int(split.train.shape[1])
+
+    def features(self, exact: Kernel, split: Split) -> FeatureMap:
+        """Return the method's feature map, to be fitted."""
+        dim, p = split.train.shape[1], self.n_features(split)
+        return METHODS[self.method](exact, dim, p, self.seed, self.size)
+
+    def mixture(self, exact: Kernel, split: Split, **options: Any) -> DIGMMFeatures:
+        """Return a double mixture with the given parameters, to be fitted."""
+        expectation = "taylor" if self.method == TAYLOR else "exact"
+        p = self.n_features(split)
+        return mixture(exact, p, self.seed, self.size, expectation=expectation, **options)
+
+
+class Columns:
+    """The columns themselves as features.
+
+    Parameters
+    ----------
+    n_inputs : int
+    """
+
+    def __init__(self, n_inputs: int) -> None:
+        self.signature_ = np.ones(n_inputs)
+
+    def fit(self, X: Array) -> "Columns":
+        """Do nothing."""
+        return self
+
+    def transform(self, X: Array) -> NDArray[Any]:
+        """Return the rows as they are."""
+        return X
+
+    def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
+        """Return inner products."""
+        gram: NDArray[Any] = X @ (X if Y is None else Y).T
+        return gram
+
+
+def accuracy_metrics(task: Task) -> dict[str, float]:
+    """Return the test accuracy of a linear classifier on a method's features."""
+    split = task.split()
+    if task.method == BEST:
+        return best_metrics(task.name, task.n_features(split), task.seed, task.folder)
+    if task.method == LINEAR:
+        return _learned(Columns(split.train.shape[1]), split, task.seed)
+    return _learned(task.features(_exact(task, split), split), split, task.seed)
+
+
+def error_metrics(task: Task) -> dict[str, float]:
+    """Return the root mean square error of a method's Gram matrix, as in Figure 2.
+
+    Over rows that the method was fitted to, as in the paper, and over test rows.
+    """
+    split = task.split()
+    exact = _exact(task, split)
+    features = task.features(exact, split)
+    metrics = _fitted(features, split) | _error(features, exact, split.error)
+    return metrics | {"test_rmse": _error(features, exact, split.unseen)["rmse"]}
+
+
+def setting_metrics(task: Task, **options: Any) -> dict[str, float]:
+    """Return error and accuracy of a double mixture whose parameters are not all the paper's."""
+    split = task.split()
+    exact = _exact(task, split)
+    features = task.mixture(exact, split, **options)
+    metrics = _learned(features, split, task.seed)
+    return {**metrics, **_error(features, exact, split.error)}
+
+
+def ascent_metrics(task: Task) -> dict[str, float]:
+    """Return what every iteration changed, and the bound after it: ``change(1)``, ``bound(1)``."""
+    split = task.split()
+    features = task.mixture(_exact(task, split), split)
+    metrics = _fitted(features, split)
+    metrics["n_iter"] = float(features.n_iter_)
+    for what, values in (("change", features.changes_), ("bound", features.elbo_)):
+        found = {f"{what}({place})": float(value) for place, value in enumerate(values, start=1)}
+        metrics |= found
+    return metrics
+
+
+def speed_metrics(task: Task) -> dict[str, float]:
+    """Return the seconds of a fit."""
+    split = task.split()
+    return _fitted(task.mixture(_exact(task, split), split), split)
+
+
+def _exact(task: Task, split: Split) -> Kernel:
+    return SIMILARITIES[task.kernel].kernel(split.train.shape[1])
+
+
+def _fitted(features: FeatureMap, split: Split) -> dict[str, float]:
+    start = perf_counter()
+    features.fit(split.fit)
+    return {"fit_seconds": perf_counter() - start}
+
+
+def _learned(features: FeatureMap, split: Split, seed: int) -> dict[str, float]:
+    metrics = _fitted(features, split)
+    start = perf_counter()
+    Z = features_of(features, split.train)
+    metrics["transform_seconds"] = perf_counter() - start
+    return metrics | learned_accuracy(features, split, seed, Z)
+
+
+def _error(features: FeatureMap, kernel: Kernel, X: Array) -> dict[str, float]:
+    """Return the root mean square error over pairs of different rows, and over their values'."""
+    pairs = ~np.eye(len(X), dtype=bool)
+    exact = kernel(X)[pairs]
+    error = float(np.sqrt(np.mean((features.gram(X)[pairs] - exact) ** 2)))
+    return {"rmse": error, "relative_error": error / float(np.sqrt(np.mean(exact**2)))}

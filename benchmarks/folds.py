@@ -1,0 +1,113 @@
+"""Training and test rows of data sets, as benchmarks of learned kernels split them."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from benchmarks.rows import loaded
+from bochner._numerics.arrays import Array
+from bochner.datasets import Dataset
+
+FOLDS = 5
+
+_SPLIT_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """Training rows and the test rows of one fold.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        In units of the source.
+    y : ndarray of shape (n,)
+        Standardised, or zeros and ones.
+    X_test : ndarray of shape (n2, d)
+    y_test : ndarray of shape (n2,)
+        By mean and standard deviation of the training rows.
+    is_regression : bool
+    unit : float, default=1.0
+        Standard deviation of the training target, in units of the source.
+    """
+
+    X: Array
+    y: NDArray[Any]
+    X_test: Array
+    y_test: NDArray[Any]
+    is_regression: bool
+    unit: float = 1.0
+
+    def part(self, rows: NDArray[np.intp]) -> "Fold":
+        """Return the fold with some of its training rows."""
+        return replace(self, X=self.X[rows], y=self.y[rows])
+
+    def inner(self, n: int, rng: np.random.Generator) -> "Fold":
+        """Return at most ``n`` training rows, with a quarter as many others to test on."""
+        order = rng.permutation(len(self.y))
+        n = min(n, 4 * len(order) // 5)
+        fit, held = order[:n], order[n : n + max(1, n // 4)]
+        return replace(self, X=self.X[fit], y=self.y[fit], X_test=self.X[held], y_test=self.y[held])
+
+
+@lru_cache(maxsize=2)
+def fold_of(name: str, fold: int, folder: Path | None) -> Fold:
+    """Return one of five folds of a data set; see :func:`one_of_five`.
+
+    Parameters
+    ----------
+    name : str
+    fold : int
+        From 0 to 4.
+    folder : Path or None
+    """
+    return one_of_five(loaded(name, folder), fold)
+
+
+def one_of_five(dataset: Dataset, fold: int) -> Fold:
+    """Return one of five folds, shuffled with the seed zero, and stratified for classes.
+
+    Of more than two classes, the most frequent one is to be told from the rest.
+    """
+    y = _target(dataset)
+    kind = KFold if dataset.task == "regression" else StratifiedKFold
+    splits = kind(FOLDS, shuffle=True, random_state=_SPLIT_SEED).split(dataset.X, y)
+    train, test = list(splits)[fold]
+    return _split(dataset, y, train, test)
+
+
+def held_out_at_random(dataset: Dataset, seed: int) -> Fold:
+    """Return a split with a fifth of the rows, chosen at random, to test on."""
+    return _split(dataset, _target(dataset), *fifth_at_random(len(dataset.y), seed))
+
+
+def fifth_at_random(n: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the numbers of four fifths of ``n`` rows to learn from, and of the others."""
+    order = np.random.default_rng(seed).permutation(n)
+    n_test = n // FOLDS
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def _split(
+    dataset: Dataset, y: NDArray[Any], train: NDArray[np.intp], test: NDArray[np.intp]
+) -> Fold:
+    is_regression, unit = dataset.task == "regression", 1.0
+    if is_regression:
+        unit = float(y[train].std())
+        y = (y - y[train].mean()) / unit
+    return Fold(dataset.X[train], y[train], dataset.X[test], y[test], is_regression, unit)
+
+
+def _target(dataset: Dataset) -> NDArray[Any]:
+    if dataset.task == "regression":
+        return np.asarray(dataset.y, dtype=np.float64)
+    classes, which, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
+    if len(classes) == 2:
+        return which.astype(np.intp)
+    indicator: NDArray[np.intp] = (which == np.argmax(counts)).astype(np.intp)
+    return indicator

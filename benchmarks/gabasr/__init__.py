@@ -1,0 +1,1 @@
+"""Locally stationary learned kernels (GaBaSR), next to other methods."""

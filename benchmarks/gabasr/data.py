@@ -1,0 +1,134 @@
+"""Data of the benchmark of locally stationary kernels: prepared tables, and what is generated."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.preprocessing import OneHotEncoder
+
+from benchmarks.gabasr.design import CALIFORNIA
+from benchmarks.rows import loaded
+from bochner._numerics.arrays import Array
+from bochner.datasets import Dataset
+
+XOR_SPREAD = 0.5
+LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3
+
+_HOUSES_UNIT = 1e5
+_DOPPLER_ROWS = 400
+_LEAST_NOISE, _NOISE_FACTOR = 0.02, 3.0
+
+
+@lru_cache(maxsize=2)
+def prepared(name: str, folder: Path | None) -> Dataset:
+    """Return a data set as all methods meet it.
+
+    Codes of columns with more than two levels become indicators, as codes in the order of their
+    spelling mean nothing. California's houses get averages per household and a target in units
+    of 100,000 dollars, as scikit-learn has them.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path or None
+    """
+    dataset = loaded(name, folder)
+    if name == CALIFORNIA:
+        return per_household(dataset)
+    return with_indicators(dataset)
+
+
+def per_household(dataset: Dataset) -> Dataset:
+    """Return California's houses with scikit-learn's columns, from totals of every block."""
+    if "totalRooms" not in dataset.feature_names:
+        return dataset
+    column = dict(zip(dataset.feature_names, dataset.X.T, strict=True))
+    households = column["households"]
+    averages = {
+        "MedInc": column["medianIncome"],
+        "HouseAge": column["housingMedianAge"],
+        "AveRooms": column["totalRooms"] / households,
+        "AveBedrms": column["totalBedrooms"] / households,
+        "Population": column["population"],
+        "AveOccup": column["population"] / households,
+        "Latitude": column["latitude"],
+        "Longitude": column["longitude"],
+    }
+    return replace(
+        dataset,
+        X=np.column_stack(list(averages.values())),
+        y=dataset.y / _HOUSES_UNIT,
+        feature_names=tuple(averages),
+    )
+
+
+def with_indicators(dataset: Dataset) -> Dataset:
+    """Return the data set with an indicator for every level of a column of more than two."""
+    is_code = np.array(dataset.categorical, dtype=bool)
+    if not is_code.any():
+        return dataset
+    encoder = OneHotEncoder(drop="if_binary", sparse_output=False)
+    indicators = encoder.fit_transform(dataset.X[:, is_code])
+    X = np.column_stack([dataset.X[:, ~is_code], indicators])
+    return replace(dataset, X=X, feature_names=(), categorical=())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """A series of one input, and the truth behind it where it was generated.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    f : ndarray of shape (n,) or None
+        The target without noise.
+    noise : ndarray of shape (n,) or None
+        The noise's standard deviation.
+    """
+
+    dataset: Dataset
+    f: Array | None = None
+    noise: Array | None = None
+
+
+def doppler(seed: int) -> Series:
+    r"""Return a signal of changing frequency and amplitude, with noise that grows.
+
+    .. math:: y(t) = \sqrt{t (1 - t)} \sin(2 \pi \cdot 1.05 / (t + 0.05)) + \sigma(t) \varepsilon,
+
+    at 400 random places of the unit interval, with a deviation of the noise from 0.02 at its
+    start to three times as much at its end. The signal is that of Donoho and Johnstone, "Ideal
+    spatial adaptation by wavelet shrinkage", 1994.
+    """
+    rng = np.random.default_rng(seed)
+    t = np.sort(rng.random(_DOPPLER_ROWS))
+    f = np.sqrt(t * (1.0 - t)) * np.sin(2.0 * np.pi * 1.05 / (t + 0.05))
+    noise = _LEAST_NOISE * (1.0 + (_NOISE_FACTOR - 1.0) * t)
+    y = f + noise * rng.standard_normal(len(t))
+    return Series(Dataset("doppler", t[:, None], y, "regression"), f, noise)
+
+
+def xor_rows(rng: np.random.Generator, n: int) -> tuple[Array, NDArray[np.intp]]:
+    """Return rows (n, 2) and labels of the problem of exclusive or.
+
+    Rows scatter, with standard deviation one half, about the corners of a square of side two; of
+    class one are those about a corner whose coordinates have unlike signs.
+    """
+    corner = rng.choice([-1.0, 1.0], size=(n, 2))
+    y = (corner[:, 0] != corner[:, 1]).astype(np.intp)
+    return corner + XOR_SPREAD * rng.standard_normal((n, 2)), y
+
+
+def xor_probability(X: Array) -> Array:
+    r"""Return the probability of class one.
+
+    Given a coordinate, its corner's is one with probability :math:`p_i = 1 / (1 + \exp(-2 x_i /
+    \sigma^2))`, independently of the other's: the probability is :math:`p_1 (1 - p_2) + p_2 (1 -
+    p_1)`.
+    """
+    first, second = expit(2.0 * X / XOR_SPREAD**2).T
+    probability: Array = first * (1.0 - second) + second * (1.0 - first)
+    return probability

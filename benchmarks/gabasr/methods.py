@@ -1,0 +1,191 @@
+"""What locally stationary kernels are compared with, and how the learners are made."""
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+
+from benchmarks.folds import Fold
+from benchmarks.gabasr.design import (
+    BANK,
+    LINEAR,
+    LINEAR_SVM,
+    MOST_CHOICE_ROWS,
+    MOST_ROWS,
+    OURS,
+    PAPER_SWEEPS,
+    PUBLISHED,
+    RBF_SVM,
+    TREES,
+    TRENDS,
+    Budget,
+)
+from benchmarks.predictions import (
+    Prediction,
+    boosting,
+    chosen,
+    figures,
+    loss,
+    predict,
+    scaled,
+    thinned,
+)
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.gabasr_classifier import GaBaSRClassifier
+from bochner.estimators.gabasr_regressor import GaBaSRRegressor
+from bochner.features.length_scales import median_distance
+
+_PENALTIES = tuple(10.0**k for k in range(-3, 4))
+_LINEAR_CS = (0.01, 0.1, 1.0, 10.0)
+_CS = (0.1, 1.0, 10.0, 100.0)
+_EPSILONS = (0.01, 0.1)
+_WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
+"""Length scales of Gaussian kernels, over the median distance."""
+
+_LINEAR_ITERATIONS = 5_000
+_STEPS = 1_000_000
+_CACHE_MEGABYTES = 500
+
+
+def learner(method: str, budget: Budget, seed: int, *, is_regression: bool, trend: int = 0) -> Any:
+    """Return an estimator that learns its kernel.
+
+    Parameters
+    ----------
+    method : {OURS, PUBLISHED, BANK}
+        What was published is a classifier here: independence proposals, five sweeps of which the
+        last one is kept, all pairs of the two sets of frequencies, and weights by least squares
+        inside the logistic function.
+    budget : Budget
+    seed : int
+    is_regression : bool
+    trend : int, default=0
+        Degree of the polynomial, with ``OURS`` and ``BANK``.
+    """
+    shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
+    if method == PUBLISHED:
+        return GaBaSRClassifier(
+            budget.n_frequencies,
+            sampler="mh",
+            n_burn_in=PAPER_SWEEPS - 1,
+            n_samples=1,
+            thin=1,
+            pairs="grid",
+            likelihood="paper",
+            **shared,
+        )
+    kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {
+        (OURS, True): GaBaSRRegressor,
+        (OURS, False): GaBaSRClassifier,
+        (BANK, True): BaNKRegressor,
+        (BANK, False): BaNKClassifier,
+    }
+    return kinds[method, is_regression](
+        budget.n_frequencies,
+        n_burn_in=budget.n_iterations,
+        n_samples=budget.n_iterations,
+        trend=trend,
+        **shared,
+    )
+
+
+def chosen_trend(method: str, budget: Budget, fold: Fold, seed: int) -> int:
+    """Return the degree of the trend of greater predictive density on held-out training rows.
+
+    Two fits with a quarter of the budget, to four fifths of the training rows or less.
+    """
+    inner = fold.inner(MOST_CHOICE_ROWS[TREES], np.random.default_rng(seed))
+    few = Budget(budget.n_frequencies, max(2, budget.n_iterations // 4), budget.seconds / 4.0)
+
+    def loss_of(trend: int) -> float:
+        model = learner(method, few, seed, is_regression=True, trend=trend)
+        return figures(predict(model.fit(inner.X, inner.y), inner), inner)["nlpd"]
+
+    return min(TRENDS, key=loss_of)
+
+
+def compete(method: str, fold: Fold, seed: int) -> Prediction:
+    """Return a competitor's predictions; its settings are chosen on training rows alone.
+
+    Parameters
+    ----------
+    method : {LINEAR, LINEAR_SVM, RBF_SVM, TREES}
+    fold : Fold
+    seed : int
+    """
+    rng = np.random.default_rng([seed, sorted(_COMPETITORS).index(method)])
+    fold = thinned(fold, MOST_ROWS[method], rng)
+    if method != TREES:
+        fold = scaled(fold)
+    return _COMPETITORS[method](fold, rng)
+
+
+def ranking_loss(prediction: Prediction, fold: Fold) -> float:
+    """Return the mean square error, or of classes one less the area under the curve."""
+    if fold.is_regression:
+        return loss(prediction, fold)
+    return 1.0 - auc(prediction.mean, fold)
+
+
+def auc(score: Array, fold: Fold) -> float:
+    """Return the area under the receiver operating characteristic."""
+    return float(roc_auc_score(fold.y_test, score))
+
+
+def _linear(fold: Fold, rng: np.random.Generator) -> Prediction:
+    def fitted(fold: Fold, penalty: float) -> Prediction:
+        if fold.is_regression:
+            return Prediction(Ridge(penalty).fit(fold.X, fold.y).predict(fold.X_test))
+        model = LogisticRegression(C=1.0 / penalty, max_iter=1_000).fit(fold.X, fold.y)
+        return Prediction(model.predict_proba(fold.X_test)[:, 1])
+
+    return chosen(fitted, _PENALTIES, fold, MOST_CHOICE_ROWS[LINEAR], rng)
+
+
+def _linear_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
+    state = int(rng.integers(2**31))
+
+    def fitted(fold: Fold, C: float) -> Prediction:
+        kind = LinearSVR if fold.is_regression else LinearSVC
+        return _machine(kind(C=C, max_iter=_LINEAR_ITERATIONS, random_state=state), fold)
+
+    return chosen(fitted, _LINEAR_CS, fold, MOST_CHOICE_ROWS[LINEAR_SVM], rng, ranking_loss)
+
+
+def _rbf_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
+    distance = median_distance(fold.X, np.random.default_rng(rng.integers(2**31)))
+
+    def fitted(fold: Fold, setting: tuple[float, float, float]) -> Prediction:
+        C, width, epsilon = setting
+        gamma = 0.5 / (width * distance) ** 2
+        shared = {"C": C, "gamma": gamma, "max_iter": _STEPS, "cache_size": _CACHE_MEGABYTES}
+        model = SVR(epsilon=epsilon, **shared) if fold.is_regression else SVC(**shared)
+        return _machine(model, fold)
+
+    epsilons = _EPSILONS if fold.is_regression else _EPSILONS[:1]
+    settings = tuple(product(_CS, _WIDTHS, epsilons))
+    return chosen(fitted, settings, fold, MOST_CHOICE_ROWS[RBF_SVM], rng, ranking_loss)
+
+
+def _machine(model: Any, fold: Fold) -> Prediction:
+    model.fit(fold.X, fold.y)
+    if fold.is_regression:
+        return Prediction(model.predict(fold.X_test))
+    return Prediction(expit(model.decision_function(fold.X_test)), is_probability=False)
+
+
+def _boosting(fold: Fold, rng: np.random.Generator) -> Prediction:
+    return boosting(fold, MOST_CHOICE_ROWS[TREES], rng)
+
+
+_COMPETITORS: Mapping[str, Callable[[Fold, np.random.Generator], Prediction]] = MappingProxyType(
+    {LINEAR: _linear, LINEAR_SVM: _linear_svm, RBF_SVM: _rbf_svm, TREES: _boosting}
+)

@@ -1,0 +1,123 @@
+"""The paper's synthetic regression: a function whose spectrum is a mixture, and what is learned."""
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import norm
+
+from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
+from benchmarks.gabasr.methods import learner
+from benchmarks.gaussian_process import posterior
+from bochner._numerics.arrays import Array
+from bochner.datasets import SpectralDraw, make_spectral_mixture
+from bochner.kernels import SpectralMixture
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.preparation import Scaling
+
+SPECTRUM = SpectralMixture(
+    (1.0 / 3.0,) * 3,
+    ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)),
+    (0.5**2, 0.5**2, 0.25**2),
+)
+"""Equation (12), its last parameters being standard deviations squared."""
+
+_WIDTH = 0.1
+FREQUENCIES = tuple(round(_WIDTH * (k + 0.5), 2) for k in range(60))
+PLACES = tuple(round(-10.0 + 0.2 * k, 1) for k in range(101))
+
+_ROWS, _TEST_ROWS, _REACH = 250, 1_000, 10.0
+_NOISE = 1.0 / np.sqrt(MIXTURE_FREQUENCIES)
+
+
+def metric_name(what: str, place: float) -> str:
+    """Return the name of the metric: a ``density`` or the ``function`` at a place."""
+    return f"{what}_at_{place:g}"
+
+
+def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
+    """Return the error of a learned function, over the function's standard deviation.
+
+    Rows are 250 random places of [-10, 10], the function has 250 frequencies of the mixture (12)
+    with standard normal weights, and the noise is of deviation one, as these weights; the error is
+    at 1,000 other places. In the first trial with the function and with the density of the
+    absolute value of a frequency.
+
+    Parameters
+    ----------
+    method : str
+        One that learns its kernel, or the posterior mean with the true kernel.
+    size : Size
+    seed : int
+    """
+    draw = _draw(seed)
+    X, y = draw.dataset.X[:_ROWS], draw.dataset.y[:_ROWS]
+    rest, f = draw.dataset.X[_ROWS:], draw.f[_ROWS:]
+    if method == TRUE:
+        mean = posterior(SPECTRUM, _NOISE, X, y, rest)[0]
+        density = true_density()
+    else:
+        model = learner(method, size.mixture, seed, is_regression=True).fit(X, y)
+        mean = model.predict(rest)
+        density = learned_density(model.learned_[0].draws, float(Scaling.of(X).scale[0]))
+    test = slice(_TEST_ROWS)
+    error = np.sqrt(np.mean((mean[test] - f[test]) ** 2)) / f[test].std()
+    found = {"rms_error": float(error)}
+    if seed == 0:
+        shown = (f if method == TRUE else mean)[_TEST_ROWS:]
+        curves = (("function", PLACES, shown), ("density", FREQUENCIES, density))
+        found |= {
+            metric_name(what, place): float(value)
+            for what, places, values in curves
+            for place, value in zip(places, values, strict=True)
+        }
+    return found
+
+
+@lru_cache(maxsize=1)
+def _draw(seed: int) -> SpectralDraw:
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(-_REACH, _REACH, size=_ROWS + _TEST_ROWS)
+    return make_spectral_mixture(
+        weights=SPECTRUM.weights,
+        means=SPECTRUM.means,
+        covariances=SPECTRUM.covariances,
+        noise=_NOISE,
+        n_frequencies=MIXTURE_FREQUENCIES,
+        X=np.concatenate([places, PLACES])[:, None],
+        random_state=rng,
+    )
+
+
+def true_density() -> Array:
+    """Return the density of the absolute value of a frequency of (12), at FREQUENCIES."""
+    means = np.array(SPECTRUM.means)[:, 0]
+    deviations = np.sqrt(np.array(SPECTRUM.covariances))
+    at = np.array(FREQUENCIES)[:, None]
+    both = norm.pdf(at, means, deviations) + norm.pdf(at, -means, deviations)
+    density: Array = both @ np.array(SPECTRUM.weights)
+    return density
+
+
+def learned_density(draws: Draws, scale: float) -> Array:
+    r"""Return the density about FREQUENCIES of the absolute value of a frequency of the draws.
+
+    A wave :math:`\sqrt 2 \cos(v x / 2 + \psi) \cos(s x)` is one of the frequencies
+    :math:`s \pm v/2`, which count a half each.
+
+    Parameters
+    ----------
+    draws : Draws
+        Of one input.
+    scale : float
+        Units of the input per unit of the scaled one.
+    """
+    waves = [draws.waves(index) for index in range(draws.n_draws)]
+    shifts = [np.zeros_like(wave.omega) if wave.v is None else 0.5 * wave.v for wave in waves]
+    pairs = zip(waves, shifts, strict=True)
+    omega = np.concatenate(
+        [wave.omega + sign * shift for wave, shift in pairs for sign in (-1.0, 1.0)]
+    )
+    edges = _WIDTH * np.arange(len(FREQUENCIES) + 1)
+    counts, _ = np.histogram(np.abs(omega) / scale, bins=edges)
+    density: Array = counts / (omega.size * _WIDTH)
+    return density

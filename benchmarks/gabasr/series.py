@@ -1,0 +1,107 @@
+"""Predictive densities on series whose variance changes, and on one whose does not."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.folds import fifth_at_random
+from benchmarks.gabasr.data import (
+    LENGTH_SCALE,
+    STATIONARY_NOISE,
+    Series,
+    doppler,
+    prepared,
+)
+from benchmarks.gabasr.design import DOPPLER, STATIONARY, TRUE, Size
+from benchmarks.gabasr.methods import learner
+from benchmarks.gaussian_process import posterior
+from benchmarks.predictions import log_density
+from bochner._numerics.arrays import Array
+from bochner.datasets import make_gp_draw
+from bochner.kernels import Gaussian
+
+SHOWN = tuple(round(0.01 * k, 2) for k in range(101))
+
+_STATIONARY_ROWS = 300
+
+Indices = NDArray[np.intp]
+
+
+def shown_name(what: str, share: float) -> str:
+    """Return the name of the metric: ``place``, ``mean``, ``low`` or ``high`` along the series."""
+    return f"{what}_at_{share:g}"
+
+
+def series_metrics(
+    name: str, method: str, size: Size, seed: int, folder: Path | None
+) -> dict[str, float]:
+    """Return the log predictive density of held-out rows, in nats a row, and their ``r2``.
+
+    A random fifth of the rows is held out; generated series are drawn anew for every seed. In the
+    first split with the central 95 % of the prediction along the series.
+
+    Parameters
+    ----------
+    name : {MCYCLE, DOPPLER, STATIONARY}
+    method : str
+        One that learns its kernel, or the truth: of the Doppler series the signal and its noise,
+        of the stationary one the posterior with the true kernel.
+    size : Size
+    seed : int
+    folder : Path or None
+    """
+    series = _series(name, seed, folder)
+    X, y = series.dataset.X, series.dataset.y
+    train, test = fifth_at_random(len(y), seed)
+    if method == TRUE:
+        mean, std = _truth(series, train, test)
+        return _figures(y[test], mean, std)
+    model = learner(method, size.series, seed, is_regression=True).fit(X[train], y[train])
+    found = _figures(y[test], *model.predict(X[test], return_std=True))
+    if seed == 0:
+        low, high = X.min(), X.max()
+        places = low + (high - low) * np.array(SHOWN)
+        mean, std = model.predict(places[:, None], return_std=True)
+        curves = {
+            "place": places,
+            "mean": mean,
+            "low": mean - 1.96 * std,
+            "high": mean + 1.96 * std,
+        }
+        found |= {
+            shown_name(what, share): float(value)
+            for what, curve in curves.items()
+            for share, value in zip(SHOWN, curve, strict=True)
+        }
+    return found
+
+
+def _series(name: str, seed: int, folder: Path | None) -> Series:
+    if name == DOPPLER:
+        return doppler(seed)
+    if name == STATIONARY:
+        draw = make_gp_draw(
+            _STATIONARY_ROWS,
+            1,
+            length_scale=LENGTH_SCALE,
+            noise=STATIONARY_NOISE,
+            random_state=seed,
+        )
+        return Series(draw.dataset)
+    return Series(prepared(name, folder))
+
+
+def _truth(series: Series, train: Indices, test: Indices) -> tuple[Array, Array]:
+    X, y = series.dataset.X, series.dataset.y
+    if series.f is not None and series.noise is not None:
+        return series.f[test], series.noise[test]
+    return posterior(Gaussian(LENGTH_SCALE), STATIONARY_NOISE, X[train], y[train], X[test])
+
+
+def _figures(y: Array, mean: Array, std: Array) -> dict[str, float]:
+    residual = y - mean
+    return {
+        "lpd": float(np.mean(log_density(residual, std))),
+        "r2": 1.0 - float(np.mean(residual**2) / np.var(y)),
+    }

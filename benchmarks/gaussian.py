@@ -1,0 +1,87 @@
+"""Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.harness import Benchmark, Cell, Options
+from benchmarks.results import Row, median_table
+from bochner import datasets, kernels
+from bochner._numerics.arrays import Array
+from bochner.features.length_scales import median_distance
+from bochner.features.transformer import FourierFeatures
+
+RBF_SAMPLER = "RBFSampler"
+_FOLDER_SETS = ("letter", "ijcnn1", "cod_rna")
+_BUNDLED_SETS = ("wine", "breast_cancer")
+_MULTIPLES = (2, 8, 32)
+_ROWS = 800
+_SCHEMES = ("iid", "orthogonal", "qmc", "structured")
+
+
+def _cells(options: Options) -> Iterable[Cell]:
+    names = _FOLDER_SETS if options.data and not options.quick else _BUNDLED_SETS
+    multiples = _MULTIPLES[:2] if options.quick else _MULTIPLES
+    seeds = range(3 if options.quick else 20)
+    return [
+        Cell(name, method, seed, {"features_per_input": multiple})
+        for name in names
+        for multiple in multiples
+        for method in (RBF_SAMPLER, *_SCHEMES)
+        for seed in seeds
+    ]
+
+
+def _run(cell: Cell, options: Options) -> Mapping[str, float]:
+    X = datasets.load(cell.dataset, folder=options.data).X
+    rng = np.random.default_rng(cell.seed)
+    rows = rng.choice(len(X), min(_ROWS, len(X)), replace=False)
+    X = StandardScaler().fit(X).transform(X[rows])
+    length_scale = median_distance(X, rng)
+    exact = kernels.Gaussian(length_scale)(X)
+    n_components = int(cell.settings["features_per_input"]) * X.shape[1]
+    approximate = _gram(cell.method, X, length_scale, n_components, cell.seed)
+    error = np.linalg.norm(approximate - exact) / np.linalg.norm(exact)
+    return {"relative_error": float(error)}
+
+
+def _gram(method: str, X: Array, length_scale: float, n_components: int, seed: int) -> Array:
+    if method == RBF_SAMPLER:
+        gamma = 0.5 / length_scale**2
+        sampler = RBFSampler(gamma=gamma, n_components=n_components, random_state=seed)
+        Z: Array = sampler.fit_transform(X)
+        return Z @ Z.T
+    kernel = kernels.Gaussian(length_scale)
+    features = FourierFeatures(kernel, n_components, scheme=method, random_state=seed)
+    return features.fit(X).gram(X)
+
+
+def _summarise(rows: Sequence[Row]) -> str:
+    parts = [
+        "Relative error of the Gram matrix of a Gaussian kernel, ‖K̂ − K‖_F / ‖K‖_F, on 800 "
+        "standardised rows, the length scale their median distance, at p features for d inputs: "
+        f"median over seeds, and its ratio to {RBF_SAMPLER}'s.",
+    ]
+    for multiple in dict.fromkeys(row["features_per_input"] for row in rows):
+        chosen = [row for row in rows if row["features_per_input"] == multiple]
+        table = median_table(
+            chosen,
+            index="dataset",
+            columns="method",
+            metric="relative_error",
+            ratio_to=RBF_SAMPLER,
+        )
+        parts += [f"p = {multiple} d", table]
+    return "\n\n".join(parts)
+
+
+GAUSSIAN = Benchmark(
+    name="gaussian",
+    description="Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme.",
+    settings=("features_per_input",),
+    cells=_cells,
+    run=_run,
+    summarise=_summarise,
+)

@@ -1,0 +1,1 @@
+"""Features of indefinite kernels, next to other methods."""

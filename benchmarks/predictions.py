@@ -1,0 +1,163 @@
+"""What a method predicts at the test rows of a fold, its figures, and choices by them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from benchmarks.folds import Fold
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.preparation import Scaling
+
+INTERVAL = 0.9
+
+_CLIP = 10.0
+_TREES = tuple(product((0.05, 0.15), (15, 63)))
+_MOST_TREES = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What is predicted at test rows.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n,)
+        Of the target, or the probability of a one.
+    std : ndarray of shape (n,) or None
+        Of the target, where a method has it.
+    is_probability : bool, default=True
+        Of classes: false where a method only ranks rows, those above one half being ones.
+    """
+
+    mean: Array
+    std: Array | None = None
+    is_probability: bool = True
+
+
+def loss(prediction: Prediction, fold: Fold) -> float:
+    """Return the mean square error, or the mean negative log probability of the class."""
+    if fold.is_regression:
+        return float(np.mean((prediction.mean - fold.y_test) ** 2))
+    return log_loss(prediction.mean, fold.y_test)
+
+
+def log_loss(probability: Array, y: NDArray[Any]) -> float:
+    """Return the mean negative log probability of labels zero and one."""
+    tiny = np.finfo(np.float64).eps
+    right = np.where(y == 1, probability, 1.0 - probability)
+    return float(-np.mean(np.log(np.maximum(right, tiny))))
+
+
+def predict(model: Any, fold: Fold) -> Prediction:
+    """Return the predictions of a fitted model that has deviations or probabilities."""
+    if fold.is_regression:
+        return Prediction(*model.predict(fold.X_test, return_std=True))
+    return Prediction(model.predict_proba(fold.X_test)[:, 1])
+
+
+def figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
+    """Return errors, and where there are deviations or probabilities the ``nlpd``.
+
+    ``mse``, and ``coverage`` of central 90 % intervals, or ``error``: the share of wrong classes.
+    """
+    mean, y = prediction.mean, fold.y_test
+    if fold.is_regression:
+        found = {"mse": float(np.mean((mean - y) ** 2))}
+        if prediction.std is not None:
+            found |= _of_intervals(y - mean, prediction.std)
+        return found
+    found = {"error": float(np.mean((mean > 0.5) != (y == 1)))}
+    if prediction.is_probability:
+        found["nlpd"] = log_loss(mean, y)
+    return found
+
+
+def _of_intervals(residual: Array, std: Array) -> dict[str, float]:
+    half_width = ndtri(0.5 + INTERVAL / 2.0) * std
+    return {
+        "coverage": float(np.mean(np.abs(residual) <= half_width)),
+        "nlpd": float(-np.mean(log_density(residual, std))),
+    }
+
+
+def log_density(residual: Array, std: Array) -> Array:
+    """Return log densities of normal variables of mean zero, in nats."""
+    density: Array = -0.5 * np.log(2.0 * np.pi * std**2) - 0.5 * (residual / std) ** 2
+    return density
+
+
+def scaled(fold: Fold) -> Fold:
+    """Return inputs less their median, over a deviation that outliers do not move, clipped."""
+    scaling = Scaling.of(fold.X)
+    X, X_test = (np.clip(scaling.apply(X), -_CLIP, _CLIP) for X in (fold.X, fold.X_test))
+    return replace(fold, X=X, X_test=X_test)
+
+
+def thinned(fold: Fold, most: int, rng: np.random.Generator) -> Fold:
+    """Return the fold with at most so many training rows, chosen at random."""
+    if len(fold.y) <= most:
+        return fold
+    return fold.part(np.sort(rng.permutation(len(fold.y))[:most]))
+
+
+def chosen(
+    predictor: Callable[[Fold, Any], Prediction],
+    settings: Sequence[Any],
+    fold: Fold,
+    n: int,
+    rng: np.random.Generator,
+    criterion: Callable[[Prediction, Fold], float] = loss,
+) -> Prediction:
+    """Return the predictions with the setting that is least on held-out training rows.
+
+    Parameters
+    ----------
+    predictor : callable
+        From a fold and a setting to predictions at its test rows.
+    settings : sequence
+    fold : Fold
+    n : int
+        Rows that learn for the choice; a quarter as many more compare the settings.
+    rng : Generator
+    criterion : callable, default=loss
+    """
+    choice = fold.inner(n, rng)
+    best = min(settings, key=lambda setting: criterion(predictor(choice, setting), choice))
+    return predictor(fold, best)
+
+
+def boosting(fold: Fold, n: int, rng: np.random.Generator) -> Prediction:
+    """Return the predictions of trees: rate and size chosen, their number by early stopping.
+
+    Parameters
+    ----------
+    fold : Fold
+    n : int
+        Rows that learn for the choice.
+    rng : Generator
+    """
+    state = int(rng.integers(2**31))
+
+    def boosted(fold: Fold, setting: tuple[float, int]) -> Prediction:
+        kind = HistGradientBoostingRegressor
+        if not fold.is_regression:
+            kind = HistGradientBoostingClassifier
+        model = kind(
+            learning_rate=setting[0],
+            max_leaf_nodes=setting[1],
+            max_iter=_MOST_TREES,
+            early_stopping=True,
+            n_iter_no_change=20,
+            random_state=state,
+        ).fit(fold.X, fold.y)
+        if fold.is_regression:
+            return Prediction(model.predict(fold.X_test))
+        return Prediction(model.predict_proba(fold.X_test)[:, 1])
+
+    return chosen(boosted, _TREES, fold, n, rng)

@@ -1,0 +1,1 @@
+"""Seconds of features, ridge regression and sampling."""

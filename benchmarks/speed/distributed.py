@@ -1,0 +1,162 @@
+"""Ridge regression on one and on two Dask workers, beside what the cost model predicts."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.results import Row, medians
+from benchmarks.speed.part import Part, Place, by_method
+from bochner.distributed.cost import Machine, PassCost
+from bochner.estimators.krein_ridge import KreinRidge
+from bochner.features.stats import chunk_sums
+from bochner.features.targets import Numbers
+
+ONE, TWO, MODEL = "one worker", "two workers", "100 workers, predicted"
+
+_PARTITIONS = 16
+_BILLION, _MANY, _MANY_PARTITIONS = 1_000_000_000, 100, 2_000
+
+
+def cluster_metrics(
+    method: str, n: int, d: int, p: int, dtype: str, seed: int
+) -> Mapping[str, float]:
+    """Return what one and two workers take, each a process of one thread.
+
+    Parameters
+    ----------
+    method : {ONE, TWO, MODEL}
+    n, d, p : int
+        Rows, which lie on the workers already, inputs and features.
+    dtype : {"float64"}
+        Of rows, features and products.
+    seed : int
+        Of the frequencies.
+
+    Returns
+    -------
+    metrics : dict
+        ``cluster_seconds`` of a fit; of its pass over the rows ``pass_seconds`` and ``pass_bytes``,
+        with what is predicted of them.
+    """
+    machine = _machine(d, p)
+    if method == MODEL:
+        cost = PassCost(n, d, p, _MANY, _MANY_PARTITIONS, machine)
+        return {"predicted_seconds": cost.seconds, "predicted_bytes": cost.bytes_moved}
+    count = 2 if method == TWO else 1
+    cost = PassCost(n, d, p, count, _PARTITIONS, machine)
+    return _measured(n, d, p, count, seed) | {
+        "predicted_seconds": cost.seconds,
+        "predicted_bytes": cost.bytes_moved,
+    }
+
+
+@lru_cache(maxsize=4)
+def _machine(d: int, p: int) -> Machine:
+    return Machine.measured(d, p)
+
+
+def _measured(n: int, d: int, p: int, n_workers: int, seed: int) -> dict[str, float]:
+    # An extra; only this part of the benchmarks needs it.
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        X, y = _rows(n, d, client)
+        model = KreinRidge("gaussian", p, 0.1, length_scale=float(np.sqrt(d)), random_state=seed)
+        # Workers compile and import what they need.
+        model.fit(*_rows(1000, d, client))
+        start = perf_counter()
+        model.fit(X, y)
+        seconds = perf_counter() - start
+        before = _sent(client)
+        start = perf_counter()
+        _sums(model, X, y)
+        return {
+            "cluster_seconds": seconds,
+            "pass_seconds": perf_counter() - start,
+            "pass_bytes": _sent(client) - before,
+        }
+
+
+def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
+    import dask.array as da
+    from distributed import wait
+
+    X = da.random.default_rng(0).normal(size=(n, d), chunks=(-(-n // _PARTITIONS), d))
+    X, y = client.persist((X, da.sin(X[:, 0] + X[:, 1])))
+    wait((X, y))
+    return X, y
+
+
+def _sums(model: KreinRidge, X: Any, y: Any) -> None:
+    from bochner.distributed.collected import Check
+    from bochner.distributed.partitions import Partitions
+    from bochner.distributed.passes import mapped, summed
+
+    check = Check(numeric=True, single=False, double=False, positive=False)
+    parts = mapped(check, Partitions.of(X, y).parts)
+    summed(mapped(_Sums(model.frequencies_), parts))
+
+
+class _Sums:
+    """Makes the sums of a chunk."""
+
+    def __init__(self, frequencies: Any) -> None:
+        self.frequencies = frequencies
+
+    def __call__(self, chunk: Any) -> Any:
+        return chunk_sums([chunk], self.frequencies, Numbers(np.zeros(1)))
+
+
+def _sent(client: Any) -> float:
+    """Return the bytes that workers have sent so far, to others and to the client."""
+    return float(sum(client.run(_sent_by).values()))
+
+
+def _sent_by(dask_worker: Any) -> int:
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
+def _places(quick: bool) -> Sequence[Place]:
+    if quick:
+        return [Place(method, 2_000, 3, 32, repetitions=1) for method in (ONE, TWO, MODEL)]
+    sizes = [
+        Place(method, n, 20, 1_024, repetitions=3)
+        for n in (100_000, 200_000, 400_000)
+        for method in (ONE, TWO)
+    ]
+    return [*sizes, Place(MODEL, _BILLION, 20, 1_024, repetitions=3)]
+
+
+def _page(rows: Sequence[Row]) -> Sequence[str]:
+    measured = [row for row in rows if row["method"] != MODEL]
+    ratio = {
+        key: value / medians(measured, by=("n", "method"), metric="pass_seconds")[key]
+        for key, value in medians(measured, by=("n", "method"), metric="predicted_seconds").items()
+    }
+    return (
+        "**Ridge regression on Dask workers**, processes of one thread each, whose rows lie in 16 "
+        "partitions: seconds of a fit, and their ratio to two workers'.",
+        by_method(measured, "cluster_seconds", TWO),
+        "The pass over the rows alone, in seconds,",
+        by_method(measured, "pass_seconds"),
+        "and predicted from the speed of one process, also of 100 workers and 2000 partitions:",
+        by_method(rows, "predicted_seconds"),
+        "Predicted over measured: "
+        + ", ".join(f"{value:.2f} ({n} rows, {method})" for (n, method), value in ratio.items())
+        + ".",
+        "Bytes that workers send, measured:",
+        by_method(measured, "pass_bytes"),
+        "and predicted:",
+        by_method(rows, "predicted_bytes"),
+    )
+
+
+DISTRIBUTED = Part("distributed", _places, cluster_metrics, _page)

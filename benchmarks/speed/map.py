@@ -1,0 +1,133 @@
+"""The time of the feature map, beside other maps and what the machine itself needs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import RBFSampler
+
+from benchmarks.results import Row, medians
+from benchmarks.speed.part import DOUBLE, SINGLE, Part, Place, by_method, touch_memory
+from bochner.features.transformer import FourierFeatures
+from bochner.kernels import Gaussian
+
+OURS, RBF_SAMPLER, NUMPY, TORCH = "bochner", "RBFSampler", "NumPy", "torch"
+PRODUCT, WRITING = "the product alone", "writing alone"
+
+_CHECKED_ROWS = 500
+
+
+def map_methods() -> Iterator[str]:
+    """Yield the methods, torch where it is installed."""
+    yield from (OURS, RBF_SAMPLER, NUMPY)
+    if find_spec("torch") is not None:
+        yield TORCH
+    yield from (PRODUCT, WRITING)
+
+
+def map_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> Mapping[str, float]:
+    """Return ``map_seconds`` of one run after a first one on few rows, and ``max_error`` of ours.
+
+    Parameters
+    ----------
+    method : str
+    n, d, p : int
+        Rows, inputs and features.
+    dtype : {"float32", "float64"}
+        Of the rows and of the features.
+    seed : int
+    """
+    X, features = _place(n, d, p, dtype)
+    transform = _maps(features, p)[method]
+    transform(X[:_CHECKED_ROWS])
+    touch_memory(n, p, dtype)
+    start = perf_counter()
+    Z = transform(X)
+    found = {"map_seconds": perf_counter() - start}
+    if method == OURS:
+        found["max_error"] = _max_error(features, X[:_CHECKED_ROWS], Z[:_CHECKED_ROWS])
+    return found
+
+
+@lru_cache(maxsize=1)
+def _place(n: int, d: int, p: int, dtype: str) -> tuple[NDArray[Any], FourierFeatures]:
+    X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype)
+    # Angles are within twenty radians or so.
+    kernel = Gaussian(float(np.sqrt(d)) / 4.0)
+    features = FourierFeatures(kernel, p, scheme="iid", random_state=0).fit(X[:_CHECKED_ROWS])
+    return X, features
+
+
+def _maps(features: FourierFeatures, p: int) -> Mapping[str, Callable[[NDArray[Any]], Any]]:
+    omega = features.frequencies_.omega
+    m, d = omega.shape
+    scale = float(np.sqrt(1.0 / m))
+
+    def numpy_map(X: NDArray[Any]) -> NDArray[Any]:
+        angle = X @ omega.T.astype(X.dtype)
+        Z = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+        Z *= X.dtype.type(scale)
+        return Z
+
+    def torch_map(X: NDArray[Any]) -> Any:
+        torch = import_module("torch")
+        angle = torch.from_numpy(X) @ torch.from_numpy(omega.T.astype(X.dtype))
+        return torch.cat([angle.cos(), angle.sin()], dim=1).mul_(scale)
+
+    def product(X: NDArray[Any]) -> NDArray[Any]:
+        angle: NDArray[Any] = X @ omega.T.astype(X.dtype)
+        return angle
+
+    def writing(X: NDArray[Any]) -> NDArray[Any]:
+        Z = np.empty((len(X), p), dtype=X.dtype)
+        Z.fill(1.0)
+        return Z
+
+    def rbf_sampler(X: NDArray[Any]) -> NDArray[Any]:
+        gamma = 0.5 / float(np.sqrt(d) / 4.0) ** 2
+        sampler = RBFSampler(gamma=gamma, n_components=p, random_state=0).fit(X[:2])
+        Z: NDArray[Any] = sampler.transform(X)
+        return Z
+
+    return {
+        OURS: features.transform,
+        RBF_SAMPLER: rbf_sampler,
+        NUMPY: numpy_map,
+        TORCH: torch_map,
+        PRODUCT: product,
+        WRITING: writing,
+    }
+
+
+def _max_error(features: FourierFeatures, X: NDArray[Any], Z: NDArray[Any]) -> float:
+    """Return the greatest error of cosines and sines against extended precision."""
+    omega = features.frequencies_.omega.astype(np.longdouble)
+    angle = X.astype(np.longdouble) @ omega.T
+    exact = np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+    return float(np.abs(Z * np.sqrt(np.longdouble(len(omega))) - exact).max())
+
+
+def _places(quick: bool) -> Sequence[Place]:
+    n, d, p = (2_000, 5, 64) if quick else (200_000, 22, 1_024)
+    return [Place(method, n, d, p, dtype) for dtype in (DOUBLE, SINGLE) for method in map_methods()]
+
+
+def _page(rows: Sequence[Row]) -> Sequence[str]:
+    errors = [row for row in rows if row["metric"] == "max_error"]
+    listed = medians(errors, by=("dtype",), metric="max_error").items()
+    return (
+        "**The feature map**: rows to features, and what the product with the frequencies and "
+        "writing an array of that size take alone, all in memory that the machine has used before.",
+        by_method(rows, "map_seconds", OURS),
+        "Greatest error of our cosines and sines against extended precision: "
+        + ", ".join(f"{value:.1e} ({key[0]})" for key, value in listed)
+        + ".",
+    )
+
+
+MAP = Part("map", _places, map_metrics, _page)

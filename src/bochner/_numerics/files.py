@@ -1,0 +1,33 @@
+"""Files that are written whole or not at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
+
+    The temporary file is ``NAME.TOKEN.partial`` in the folder of ``path``. It is flushed to the
+    disk before it replaces the old file, and removed if the block raises.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> with replacing(path) as fresh:
+    ...     _ = fresh.write_text("whole")
+    >>> path.read_text()
+    'whole'
+    """
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    try:
+        yield fresh
+        with fresh.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
