@@ -179,6 +179,40 @@ def test_single_precision_products_move_predictions_little(monkeypatch):
     assert_allclose(quick.log_evidence_, exact.log_evidence_, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("solver", "weight"), [("cholesky", 3e2), ("cholesky", 1e5), ("cg", 3e2)])
+@pytest.mark.parametrize("streamed", [False, True], ids=["array", "stream"])
+def test_equal_weights_are_a_smaller_ridge_whatever_the_products(
+    monkeypatch, streamed, weight, solver
+):
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(3000, 2))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=3000)
+    expected = ridge(n_components=200, alpha=0.01 / weight).fit(rows, y)
+    for constant in ("_WORTH_FLOPS", "_WORTH_FEATURES"):
+        monkeypatch.setattr(ridge_plan, constant, 0.0)
+    parts = [(rows[:50], y[:50], np.full(50, weight)), (rows[50:], y[50:], np.full(2950, weight))]
+    model = ridge(n_components=200, alpha=0.01, solver=solver, tol=1e-5)
+    model.fit(parts) if streamed else model.fit(rows, y, np.full(3000, weight))
+    assert_allclose(model.predict(NEW), expected.predict(NEW), atol=1e-4)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["array", "stream"])
+def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(streamed):
+    rng = np.random.default_rng(3)
+    rows, weight = rng.normal(size=(20_000, 2)), np.zeros(20_000)
+    weight[np.append(7, rng.choice(20_000, 40))] = 1.0
+    y, few = np.sin(rows[:, 0]), weight > 0.0
+    model = ridge(solver="cg", tol=1e-8)
+    parts = [slice(0, 100), slice(100, 20_000)]
+    if streamed:
+        model.fit([(rows[part], y[part], weight[part]) for part in parts])
+    else:
+        model.fit(rows, y, weight)
+    Z = model.frequencies_.features(rows[few])
+    assert_allclose(model.predict(rows[few]), Ridge(0.5).fit(Z, y[few]).predict(Z), atol=1e-6)
+    assert model.n_iter_ < 10
+
+
 def peak_bytes(function, *args):
     tracemalloc.start()
     try:

@@ -68,8 +68,8 @@ def test_the_noise_is_that_of_greatest_likelihood(fit_intercept):
 def test_the_preconditioner_is_the_inverse_of_what_it_says():
     sample = sample_rows([Chunk(X, Y, WEIGHT)], 50, np.random.default_rng(0))
     Z = POSITIVE.features(sample.rows.X)
-    share = WEIGHT.sum() / sample.rows.weight.sum()
-    P = share * (Z.T * sample.rows.weight) @ Z + 0.1 * np.eye(2 * M)
+    share = sample.shares * WEIGHT.sum() / sample.shares.sum()
+    P = (Z.T * share) @ Z + 0.1 * np.eye(2 * M)
     inverse = Preconditioner.of(Z.copy(), sample, WEIGHT.sum(), 0.1)
     assert_allclose(inverse.apply(np.eye(2 * M)), np.linalg.inv(P), atol=1e-8)
 
@@ -96,7 +96,7 @@ def test_a_looser_tolerance_is_kept_in_the_predictions(frequencies):
 
 
 def test_single_precision_comes_close():
-    found = solve(POSITIVE, 1.0, dtype=np.float32, tol=1e-7)
+    found = solve(POSITIVE, 1.0, dtype=lambda _: np.float32, tol=1e-7)
     assert_allclose(found.coef, dense(POSITIVE, 1.0, None, False)[0], rtol=1e-3, atol=1e-4)
 
 
@@ -147,13 +147,26 @@ def test_samples_of_rows_are_uniform_and_add_up():
     y = np.arange(30.0)
     rng = np.random.default_rng(0)
     for _ in range(600):
-        parts = [
-            Chunk(y[s, None], y[s], y[s]) for s in (slice(0, 11), slice(11, 12), slice(12, 30))
-        ]
+        parts = [Chunk(y[s, None], y[s]) for s in (slice(0, 11), slice(11, 12), slice(12, 30))]
         sample = sample_rows(parts, 10, rng)
         assert len(sample.rows) == len(np.unique(sample.rows.y)) == 10
-        assert (sample.n_samples, sample.weight) == (30, y.sum())
+        assert (sample.n_samples, sample.weight_rms) == (30, 1.0)
         counts[sample.rows.y.astype(int)] += 1
     # Each row is in 200 of the samples, give or take sqrt(600 * 1/3 * 2/3) = 11.5.
     assert np.abs(counts - 200).max() < 4 * 11.5
     assert np.abs(counts - 200).mean() < 1.3 * 11.5 * np.sqrt(2 / np.pi)
+
+
+def test_samples_by_weight_estimate_sums_without_bias():
+    y, weight = RNG.normal(size=60) + 2.0, np.append(np.zeros(20), RNG.gamma(0.3, size=40))
+    rng, totals = np.random.default_rng(0), []
+    for _ in range(2000):
+        parts = [Chunk(y[s, None], y[s], weight[s]) for s in (slice(0, 25), slice(25, 60))]
+        sample = sample_rows(parts, 12, rng)
+        assert (sample.rows.weight > 0.0).all()
+        totals.append([sample.shares.sum(), sample.shares @ sample.rows.y])
+    errors = np.mean(totals, axis=0) - [weight.sum(), weight @ y]
+    assert (np.abs(errors) < 4.0 * np.std(totals, axis=0) / np.sqrt(2000)).all()
+    assert sample.weight_rms == pytest.approx(np.sqrt(np.mean(weight**2)))
+    whole = sample_rows([Chunk(y[:, None], y, weight)], 40, rng)
+    assert_allclose(whole.shares, weight[20:])

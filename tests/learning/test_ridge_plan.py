@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bochner.features.chunks import Chunk
 from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
 
 GB = 10**9
@@ -62,10 +63,21 @@ def test_an_unknown_solver_is_refused():
 
 
 def test_single_precision_is_for_ridges_far_above_its_rounding():
-    assert problem(n=100_000, alpha=1.0).single_will_do
-    assert not problem(n=100_000, alpha=1e-3).single_will_do
-    assert not problem(n=100_000, alpha=None).single_will_do
-    assert not problem(n=100_000, is_indefinite=True).single_will_do
-    assert not problem(n=None, alpha=0.1).single_will_do
-    assert problem(n=100_000).products(100_000) == np.float32
-    assert problem(n=100_000).products(100) == np.float64
+    assert problem(n=100_000, alpha=1.0).float32_suffices(1.0)
+    assert not problem(n=100_000, alpha=1e-3).float32_suffices(1.0)
+    assert not problem(n=100_000, alpha=None).float32_suffices(1.0)
+    assert not problem(n=100_000, is_indefinite=True).float32_suffices(1.0)
+    assert not problem(n=None, alpha=0.1).float32_suffices(1.0)
+    rows = Chunk(np.zeros((100_000, 1)), np.zeros(100_000))
+    assert problem(n=100_000).product_dtype(rows) == np.float32
+    assert problem(n=100_000).product_dtype(rows[:100]) == np.float64
+
+
+def test_single_precision_depends_on_weights_relative_to_the_ridge():
+    # Weights and alpha times the same factor are the same problem.
+    for factor in (1e-3, 1.0, 1e3):
+        assert problem(n=100_000, alpha=factor).float32_suffices(factor)
+        assert not problem(n=100_000, alpha=1e-2 * factor).float32_suffices(factor)
+    heavy = Chunk(np.zeros((100_000, 1)), np.zeros(100_000), np.full(100_000, 1e3))
+    assert problem(n=100_000).product_dtype(heavy) == np.float64
+    assert problem(n=100_000).pass_dtype(heavy.weight_rms) == np.float64

@@ -66,8 +66,8 @@ def the_first_rows_for_a_sample(patch):
     def first(self, other):
         rows = (self.rows + other.rows)[: self.size]
         keys = np.concatenate((self.keys, other.keys))[: self.size]
-        n, weight = self.n_samples + other.n_samples, self.weight + other.weight
-        return RowSample(self.size, keys, rows, n, weight)
+        n, square = self.n_samples + other.n_samples, self.square + other.square
+        return RowSample(self.size, keys, rows, np.inf, n, square)
 
     patch.setattr(RowSample, "__add__", first)
 

@@ -105,7 +105,9 @@ class RidgeHead(BaseEstimator, ABC):
         frequencies = found.frequencies
         is_repeatable = rows.is_repeatable and not keep_sums
         problem = self._problem(frequencies, targets, alpha, rows.n_samples, is_repeatable)
-        problem = replace(problem, on_device=on_device(rows.head.X))
+        problem = replace(
+            problem, on_device=on_device(rows.head.X), weight_rms=rows.head.weight_rms
+        )
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
             # Those in memory have been met by now, those of a stream that are to come have not.
@@ -113,7 +115,9 @@ class RidgeHead(BaseEstimator, ABC):
         sums: FeatureSums | None = None
         posterior: RidgePosterior | KreinSolution | IterativeSolution
         if plan.solver == "cholesky":
-            sums = rows.total(chunk_sums, frequencies, targets, problem.products, plan.block_bytes)
+            sums = rows.total(
+                chunk_sums, frequencies, targets, problem.product_dtype, plan.block_bytes
+            )
             posterior = self._solve(sums, frequencies, alpha)
         else:
             posterior = self._iterate(rows, targets, frequencies, problem, plan, solver_rng)
@@ -132,7 +136,9 @@ class RidgeHead(BaseEstimator, ABC):
         check_rows(self.kernel_, self._region, rows.X)
         problem = self._problem(self.frequencies_, targets, alpha, None, is_repeatable=False)
         plan = plan_ridge(problem, self.solver, limit)
-        new = chunk_sums([rows], self.frequencies_, targets, problem.products, plan.block_bytes)
+        new = chunk_sums(
+            [rows], self.frequencies_, targets, problem.product_dtype, plan.block_bytes
+        )
         sums = self.sums_ + new
         self.posterior_ = self._solve(sums, self.frequencies_, alpha)
         self.sums_ = sums

@@ -64,6 +64,11 @@ class Chunk:
         """Weights of shape (n,), ones where none were given."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
+    @property
+    def weight_rms(self) -> float:
+        """Root mean square of the weights, one where none were given."""
+        return 1.0 if self.weight is None else float(np.sqrt(np.mean(self.weight**2)))
+
 
 class RowChunks(ABC):
     """Rows with targets that are met a chunk at a time, more than once unless they say otherwise.
@@ -246,53 +251,84 @@ def _checked(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSample:
-    """Rows drawn without replacement, all of them as likely; samples of parts add up.
+    r"""Rows drawn by weight, without replacement; samples of disjoint sets of rows add up.
+
+    Every row of weight :math:`w > 0` has a key, an independent exponential variable of rate
+    ``w``, and the rows with the least keys are kept (bottom-k sampling). Rows without weight are
+    never drawn, and equal weights give a uniform sample.
 
     Parameters
     ----------
     size : int
-        At most so many rows are kept: those of the least keys.
+        Greatest number of rows that are kept.
     keys : ndarray of shape (s,)
-        Independent and uniform.
+        Keys of the kept rows.
     rows : Chunk
+    limit : float
+        Least key of the rows that were left out, infinite if there are none.
     n_samples : int
-        How many rows they were drawn from.
-    weight : float
-        Of all those.
+        Number of rows the sample was drawn from.
+    square : float
+        Sum of the squared weights of all these rows.
+
+    References
+    ----------
+    E. Cohen and H. Kaplan, "Summarizing data using bottom-k sketches", 2007.
     """
 
     size: int
     keys: Array
     rows: Chunk
+    limit: float
     n_samples: int
-    weight: float
+    square: float
+
+    @property
+    def shares(self) -> Array:
+        r"""Weights of the kept rows in estimates of sums over all rows, of shape (s,).
+
+        The weight over the probability :math:`1 - e^{-w \tau}` that the row is kept, where
+        :math:`\tau` is ``limit``: sums over the sample with these weights are unbiased.
+        """
+        weights = self.rows.weights
+        shares: Array = weights / -np.expm1(-weights * self.limit)
+        return shares
+
+    @property
+    def weight_rms(self) -> float:
+        """Root mean square of the weights of all rows."""
+        return float(np.sqrt(self.square / self.n_samples))
 
     def __add__(self, other: "RowSample") -> "RowSample":
         keys = np.concatenate((self.keys, other.keys))
-        kept = _least(keys, self.size)
+        kept, limit = _least(keys, self.size)
         return RowSample(
             self.size,
             keys[kept],
             (self.rows + other.rows)[kept],
+            min(self.limit, other.limit, limit),
             self.n_samples + other.n_samples,
-            self.weight + other.weight,
+            self.square + other.square,
         )
 
 
 def sample_rows(chunks: Iterable[Chunk], size: int, rng: np.random.Generator) -> RowSample:
-    """Return at most ``size`` rows of all chunks, drawn without replacement."""
+    """Return at most ``size`` rows of all chunks, drawn by weight without replacement."""
     return reduce(add, (_sample(chunk, size, rng) for chunk in chunks))
 
 
 def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
-    keys = rng.random(len(chunk))
-    kept = _least(keys, size)
-    total = float(len(chunk)) if chunk.weight is None else float(chunk.weight.sum())
-    return RowSample(size, keys[kept], chunk[kept], len(chunk), total)
+    weights = chunk.weights
+    drawable = np.flatnonzero(weights > 0.0)
+    keys = -np.log1p(-rng.random(len(chunk)))[drawable] / weights[drawable]
+    kept, limit = _least(keys, size)
+    square = float(weights @ weights)
+    return RowSample(size, keys[kept], chunk[drawable[kept]], limit, len(chunk), square)
 
 
-def _least(keys: Array, size: int) -> NDArray[np.intp]:
-    """Return where the least keys are, in order of place."""
+def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:
+    """Return where the least keys are, in order of place, and the least of the others."""
     if len(keys) <= size:
-        return np.arange(len(keys))
-    return np.sort(np.argpartition(keys, size)[:size])
+        return np.arange(len(keys)), np.inf
+    order = np.argpartition(keys, size)
+    return np.sort(order[:size]), float(keys[order[size]])

@@ -98,7 +98,7 @@ class FeatureSums:
         )
 
 
-def _in_double(n_rows: int) -> type[np.floating[Any]]:
+def _in_double(chunk: Chunk) -> type[np.floating[Any]]:
     return np.float64
 
 
@@ -106,7 +106,7 @@ def chunk_sums(
     chunks: Iterable[Chunk],
     frequencies: Frequencies,
     targets: Targets,
-    products: Callable[[int], type[np.floating[Any]]] = _in_double,
+    products: Callable[[Chunk], type[np.floating[Any]]] = _in_double,
     block_bytes: int | None = None,
 ) -> FeatureSums:
     """Return the sums over all rows of all chunks.
@@ -117,7 +117,7 @@ def chunk_sums(
     frequencies : Frequencies
     targets : Targets
     products : callable, default=float64 for all
-        Tells the type in which products of the features of so many rows are made; see
+        From a chunk to the type in which products of its features are made; see
         :meth:`Products.add <bochner.features.products.Products.add>`.
     block_bytes : int, default=32 MiB
         Of the features that exist at a time, beside the ``p`` by ``p`` sums.
@@ -126,7 +126,7 @@ def chunk_sums(
     total = RunningSums(p, targets.n_targets)
     scratch = Scratch()
     for chunk in chunks:
-        dtype = np.dtype(products(len(chunk)))
+        dtype = np.dtype(products(chunk))
         features = frequencies.beside(chunk.X)
         row_bytes = p * dtype.itemsize
         for rows in row_blocks(len(chunk), row_bytes, block_bytes=block_bytes or _BLOCK_BYTES):

@@ -4,10 +4,10 @@ The weights solve :math:`(Z^\top W Z + \alpha J) w = Z^\top W y`. Forming :math:
 :math:`n p^2` operations; a product with it costs :math:`4 n p`, in one pass over the rows. With a
 good preconditioner some ten passes are enough, whatever the number of features.
 
-The preconditioner is the same matrix of some ``s`` rows drawn at random, scaled up to all of them,
-with a plus sign in place of every sign of ``J``:
+The preconditioner is an estimate of the same matrix from ``s`` rows drawn by weight (see
+:class:`~bochner.features.chunks.RowSample`), with a plus sign in place of every sign of ``J``:
 
-.. math:: P = \frac{W_n}{W_s} Z_s^\top W_s Z_s + \alpha I,
+.. math:: P = Z_s^\top \hat W_s Z_s + \alpha I,
 
 a Nyström approximation of :math:`Z Z^\top` from these rows (Rudi, Carratino and Rosasco, 2017).
 Its inverse comes from a Cholesky factor of ``s`` by ``s``, by Woodbury's identity. Preconditioned,
@@ -98,6 +98,10 @@ class IterativeSolution:
         raise AttributeError(_not_known("evidence"))
 
 
+def _in_double(weight_rms: float) -> type[np.float64]:
+    return np.float64
+
+
 def fit_iteratively(
     rows: RowChunks,
     features: FeatureMap,
@@ -108,7 +112,7 @@ def fit_iteratively(
     *,
     fit_intercept: bool = False,
     tol: float = 1e-4,
-    dtype: Any = np.float64,
+    dtype: Callable[[float], Any] = _in_double,
     n_landmarks: int = 1024,
     keep: bool = False,
 ) -> IterativeSolution:
@@ -130,8 +134,9 @@ def fit_iteratively(
         Steps end when the residual, in the norm of :math:`P^{-1}`, is this share of what it was
         with all weights zero. With a good preconditioner this is about the relative error of the
         predictions on the training rows, in root mean square; near a pole that may be more.
-    dtype : float32 or float64, default=float64
-        Of features and of products with them; sums over blocks of rows are in float64.
+    dtype : callable, default=float64 for all weights
+        Type of features and of products with them, given the root mean square of the rows'
+        weights; sums over blocks of rows are in float64.
     n_landmarks : int, default=1024
         ``s``, rows that make the preconditioner.
     keep : bool, default=False
@@ -164,16 +169,19 @@ def fit_iteratively(
     True
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
-    Z = to_numpy(features.features(sample.rows.X, dtype))
+    if not len(sample.rows):
+        raise ValueError("There are no rows to sum over, or none that has weight.")
+    made = dtype(sample.weight_rms)
+    Z = to_numpy(features.features(sample.rows.X, made))
     if keep:
-        rows, features = kept_features(rows, features, dtype)
-    moments = _Moments.of(rows.total(target_products, features, dtype, targets), Z.shape[1])
+        rows, features = kept_features(rows, features, made)
+    moments = _Moments.of(rows.total(target_products, features, made, targets), Z.shape[1])
     mean_z, mean_y = moments.means if fit_intercept else moments.origin
-    inverse = Preconditioner.of(Z - mean_z.astype(dtype), sample, moments.weight, alpha)
+    inverse = Preconditioner.of(Z - mean_z.astype(made), sample, moments.weight, alpha)
 
     def product(V: Array) -> Array:
-        made = rows.total(normal_products, features, dtype, V, mean_z @ V)
-        return made + alpha * signature[:, None] * V
+        products = rows.total(normal_products, features, made, V, mean_z @ V)
+        return products + alpha * signature[:, None] * V
 
     cross = moments.cross - moments.weight * np.outer(mean_z, mean_y)
     solve = _conjugate_gradients if (signature > 0).all() else _minimal_residuals
@@ -254,7 +262,7 @@ class Preconditioner:
         cls, Z: NDArray[Any], sample: RowSample, weight: float, alpha: float
     ) -> "Preconditioner":
         """Return that of features ``Z`` (s, p) of the sample, scaled up to a total ``weight``."""
-        share = sample.rows.weights
+        share = sample.shares
         Z *= np.sqrt(share * (weight / share.sum())).astype(Z.dtype)[:, None]
         rank_k = blas.ssyrk if Z.dtype == np.float32 else blas.dsyrk
         factorise = lapack.spotrf if Z.dtype == np.float32 else lapack.dpotrf

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.memory import in_words
+from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")
 
@@ -27,8 +28,12 @@ _MANY_ROWS = 10_000_000
 """As many as a stream is taken to have, whose number of rows is not known."""
 
 _HALF_ULP = 6e-8
+"""Relative rounding error of one float32 operation, 2**-24."""
+
 _ROUNDING = 1e-3
-"""The greatest rounding error of float32 products, relative to alpha."""
+"""Greatest rounding error of float32 products relative to alpha.
+
+It is about the relative error of the weights in the directions that alpha decides."""
 
 _WORTH_FLOPS, _WORTH_FEATURES = 2e10, 1e7
 """Products of fewer operations, and passes over fewer features, stay in float64."""
@@ -65,6 +70,8 @@ class RidgeProblem:
         Of conjugate gradients.
     on_device : bool
         Whether the rows are, where the Gram matrix takes less time than is predicted.
+    weight_rms : float
+        Root mean square of the rows' weights.
     """
 
     p: int
@@ -76,24 +83,36 @@ class RidgeProblem:
     is_repeatable: bool = True
     tol: float = 1e-4
     on_device: bool = False
+    weight_rms: float = 1.0
 
-    @property
-    def single_will_do(self) -> bool:
-        r"""Whether products in float32 change predictions by less than they are known.
+    def float32_suffices(self, weight_rms: float) -> bool:
+        r"""Return whether rounding in float32 products is negligible compared to ``alpha``.
 
-        Rounding changes the Gram matrix by :math:`6 \cdot 10^{-8} \sqrt n\, k(0)`, in the
-        spectral norm and as measured; ``alpha`` must be a thousand times that. In a Krein space
-        a pole may be nearer than ``alpha`` is to zero.
+        The products of a row of weight :math:`w_i` are rounded by
+        :math:`6 \cdot 10^{-8} w_i k(0)`, with independent signs, so that the rounding error of
+        their sum grows like :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`; measured in the
+        spectral norm, it is 1 to 30 times that, more for fewer features. ``alpha`` must be a
+        thousand times that. In a Krein space a pole may be closer to ``alpha`` than zero is, and
+        float64 is used.
+
+        Parameters
+        ----------
+        weight_rms : float
+            Root mean square of the weights of a chunk of rows. If every chunk of a stream passes,
+            the sum over all of them does.
         """
         if self.alpha is None or self.is_indefinite:
             return False
         n = _MANY_ROWS if self.n_samples is None else self.n_samples
-        return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * self.scale)
+        return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * weight_rms * self.scale)
 
-    def products(self, n_rows: int) -> type[np.floating[Any]]:
-        """Return the type in which products of the features of ``n_rows`` rows are made."""
-        single = self.single_will_do and n_rows * self.p**2 >= _WORTH_FLOPS
-        return np.float32 if single else np.float64
+    def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
+        """Return the type in which products of the features of a chunk are made."""
+        return self._product_dtype(len(chunk), chunk.weight_rms)
+
+    def _product_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating[Any]]:
+        pays = n_rows * self.p**2 >= _WORTH_FLOPS
+        return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
 
     @property
     def cholesky_bytes(self) -> int:
@@ -105,19 +124,20 @@ class RidgeProblem:
         """Predict the time of the Gram matrix and its factorisation."""
         n = self.n_samples or 0
         factor = _FACTOR * (20.0 if self.alpha is None else 1.0)
-        return _PRODUCT[self.products(n)] * n * self.p**2 + factor * self.p**3
+        return (
+            _PRODUCT[self._product_dtype(n, self.weight_rms)] * n * self.p**2 + factor * self.p**3
+        )
 
     def iterative_seconds(self) -> float:
         """Predict the time of the passes."""
         n = self.n_samples or 0
-        return _PASSES * _PASS[self.pass_dtype] * n * self.p
+        return _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
 
-    @property
-    def pass_dtype(self) -> type[np.floating[Any]]:
-        """The type of features in conjugate gradients."""
+    def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:
+        """Return the type of features in conjugate gradients."""
         n = _MANY_ROWS if self.n_samples is None else self.n_samples
-        single = self.single_will_do and self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES
-        return np.float32 if single else np.float64
+        pays = self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES
+        return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +216,7 @@ def _pays(problem: RidgeProblem, fits: bool) -> bool:
 
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
     """Share the memory between kept features and the preconditioner."""
-    p, size = problem.p, np.dtype(problem.pass_dtype).itemsize
+    p, size = problem.p, np.dtype(problem.pass_dtype(problem.weight_rms)).itemsize
     vectors = 64 * p * problem.t + 64 * p + _OVERHEAD
     spare = None if limit is None else limit - vectors
     if spare is not None and spare < size * 32 * (p + 32):
