@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.utils import _array_api
 
 from bochner import FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner._numerics import limits
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.frequencies import Envelope
 from bochner.sampling import HadamardRows
@@ -133,9 +134,8 @@ def test_blocks_of_hadamard_rows(double):
 
 @pytest.mark.parametrize("bytes_of_blocks", [8 * 16 * 7, 2**26])
 def test_blocks_give_the_whole(double, bytes_of_blocks, monkeypatch):
-    monkeypatch.setattr("bochner.frequencies.maps._DEVICE_BLOCK_BYTES", bytes_of_blocks)
-    monkeypatch.setattr("bochner.estimators._device_predictions._BLOCK_BYTES", bytes_of_blocks)
-    monkeypatch.setattr("bochner.features.stats._BLOCK_BYTES", bytes_of_blocks)
+    monkeypatch.setattr(limits, "DEVICE_BLOCK_BYTES", bytes_of_blocks)
+    monkeypatch.setattr(limits, "SUMS_BLOCK_BYTES", bytes_of_blocks)
     known, found = both(double, n_components=16)
     double.check(found.predict(double(X)), known.predict(X))
 

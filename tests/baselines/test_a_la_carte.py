@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chi2, multivariate_normal
 
-from bochner._numerics import arrays
-from bochner.baselines import ALaCarteRegressor, _mixture_frequencies
+from bochner._numerics import limits
+from bochner.baselines import ALaCarteRegressor
 from bochner.baselines._mixture_evidence import Evidence
 from bochner.baselines._mixture_frequencies import MixtureFrequencies, WaveBlocks
 
@@ -82,8 +82,8 @@ def test_a_component_of_no_weight_has_no_slope():
 def test_blocks_of_rows_give_the_sums_of_all(monkeypatch, held, block_bytes):
     evidence, theta = problem(full=True)
     value, gradient = evidence(theta)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr(_mixture_frequencies, "_HELD_BYTES", held)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", held)
     assert len(list(evidence.rows.blocks(evidence.mixture.base))) > 1
     again = evidence(theta)
     assert_allclose(again[0], value, rtol=1e-12)
@@ -110,7 +110,7 @@ def test_what_is_learned_is_a_gaussian_process_in_the_users_units(model):
 
 def test_predictions_come_in_blocks(model, monkeypatch):
     whole = model.predict(NEW, return_std=True)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     assert_allclose(model.predict(NEW, return_std=True), whole, rtol=1e-10)
 
 

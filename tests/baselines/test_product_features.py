@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare, t
 
 from bochner import kernels
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.baselines import RandomMaclaurin, TensorizedRandomProjection, TensorSketch
 from bochner.baselines._polynomials import polynomial_form
 
@@ -158,7 +158,7 @@ def test_gram_is_the_signed_product(make):
 def test_blocks_of_rows_are_the_whole(monkeypatch):
     map = TensorSketch(n_components=8, random_state=0).fit(X)
     whole = map.transform(X)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 2 * 16 * 8 * 3)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 2 * 16 * 8 * 3)
     assert_allclose(map.transform(X), whole, atol=1e-12)
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.baselines import RandomFrequencyClassifier
 from bochner.baselines._mixture_frequencies import MixtureFrequencies, WaveBlocks, descend
 from bochner.baselines.random_frequency_classifier import PenalisedLoss
@@ -81,7 +81,7 @@ def test_the_objective_and_its_gradient_are_those_of_the_printed_formula(n_class
 def test_blocks_of_rows_give_the_sums_of_all(monkeypatch, n_classes):
     loss, _, theta = problem(n_classes, full=True)
     value, gradient = loss(theta)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 500)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 500)
     assert len(list(loss.rows.blocks(loss.mixture.base))) > 2
     again = loss(theta)
     assert_allclose(again[0], value, rtol=1e-12)

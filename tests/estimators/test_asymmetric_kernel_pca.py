@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import AsymmetricKernelPCA, kernels
-from bochner._numerics import arrays
+from bochner._numerics import limits
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(60, 2)), RNG.normal(size=(20, 2))
@@ -120,7 +120,7 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch):
     scores = model.transform(thin)
     other = components().fit(sparse.csr_array(thin), right=sparse.csr_array(RIGHT))
     assert_allclose(other.transform(sparse.csr_array(thin)), scores, atol=1e-9)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * 64 * 7)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * 64 * 7)
     assert_allclose(model.transform(thin), scores, atol=1e-12)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import AsymmetricKernelRidge, FourierFeatures, kernels
-from bochner._numerics import arrays
+from bochner._numerics import limits
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))
@@ -215,7 +215,7 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch, right):
     )
     whole = model.predict(thin, right=right)
     assert_allclose(model.predict(sparse.csr_array(thin), right=other), whole)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * 20 * 7)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * 20 * 7)
     assert_same_model(ridge().fit(thin, T, right=right), model)
     assert_allclose(model.predict(thin, right=right), whole)
 

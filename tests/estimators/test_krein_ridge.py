@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 import bochner
 from bochner import KreinRidge, kernels
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.datasets import make_gp_draw
 
 RNG = np.random.default_rng(0)
@@ -161,7 +161,7 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch):
     assert_same_model(ridge().fit(sparse.csr_array(thin), Y), model)
     whole = model.predict(thin, return_std=True)
     assert_allclose(model.predict(sparse.csr_array(thin)), whole[0])
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * 20 * 7)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * 20 * 7)
     assert_same_model(ridge().fit(thin, Y), model)
     for chunked, entire in zip(model.predict(thin, return_std=True), whole, strict=True):
         assert_allclose(chunked, entire)

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from bochner import Frequencies
-from bochner.features import FeatureSums, feature_sums, stats
+from bochner._numerics import limits
+from bochner.features import FeatureSums, feature_sums
 from bochner.features.length_scales import median_distance
 
 RNG = np.random.default_rng(0)
@@ -25,7 +26,7 @@ def assert_same(first, second, rtol=1e-10):
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_blocks_give_the_whole(weight, monkeypatch):
     whole = FeatureSums.from_rows(F.features(X), Y, weight)
-    monkeypatch.setattr(stats, "_BLOCK_BYTES", 4 * 16 * 5)
+    monkeypatch.setattr(limits, "SUMS_BLOCK_BYTES", 4 * 16 * 5)
     assert_same(feature_sums(F, X, Y, weight), whole)
     assert_same(feature_sums(F, sparse.csr_array(X), Y, weight), whole)
 

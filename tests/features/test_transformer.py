@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner import FourierFeatures, kernels
-from bochner.frequencies import maps
+from bochner._numerics import limits
 
 RNG = np.random.default_rng(0)
 X = RNG.random(size=(300, 10)) / 4.0
@@ -142,7 +142,7 @@ def test_sparse_is_dense(container):
 def test_chunked_is_whole(monkeypatch):
     features = FourierFeatures(random_state=0).fit(X)
     whole = features.transform(X)
-    monkeypatch.setattr(maps, "_BLOCK_BYTES", 7 * 8 * 256)
+    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", 7 * 16 * 256)
     assert_allclose(features.transform(X), whole, atol=1e-14)
 
 

@@ -10,7 +10,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner import Frequencies
-from bochner.frequencies import Envelope, maps
+from bochner._numerics import limits
+from bochner.frequencies import Envelope
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(11, 3))
@@ -74,7 +75,7 @@ def test_sparse_is_dense(container):
 
 def test_chunked_is_whole(monkeypatch):
     whole = F.features(X)
-    monkeypatch.setattr(maps, "_BLOCK_BYTES", 2 * 8 * 4)
+    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", 2 * 16 * 4)
     assert_allclose(F.features(X), whole, atol=1e-14)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bochner import Frequencies
-from bochner._numerics import arrays
+from bochner._numerics import limits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(11, 3))
@@ -53,7 +53,7 @@ def test_sparse_is_dense(container):
 
 def test_chunked_is_whole(monkeypatch):
     whole = GENERAL.features(X)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 2 * 8 * 6)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 2 * 8 * 6)
     assert_allclose(GENERAL.features(X), whole, atol=1e-14)
 
 

@@ -10,7 +10,8 @@ from scipy import sparse
 
 import bochner
 from bochner import Frequencies
-from bochner.frequencies import Envelope, ModulatingWaves, maps
+from bochner._numerics import limits
+from bochner.frequencies import Envelope, ModulatingWaves
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(11, 3)), RNG.normal(size=(7, 3))
@@ -68,7 +69,7 @@ def test_sparse_is_dense(container):
 
 def test_chunked_is_whole(monkeypatch):
     whole = F.features(X)
-    monkeypatch.setattr(maps, "_BLOCK_BYTES", 2 * 8 * 4)
+    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", 2 * 16 * 4)
     assert_allclose(F.features(X), whole, atol=1e-14)
 
 

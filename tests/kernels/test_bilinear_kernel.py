@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from bochner import FourierFeatures
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.kernels import (
     NTK,
     Bilinear,
@@ -173,7 +173,7 @@ def test_blocks_of_rows_share_the_right_products():
             return Gaussian.evaluate(self, X, Y)
 
     whole = Bilinear(Gaussian(), LEFT, RIGHT)(X, Y)
-    with mock.patch.object(arrays, "_BLOCK_BYTES", 2 * whole.itemsize * len(Y)):
+    with mock.patch.object(limits, "BLOCK_BYTES", 2 * whole.itemsize * len(Y)):
         assert_allclose(Bilinear(Recording(), LEFT, RIGHT)(X, Y), whole, rtol=1e-12)
     assert [n for n, _ in seen] == [2, 2, 2, 2, 1]
     assert all(right is seen[0][1] for _, right in seen)

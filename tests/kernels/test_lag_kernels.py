@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.kernels import Gaussian, ShiftGaussian, Stationary
 
 RNG = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_one_row_may_have_more_lags_than_fit():
         sizes.append(delta.nbytes)
         return shifted(delta)
 
-    with mock.patch.object(arrays, "_BLOCK_BYTES", 10 * rows.nbytes // 4):
+    with mock.patch.object(limits, "BLOCK_BYTES", 10 * rows.nbytes // 4):
         assert_array_equal(Stationary(counted)(rows, many), whole)
     assert max(sizes) <= 10 * rows.nbytes // 4
 

@@ -10,7 +10,7 @@ from laws.registry import FUNCTIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
-from bochner._numerics import arrays
+from bochner._numerics import limits
 
 
 def check_closed_form(case):
@@ -63,7 +63,7 @@ def check_chunked(case):
     """Blocks of rows give the whole Gram matrix."""
     X, Y = case.points(), case.points(7)
     whole = case.kernel(X, Y)
-    with mock.patch.object(arrays, "_BLOCK_BYTES", 3 * whole.itemsize * len(Y)):
+    with mock.patch.object(limits, "BLOCK_BYTES", 3 * whole.itemsize * len(Y)):
         assert_allclose(case.kernel(X, Y), whole, rtol=1e-12, atol=1e-14 * np.abs(whole).max())
 
 

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.kernel_ridge import KernelRidge
 
 from bochner import Frequencies
-from bochner._numerics import arrays
+from bochner._numerics import limits
 from bochner.features import feature_sums
 from bochner.learning.asymmetric_ridge import composition, fit_composed, right_gram, transformed
 
@@ -135,5 +135,5 @@ def test_blocks_of_rows_give_the_whole(monkeypatch):
     whole = right_gram(FREQUENCIES, X, WEIGHT)
     Z = FREQUENCIES.features_right(X)
     assert_allclose(whole, (Z * WEIGHT[:, None]).T @ Z, rtol=1e-12)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 8 * 16 * 7)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 8 * 16 * 7)
     assert_allclose(right_gram(FREQUENCIES, X, WEIGHT), whole, rtol=1e-12, atol=1e-13)

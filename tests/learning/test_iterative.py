@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import Frequencies
+from bochner._numerics import limits
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
 from bochner.features.targets import Numbers
 from bochner.learning.iterative import Preconditioner, fit_iteratively
@@ -109,10 +110,9 @@ def test_columns_of_zeros_are_solved_by_zeros():
 
 @pytest.mark.parametrize("block_bytes", [1, 8 * 2 * M * 37])
 def test_blocks_of_rows_do_not_matter(monkeypatch, block_bytes):
-    from bochner.learning import row_products
 
     whole = solve(POSITIVE, 0.2, WEIGHT, fit_intercept=True)
-    monkeypatch.setattr(row_products, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", block_bytes)
     parts = solve(POSITIVE, 0.2, WEIGHT, fit_intercept=True)
     assert_allclose(parts.coef, whole.coef, rtol=1e-9, atol=1e-11)
 

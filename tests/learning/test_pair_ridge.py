@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
-from bochner._numerics import arrays
-from bochner.learning import pair_features, pair_ridge, pair_system
+from bochner._numerics import limits
+from bochner.learning import pair_ridge, pair_system
 from bochner.learning.pair_features import PairFeatures
 from bochner.learning.pair_ridge import best_pair_alpha, fit_pairs
 
@@ -137,8 +137,8 @@ def test_features_made_anew_are_those_held(monkeypatch):
     f, X, Y, targets, weight = problem(90)
     held = PairFeatures.of(f, X, Y)
     whole = fit_pairs(held, targets, 0.5, weight=weight, fit_intercept=True)
-    monkeypatch.setattr(arrays, "_BLOCK_BYTES", 16 * f.n_frequencies * 7)
-    monkeypatch.setattr(pair_features, "_HELD_BYTES", 0)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * f.n_frequencies * 7)
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", 0)
     anew = PairFeatures.of(f, X, Y)
     assert held.held is not None
     assert anew.held is None

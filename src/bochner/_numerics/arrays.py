@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
+from bochner._numerics import limits
 from bochner._numerics.namespaces import HostView, namespace, on_device, to_numpy, widened
 
 Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
-
-_BLOCK_BYTES = 2**23
 
 
 def row_blocks(
@@ -23,9 +22,10 @@ def row_blocks(
 ) -> Iterator[slice]:
     """Return slices that cover ``range(n_rows)``.
 
-    Blocks have eight mebibytes, or ``block_bytes``, and ``least`` rows or more.
+    Blocks have :data:`~bochner._numerics.limits.BLOCK_BYTES`, or ``block_bytes``, and ``least``
+    rows or more.
     """
-    return steps(n_rows, max(1, least, (block_bytes or _BLOCK_BYTES) // max(1, row_bytes)))
+    return steps(n_rows, max(1, least, (block_bytes or limits.BLOCK_BYTES) // max(1, row_bytes)))
 
 
 def steps(n_rows: int, step: int) -> Iterator[slice]:

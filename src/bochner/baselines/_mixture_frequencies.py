@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.utils.validation import validate_data
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner._numerics.waves import waves
 from bochner.baselines._shell import as_one_of
@@ -26,7 +27,6 @@ from bochner.features.transformer import count_frequencies, generators
 
 _MOST_INPUTS_IN_FULL = 20
 _COVARIANCES = {"auto": None, "full": True, "diagonal": False}
-_HELD_BYTES = 2**28
 _NARROWEST, _WIDEST = 0.5, 4.0
 
 
@@ -149,7 +149,7 @@ class WaveBlocks:
 
         Features of up to 256 mebibytes are computed once and held, and others in every pass.
         """
-        if len(self.X) * 16 * len(omega) > _HELD_BYTES:
+        if len(self.X) * 16 * len(omega) > limits.CACHED_FEATURES_BYTES:
             return lambda: self.blocks(omega)
         held = list(self.blocks(omega))
         return lambda: iter(held)

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.kernels import Kernel
 
-_ZERO = 1e-10
 _ROUNDINGS = 100.0
-_SYMMETRIC = 1e-8
 _PROBED_ROWS = 3
 _SAME = 1e-4
 
@@ -53,7 +52,7 @@ def exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
                 f"entries k(x_i, y_j)."
             )
     precision = np.finfo(gram.dtype).eps if gram.dtype.kind == "f" else 0.0
-    return gram.astype(np.float64), max(_ZERO, _ROUNDINGS * float(precision))
+    return gram.astype(np.float64), max(EIGENVALUE_ROUNDING, _ROUNDINGS * float(precision))
 
 
 def asymmetry(gram: Array) -> float:
@@ -64,7 +63,7 @@ def asymmetry(gram: Array) -> float:
 
 def is_symmetric(gram: Array) -> bool:
     """Whether a Gram matrix is as symmetric as features of a kernel ask for."""
-    return bool(np.abs(gram - gram.T).max() <= _SYMMETRIC * np.abs(gram).max())
+    return bool(np.abs(gram - gram.T).max() <= FUNCTION_ROUNDING * np.abs(gram).max())
 
 
 def _values(kernel: Any, X: Array, Y: Array) -> Any:

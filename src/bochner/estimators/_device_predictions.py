@@ -3,15 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import row_blocks
 from bochner._numerics.namespaces import like, namespace, widened
 from bochner.frequencies import Frequencies
 from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
 from bochner.learning.ridge import RidgePosterior
-
-_BLOCK_BYTES = 2**26
-"""Of features that exist at a time."""
 
 
 def device_predictions(
@@ -39,7 +37,7 @@ def device_predictions(
     features, moved = frequencies.beside(X), _moved(posterior, wide, with_std)
     means, stds = [], []
     row_bytes = 16 * frequencies.n_frequencies
-    for rows in row_blocks(X.shape[0], row_bytes, block_bytes=_BLOCK_BYTES):
+    for rows in row_blocks(X.shape[0], row_bytes, block_bytes=limits.DEVICE_BLOCK_BYTES):
         Z = features.features(X[rows, :], wide.dtype)
         means.append(moved.mean(Z))
         if with_std:

@@ -8,14 +8,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import FLOAT64_EPS
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._bank_problems import Problems, Standardised
 from bochner.estimators._dask import is_dask, lazily, refuse_std
 from bochner.estimators._ridge_head import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
-
-_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 @persistable(**BANK_ATTRIBUTES, target_mean_=float, target_scale_=float)
@@ -112,7 +111,7 @@ class BaNKRegressor(RegressorMixin, BaNK):
         centred = y - self.target_mean_
         scale = float(np.sqrt(np.average(centred**2, weights=weight)))
         # What rounding leaves of a constant is no signal.
-        is_constant = scale <= _ROUNDING * abs(self.target_mean_)
+        is_constant = scale <= 4.0 * FLOAT64_EPS * abs(self.target_mean_)
         self.target_scale_ = 1.0 if is_constant else scale
         targets = Standardised(self.target_mean_, 0.0 if is_constant else scale)
         return Problems(X, y, weight, targets, unit)

@@ -9,6 +9,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
+from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
@@ -23,7 +24,6 @@ from bochner.learning.double_mixture.sketch import Sketch
 from bochner.persist import persistable
 
 PRECOMPUTED = "precomputed"
-_SYMMETRY = 1e-8
 _POOR = 0.5
 _LARGEST = 1e150
 
@@ -338,7 +338,7 @@ def _checked(gram: Array) -> Array:
             "n_sketch, or a kernel that does not vanish on the data."
         )
     gap = float(np.abs(gram - gram.T).max())
-    if gap > _SYMMETRY * greatest:
+    if gap > FUNCTION_ROUNDING * greatest:
         raise ValueError(
             f"Similarities must be symmetric, but differ by {gap:.3g} between (x, y) and (y, x). "
             f"FourierFeatures and AsymmetricKernelRidge take asymmetric kernels."

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array, dense_rows, squared_norms
+from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.features.one_sided import sampled_one_sided
@@ -24,7 +25,6 @@ _FAR = (1.5, 3.0, 10.0, 100.0)
 _FAR_ROWS = 64
 _CEILING = 1.5
 _POOR_FIT = 0.5
-_SYMMETRY = 1e-8
 
 
 def fitted_frequencies(
@@ -155,7 +155,7 @@ def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bo
     if right is not left:
         return gram, isinstance(kernel, Kernel)
     rounding = 100.0 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
-    tolerance = max(_SYMMETRY, rounding) * np.abs(gram).max()
+    tolerance = max(FUNCTION_ROUNDING, rounding) * np.abs(gram).max()
     return gram, bool(np.abs(gram - gram.T).max() <= tolerance)
 
 

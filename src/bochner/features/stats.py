@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import on_device
 from bochner._numerics.scratch import Scratch
@@ -13,9 +14,6 @@ from bochner.features.chunks import Chunk
 from bochner.features.products import DeviceProducts, HostProducts, Products
 from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
-
-_BLOCK_BYTES = 2**25
-"""Of features that are multiplied with themselves at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +127,9 @@ def chunk_sums(
         dtype = np.dtype(products(chunk))
         features = frequencies.beside(chunk.X)
         row_bytes = p * dtype.itemsize
-        for rows in row_blocks(len(chunk), row_bytes, block_bytes=block_bytes or _BLOCK_BYTES):
+        for rows in row_blocks(
+            len(chunk), row_bytes, block_bytes=block_bytes or limits.SUMS_BLOCK_BYTES
+        ):
             part = chunk[rows]
             out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
             total.add(features.features(part.X, dtype, out), targets(part.y), part.weight)

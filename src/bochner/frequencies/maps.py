@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
 from bochner._numerics.scratch import Scratch
@@ -17,13 +18,7 @@ from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.modulation import ModulatingWaves, MovedWaves
 from bochner.sampling import HadamardRows, Matrix
 
-_BLOCK_BYTES = 2**21
-"""Of angles, which are still in a cache when features are made of them."""
-
 _ANGLES = Scratch()
-
-_DEVICE_BLOCK_BYTES = 2**26
-"""Of angles on a device, which is busy with so many."""
 
 
 def trigonometric_features(
@@ -76,7 +71,7 @@ def trigonometric_features(
             wide = X[rows].astype(np.float64, copy=False)
             waves *= modulating(wide).astype(dtype, copy=False)[:, None, :]
 
-    blocks = list(row_blocks(X.shape[0], 8 * m, block_bytes=_BLOCK_BYTES))
+    blocks = list(row_blocks(X.shape[0], 16 * m, block_bytes=limits.CACHE_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
         for _ in in_order(fill, blocks, n_threads):
             pass
@@ -154,7 +149,7 @@ class DeviceMap:
         xp, m = namespace(X), self.n_frequencies
         dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
         Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)
-        for rows in row_blocks(X.shape[0], 8 * m, block_bytes=_DEVICE_BLOCK_BYTES):
+        for rows in row_blocks(X.shape[0], 16 * m, block_bytes=limits.DEVICE_BLOCK_BYTES):
             block = widened(taken(X, rows))
             angle = block @ self.omega + self.phase
             radius = self.radius

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._numerics.limits import NEGLIGIBLE
 from bochner.kernels._base import Kernel
 from bochner.kernels._gaussian_terms import Term, gaussian_terms
 
-_ROUNDING = 1e-12
 _CLEARLY = 1e-6
 _TINY = 1e-290
 _STEPS = 40
@@ -140,14 +140,14 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
     """Return whether envelope terms of one covariance keep a term of the stationary factor."""
     values, vectors = np.linalg.eigh(fast.covariance - 0.25 * group[0].covariance)
     scale = max(np.abs(fast.covariance).max(), np.abs(group[0].covariance).max())
-    if values.min() < -_ROUNDING * scale:
+    if values.min() < -NEGLIGIBLE * scale:
         return False
-    kept = values > _ROUNDING * scale
+    kept = values > NEGLIGIBLE * scale
     rest = sum(term.weight for term in group if not term.mean.any())
     for term in group:
         if term.mean.any():
             along = vectors.T @ term.mean
-            if np.abs(along[~kept]).max(initial=0.0) > _ROUNDING * np.abs(along).max():
+            if np.abs(along[~kept]).max(initial=0.0) > NEGLIGIBLE * np.abs(along).max():
                 return False
             with np.errstate(over="ignore"):
                 rest -= term.weight * np.exp(0.125 * np.sum(along[kept] ** 2 / values[kept]))

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.kernels._base import Kernel
 from bochner.kernels._calls import Function, check_callable, name_of, values_of
 
 _SAMPLED_LAGS = 64
-_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,7 +110,7 @@ class Stationary(Kernel):
         opposite = values_of(self, self.function, -lags[some], some.shape, "lag")
         gap = np.abs(opposite - values[some])
         worst = int(np.argmax(gap))
-        if gap[worst] > _ROUNDING * np.abs(values[some]).max():
+        if gap[worst] > limits.FUNCTION_ROUNDING * np.abs(values[some]).max():
             raise ValueError(
                 f"The function of {self!r} returned {values[some][worst]:.8g} at the lag "
                 f"{lags[some][worst].tolist()} and {opposite[worst]:.8g} at its opposite, so the "

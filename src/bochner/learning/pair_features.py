@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.frequencies import Frequencies
-
-_HELD_BYTES = 2**28
 
 Block = tuple[slice, Array, Array]
 """Which pairs, their left features and their right features."""
@@ -37,7 +36,7 @@ class PairFeatures:
     def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
         """Return the features of pairs, held in memory if they take at most 256 MiB."""
         made = cls(frequencies, X, Y)
-        if 32 * frequencies.n_frequencies * X.shape[0] > _HELD_BYTES:
+        if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
             return made
         return cls(frequencies, X, Y, tuple(made.blocks()))
 

@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from bochner._numerics import limits
 from bochner._numerics.memory import in_words
 from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")
 
-_MEGABYTE = 2**20
-_OVERHEAD = 16 * _MEGABYTE
+_OVERHEAD = 16 * limits.MEBIBYTE
 """Of blocks in threads, small arrays and the libraries' own."""
 
-_KEPT_BYTES = _LANDMARK_BYTES = 256 * _MEGABYTE
-_MOST_BLOCK_BYTES = 32 * _MEGABYTE
-_LEAST_BLOCK_BYTES = _MEGABYTE
+_LANDMARK_BYTES = 256 * limits.MEBIBYTE
+_LEAST_BLOCK_BYTES = limits.MEBIBYTE
 
 _MANY_ROWS = 10_000_000
 """As many as a stream is taken to have, whose number of rows is not known."""
@@ -156,7 +155,7 @@ class RidgePlan:
     """
 
     solver: str
-    block_bytes: int = _MOST_BLOCK_BYTES
+    block_bytes: int = limits.SUMS_BLOCK_BYTES
     n_landmarks: int = 0
     keep: bool = False
 
@@ -193,7 +192,7 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     if limit is None:
         return RidgePlan("cholesky")
     left = (limit - problem.cholesky_bytes) // 2
-    return RidgePlan("cholesky", max(_LEAST_BLOCK_BYTES, min(left, _MOST_BLOCK_BYTES)))
+    return RidgePlan("cholesky", max(_LEAST_BLOCK_BYTES, min(left, limits.SUMS_BLOCK_BYTES)))
 
 
 def _obstacle(problem: RidgeProblem) -> str | None:
@@ -230,7 +229,7 @@ def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
     budget = for_landmarks / size
     n_landmarks = int((np.sqrt(p**2 + 4.0 * budget) - p) / 2.0)
     n_landmarks = max(1, min(n_landmarks, max(p, 256)))
-    kept = _KEPT_BYTES if spare is None else spare // 2
+    kept = limits.CACHED_FEATURES_BYTES if spare is None else spare // 2
     n = problem.n_samples
     return RidgePlan(
         "cg",

@@ -7,18 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
 from bochner.features.targets import Targets
-
-_BLOCK_BYTES = 2**22
-"""Of features, which are still in a cache when products are made of them."""
-
-_DEVICE_BLOCK_BYTES = 2**25
-"""Of features on a device."""
 
 
 class FeatureMap(Protocol):
@@ -119,7 +114,7 @@ def _summed(
                 out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
                 return function(made.features(part.X, dtype, out), part)
 
-            block_bytes = _DEVICE_BLOCK_BYTES if is_away else _BLOCK_BYTES
+            block_bytes = limits.DEVICE_BLOCK_BYTES if is_away else limits.CACHE_BLOCK_BYTES
             step = max(16, block_bytes // (p * np.dtype(dtype).itemsize))
             # A device shares its work among its own threads.
             shared = in_order(block, list(steps(len(chunk), step)), 1 if is_away else n_threads)

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner.kernels import Kernel
 from bochner.spectral.allocation import ByVariance
 from bochner.spectral.geometry import Geometry
@@ -22,7 +23,6 @@ _ROUGH = 0.01
 _POOR = 0.5
 _FITTED_TOLERANCE = 0.1
 _LEAST_COST = 0.01
-_ROUNDING = 1e-6  # of features in float32
 _FAR_CEILING = 1.5
 _FAR_DEVIATIONS = 4.0
 
@@ -119,7 +119,7 @@ class _Candidate:
 
     def square_error(self, m: int) -> float:
         """Return the mean square error over pairs of rows: bias, variance and rounding."""
-        rounding = float(_ROUNDING * np.abs(self.masses).sum()) ** 2
+        rounding = float(FLOAT32_ROUNDING * np.abs(self.masses).sum()) ** 2
         if len(self.masses) > m:  # atoms are drawn at random, too
             return self.square_bias + self.random_square / m + rounding
         variances = self.allocation.variances(self.masses, self.allocation.counts(self.masses, m))

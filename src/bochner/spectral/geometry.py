@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner.kernels import Metric, NonNegative, UnitSphere
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
 from bochner.spectral.pairs import Pairs
@@ -13,7 +14,6 @@ from bochner.spectral.profiles import Function, Profile
 
 _BISECTIONS = 40
 _JUMP = 1e-3
-_ROUNDING = 1e-9
 _OUTSIDE = (1.0, 3.0, 100.0)
 
 
@@ -133,7 +133,7 @@ class Geometry:
                 f"as the data reach. Scale the inputs, or define the function there."
             )
         at, jump = _greatest_jump(self.function, grid, values)
-        if jump > max(_JUMP * np.ptp(values), _ROUNDING * np.abs(values).max()):
+        if jump > max(_JUMP * np.ptp(values), FUNCTION_ROUNDING * np.abs(values).max()):
             raise ValueError(
                 f"The kernel's function jumps by {jump:.4g} at the distance {at:.6g}; a finite "
                 f"measure has a continuous transform, so features need a continuous function. "

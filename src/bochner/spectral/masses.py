@@ -6,10 +6,10 @@ import numpy as np
 from scipy.optimize import nnls
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import NEGLIGIBLE
 from bochner.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample
 
-_ROUNDING = 1e-12
 _RIDGE = 1e-6
 
 
@@ -105,7 +105,7 @@ def _damped(parts: Sequence[Frequencies], sample: Sample) -> tuple[Array, Array]
 def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -> Array:
     """Return what each part has at zero; zeros where that is not constrained."""
     real = [not part.phase.any() for part in parts]
-    imaginary = [bool((np.abs(np.cos(part.phase)) < _ROUNDING).all()) for part in parts]
+    imaginary = [bool((np.abs(np.cos(part.phase)) < NEGLIGIBLE).all()) for part in parts]
     free = value_at_zero is None or not np.logical_or(real, imaginary).all()
     return np.array(
         [

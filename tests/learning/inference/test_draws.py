@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learning.inference import draws as draws_module
+from bochner._numerics import limits
 from bochner.learning.inference.draws import drawn, stacked
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
@@ -83,7 +83,7 @@ def test_whiteners_are_roots_of_the_covariance(some):
 
 @pytest.mark.parametrize("block_bytes", [2**24, 1])
 def test_activations_and_spreads_are_those_of_the_design(some, block_bytes, monkeypatch):
-    monkeypatch.setattr(draws_module, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
     inputs, fixed = places(150)
     activation, spread = np.empty((5, 150)), np.empty((2, 150))
     parts = []

@@ -5,7 +5,7 @@ import pytest
 from laws.inference_laws import check_gradient, log_density, problem
 from numpy.testing import assert_allclose
 
-from bochner.learning.inference import rows as rows_module
+from bochner._numerics import limits
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.gradient import frequency_gradient, log_precision_gradient
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
@@ -38,7 +38,7 @@ def test_blocks_add_up(monkeypatch, keep):
     case = problem(n=900, weights="integer", q=1)
     noise = NOISES["unknown"]
     whole = frequency_gradient(evidence_of(case.rows(), case.omega, 0.3, noise), case.rows())
-    monkeypatch.setattr(rows_module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     evidence = evidence_of(case.rows(), case.omega, 0.3, noise, keep=keep)
     assert_allclose(frequency_gradient(evidence, case.rows()), whole, rtol=1e-9, atol=1e-9)
 

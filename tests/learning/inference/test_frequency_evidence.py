@@ -8,7 +8,7 @@ from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from bochner.learning.inference import rows as rows_module
+from bochner._numerics import limits
 from bochner.learning.inference.evidence import (
     evidence_of,
     log_evidence_at,
@@ -84,7 +84,7 @@ def test_evidence_at_another_precision_is_that_of_a_fresh_start(noise):
 def test_blocks_of_rows_add_up_to_the_whole(monkeypatch, keep, weights):
     case = problem(n=900, q=1, weights=weights)
     whole = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=True)
-    monkeypatch.setattr(rows_module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     parts = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=keep)
     assert (parts.features is not None) == keep
     for name in ("gram", "cross", "covariance", "mean", "log_determinant", "explained"):

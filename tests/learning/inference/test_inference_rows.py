@@ -5,7 +5,7 @@ import pytest
 from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference import rows as module
+from bochner._numerics import limits
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.rows import Rows
@@ -88,7 +88,7 @@ def test_new_weights_make_the_rows_of_new_targets():
 
 @pytest.mark.parametrize(("block_bytes", "n_blocks"), [(1, 4), (8 * 10 * 300, 4), (2**24, 1)])
 def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
-    monkeypatch.setattr(module, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
     rows = Rows.of(np.zeros((1000, 1)), np.zeros(1000))
     blocks = list(rows.blocks(10))
     assert len(blocks) == n_blocks
@@ -98,7 +98,7 @@ def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
 @pytest.mark.parametrize("n_threads", [2, 5])
 def test_threads_change_no_bit(n_threads, monkeypatch):
     rng = np.random.default_rng(3)
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     X, y = rng.normal(size=(3000, 2)), rng.normal(size=3000)
     omega, noise = rng.normal(size=(7, 2)), InverseGammaNoise(2.0, 1.0)
     alone, shared = (
@@ -111,7 +111,7 @@ def test_threads_change_no_bit(n_threads, monkeypatch):
 
 
 def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     rows = Rows.of(np.zeros((5000, 1)), np.zeros(5000), n_threads=3)
     found = list(rows.mapped(lambda part: part.start, 4))
     assert [part.start for part, _ in found] == [start for _, start in found]
@@ -126,7 +126,7 @@ def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
 
 @pytest.mark.parametrize("block_bytes", [1, 2**24])
 def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
-    monkeypatch.setattr(module, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
     rng = np.random.default_rng(0)
     X, y, column = rng.normal(size=(1000, 2)), rng.normal(size=1000), rng.normal(size=1000)
     rows = Rows.of(X, y, n_threads=2)
@@ -142,7 +142,7 @@ def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
 
 
 def test_columns_are_joined_in_order(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     rows = Rows.of(np.arange(2000.0).reshape(1000, 2), np.arange(1000.0), n_threads=2)
     found = rows.each(lambda part, factor: factor * part.inputs, 3.0)
     assert_array_equal(found, 3.0 * rows.inputs)

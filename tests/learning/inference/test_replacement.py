@@ -7,7 +7,7 @@ import pytest
 from laws.inference_laws import Problem, problem
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference import rows as rows_module
+from bochner._numerics import limits
 from bochner.learning.inference.evidence import evidence_of, solved
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.replacement import Proposals, replace_frequencies
@@ -158,7 +158,7 @@ def test_blocks_are_the_chain_of_one_at_a_time(noise, settings, block_size):
 @pytest.mark.parametrize("block_size", [1, 7, 64])
 @pytest.mark.parametrize("weights", [None, "integer"])
 def test_features_need_not_be_kept(monkeypatch, weights, block_size):
-    monkeypatch.setattr(rows_module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     case = problem(n=600, m=20, q=1, weights=weights)
     check_chain(case, 0.1, GAUSSIAN, block_size=block_size, keep=False)
 

@@ -12,7 +12,7 @@ from learning.inference.test_replacement import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference import rows as rows_module
+from bochner._numerics import limits
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.moves import _blocks
@@ -47,7 +47,7 @@ def test_blocks_are_the_chain_of_one_at_a_time(basis, noise, settings, block_siz
 
 @pytest.mark.parametrize("weights", [None, "integer"])
 def test_features_need_not_be_kept(monkeypatch, weights):
-    monkeypatch.setattr(rows_module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
     check(WIDE, GAUSSIAN, 3, keep=False, n=280, weights=weights, q=1)
 
 

@@ -9,8 +9,8 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import EIGENVALUE_ROUNDING
 
-_ROUNDING = 1e-10
 _TYPICAL, _AMONG = 10, 10_000
 
 
@@ -105,7 +105,7 @@ def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart 
     (2.6, 1.6)
     """
     eigenvalues, vectors = eigh(gram)
-    rounding = _ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
+    rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
     least = float(eigenvalues[0])
     tau = -shift * least if least < -rounding else 0.0
     signs = (1.0, -1.0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import Components
@@ -15,8 +16,6 @@ from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.noise_field import log_factor
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.waves import Waves
-
-_BLOCK_BYTES = 2**24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +153,7 @@ class Draws:
         return out
 
     def _blocks(self, n_samples: int) -> Iterator[slice]:
-        step = max(64, _BLOCK_BYTES // (8 * self.coef.shape[1]))
+        step = max(64, limits.BLOCK_BYTES // (8 * self.coef.shape[1]))
         for start in range(0, n_samples, step):
             yield slice(start, min(start + step, n_samples))
 

@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import in_order
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.summed import Columns, SummedRows
-
-_BLOCK_BYTES = 2**23
 
 Part = TypeVar("Part")
 
@@ -175,7 +174,7 @@ class Rows(SummedRows):
 
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
-        step = max(256, _BLOCK_BYTES // (8 * max(1, n_features)))
+        step = max(256, limits.BLOCK_BYTES // (8 * max(1, n_features)))
         # Of no rows there is one block, so that sums over them are zeros of the right shape.
         for start in range(0, max(self.n_samples, 1), step):
             yield slice(start, min(start + step, self.n_samples))

@@ -1,0 +1,53 @@
+"""Numeric limits that several parts of the package share: sizes of blocks, and rounding errors.
+
+Sizes decide how fast a loop over blocks is and how much memory it takes; results change by rounding
+only. Rounding limits are relative to the greatest number of a comparison.
+"""
+
+from typing import Final
+
+import numpy as np
+
+MEBIBYTE: Final = 2**20
+"""Bytes, the unit of the sizes below."""
+
+CACHE_BLOCK_BYTES: Final = 4 * MEBIBYTE
+"""Features of one block that one thread writes and reads again at once: they should fit into its
+share of the last-level cache. Half makes twice the calls from Python; twice may not fit."""
+
+BLOCK_BYTES: Final = 8 * MEBIBYTE
+"""Intermediate arrays of one block of rows where nothing else decides. It is large enough that
+calls from Python take no noticeable time; at half and at twice, only memory changes noticeably."""
+
+SUMS_BLOCK_BYTES: Final = 32 * MEBIBYTE
+"""Features of one block whose products with themselves are added up: some hundred rows of 16,000
+features or more, as fast matrix products need. Half slows such products, twice costs memory."""
+
+DEVICE_BLOCK_BYTES: Final = 64 * MEBIBYTE
+"""Features of one block on a GPU, millions of elements, so that all its cores are busy. Half makes
+twice the launches, twice costs memory."""
+
+CACHED_FEATURES_BYTES: Final = 256 * MEBIBYTE
+"""Features of all rows that an iterative method computes once and keeps; more are computed again in
+every pass. Twice lets twice the rows be kept, in memory that other processes may need."""
+
+FLOAT64_EPS: Final = float(np.finfo(np.float64).eps)
+"""Spacing of float64 numbers at one, 2.2e-16."""
+
+NEGLIGIBLE: Final = 1e-12
+"""What some thousand float64 operations leave of an exact zero: 4,500 :data:`FLOAT64_EPS`. No
+quantity compared with it lies between 1e-14 and 1e-10 for another reason."""
+
+EIGENVALUE_ROUNDING: Final = 1e-10
+"""Eigenvalues below this share of the greatest are rounding. Those of a float64 matrix of order n
+are off by about n :data:`FLOAT64_EPS`, and its entries may carry a hundred roundings each; ten
+times less counts noise of large Gram matrices, ten times more misses weak negative eigenvalues."""
+
+FUNCTION_ROUNDING: Final = 1e-8
+"""Error granted to values of a function that the user wrote: half of the digits of float64, as
+differences of close numbers lose the other half. Ten times less refuses such functions; ten times
+more accepts an asymmetry of 1e-7."""
+
+FLOAT32_ROUNDING: Final = 1e-6
+"""Error of one feature in float32, 8 spacings of float32 at one: its angle, wave and weight are
+rounded, and sums of features add to it."""
