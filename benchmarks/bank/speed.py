@@ -15,14 +15,14 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
-from bochner.learning.inference.moves import Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.replacement import Proposals, replace_frequencies
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.start import sparse_start
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import trigonometric_rows
+from bochner.learning.moves.base import Moves, StepSizes, round_of_moves
+from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
 SWEEP, GRADIENT = "sweep", "gradient"
 
@@ -78,7 +78,9 @@ def gradient_seconds(
     rng = np.random.default_rng(seed)
     omega = rng.normal(size=(n_frequencies, X.shape[1])) / np.sqrt(X.shape[1])
     with single_threaded_blas() as n_threads:
-        rows = Rows.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)), n_threads=n_threads)
+        rows = TrainingData.of(
+            X, (y - y.mean()) / y.std(), np.ones((len(y), 1)), n_threads=n_threads
+        )
         evidence = evidence_of(rows.part(slice(0, 1000)), omega, _PRECISION, _NOISE)
 
         def step() -> None:
@@ -102,7 +104,7 @@ def gradient_seconds(
 class _Place:
     """Where a chain has come to after a few rounds."""
 
-    rows: Rows
+    rows: TrainingData
     omega: Array
     prior: FrequencyPrior
 
@@ -118,7 +120,7 @@ def _warmed(name: str, n_rows: int, n_frequencies: int, folder: Path | None) -> 
     chosen = np.sort(rng.permutation(len(dataset.y))[:n_rows])
     X = Scaling.of(dataset.X).apply(dataset.X)[chosen]
     y = np.asarray(dataset.y, dtype=np.float64)[chosen]
-    rows = Rows.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)))
+    rows = TrainingData.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)))
     omega, prior = sparse_start(rng, frequency_scales(X, rng), n_frequencies, X, rows.target)
     evidence = evidence_of(rows, omega, _PRECISION, _NOISE)
     for _ in range(_WARM_ROUNDS):

@@ -8,8 +8,8 @@ import numpy as np
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import Evidence, evidence_of, solved
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.replacement import Proposals, replace_frequencies
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
 INPUTS = 5
 
@@ -37,7 +37,7 @@ def update_metrics(n_rows: int, n_each: int, seed: int) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     basis = Grid(n_each, n_each)
     X, y = rng.normal(size=(n_rows, INPUTS)), rng.normal(size=n_rows)
-    rows = Rows.of(X, y, np.ones((n_rows, 1)), basis=basis)
+    rows = TrainingData.of(X, y, np.ones((n_rows, 1)), basis=basis)
     s, v = rng.normal(size=(2, n_each, INPUTS))
     omega = basis.joined(s, v, rng.normal(size=n_each))
     evidence = evidence_of(rows, omega, _PRECISION, _NOISE)
@@ -52,7 +52,9 @@ def update_metrics(n_rows: int, n_each: int, seed: int) -> dict[str, float]:
     }
 
 
-def decide(rng: np.random.Generator, evidence: Evidence, rows: Rows, *, accept: bool) -> None:
+def decide(
+    rng: np.random.Generator, evidence: Evidence, rows: TrainingData, *, accept: bool
+) -> None:
     """Propose another amplitude in the place of any one, and accept it, in place, or refuse it."""
     amplitudes = rows.basis.groups(len(evidence.omega))[1]
     index = rng.choice(amplitudes, size=1)

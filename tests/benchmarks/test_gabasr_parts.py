@@ -22,7 +22,7 @@ from bochner.kernels import Gaussian
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
@@ -352,7 +352,9 @@ def test_a_learned_spectrum_is_in_units_of_the_input():
 def test_the_update_that_is_timed_is_the_one_afresh(accept):
     """It ends where everything afresh does; refused, where it began."""
     rng, basis = np.random.default_rng(0), Grid(3, 3)
-    rows = Rows.of(rng.normal(size=(60, 2)), rng.normal(size=60), np.ones((60, 1)), basis=basis)
+    rows = TrainingData.of(
+        rng.normal(size=(60, 2)), rng.normal(size=60), np.ones((60, 1)), basis=basis
+    )
     s, v = rng.normal(size=(2, 3, 2))
     omega = basis.joined(s, v, rng.normal(size=3))
     noise = InverseGammaNoise(shape=0.5, rate=1e-6)

@@ -13,11 +13,11 @@ from numpy.testing import assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.learning.inference import driver
-from bochner.learning.inference.joint_pairs import JointPairChain
-from bochner.learning.inference.least_squares import LeastSquaresChain
-from bochner.learning.inference.polya_gamma import LogisticChain
-from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.varying_noise import VaryingNoiseChain
+from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.published.joint_pairs import JointPairChain
+from bochner.learning.published.least_squares_labels import LeastSquaresChain
 
 CHAINS = (
     RegressionChain,

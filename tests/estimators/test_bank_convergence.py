@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.convergence import effective_sample_size, split_rhat
-from bochner.learning.inference.learned import Convergence
-from bochner.learning.inference.regression import RegressionChain
+from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.learned_kernel import Convergence
 
 
 def test_chains_that_stand_still_apart_are_told_of(monkeypatch):

@@ -10,11 +10,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import PairwiseKernel
 
 from bochner import BaNKClassifier, BaNKRegressor
-from bochner.learning.inference.moves import Moves
+from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.polya_gamma import LogisticChain
-from bochner.learning.inference.regression import RegressionChain
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.base import Moves
+from bochner.learning.moves.labels import LogisticChain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
@@ -263,9 +263,9 @@ def test_weights_of_rows_are_precisions_in_the_evidence_of_a_regression():
     y = rng.normal(size=9)
     inputs, weight = rng.normal(size=(9, 2)), rng.integers(1, 4, size=9).astype(float)
     noise = InverseGammaNoise(0.7, 0.2)
-    rows = Rows.of(inputs, y, np.ones((9, 1)), weight)
+    rows = TrainingData.of(inputs, y, np.ones((9, 1)), weight)
     repeated = weight.astype(int)
-    others = Rows.of(
+    others = TrainingData.of(
         np.repeat(inputs, repeated, axis=0), np.repeat(y, repeated), np.ones((repeated.sum(), 1))
     )
     states = [
@@ -281,7 +281,7 @@ def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification()
     rng = np.random.default_rng(6)
     activation, y = rng.normal(size=9), rng.choice([-1.0, 1.0], size=9)
     count = rng.integers(1, 4, size=9).astype(float)
-    chain = LogisticChain(Rows.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count), None)
+    chain = LogisticChain(TrainingData.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count), None)
     expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
     assert_allclose(chain._log_likelihood(activation), expected, rtol=1e-12)
 

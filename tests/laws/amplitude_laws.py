@@ -7,7 +7,7 @@ import numpy as np
 from laws.inference_laws import Problem, problem
 
 from bochner.learning.inference.basis import Grid, Matched
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 
 MATCHED, GRID = Matched(), Grid(4, 3)
 SUMMED = replace(GRID, is_summed=True)
@@ -50,7 +50,9 @@ class AmplitudeProblem(Problem):
     basis: Any = MATCHED
 
     def rows(self, dtype=np.float64):
-        return Rows.of(self.X.astype(dtype), self.y, self.trend, self.weight, basis=self.basis)
+        return TrainingData.of(
+            self.X.astype(dtype), self.y, self.trend, self.weight, basis=self.basis
+        )
 
     def n_waves(self, omega):
         return len(unit_rows(self.basis, omega))

@@ -18,18 +18,18 @@ from scipy import stats
 from scipy.special import expit
 
 from bochner.learning.inference.basis import PLAIN, Grid, Matched
+from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.hamiltonian import HamiltonianSettings
-from bochner.learning.inference.joint_pairs import JointPairChain
-from bochner.learning.inference.moves import Moves, StepSizes
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.polya_gamma import LogisticChain
-from bochner.learning.inference.precision import LogNormalPrecision
-from bochner.learning.inference.regression import RegressionChain
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import TwoSpectraPrior
 from bochner.learning.mixture import MixturePrior, sample_prior
+from bochner.learning.moves.base import Moves, StepSizes
+from bochner.learning.moves.hamiltonian import HamiltonianSettings
+from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
@@ -331,7 +331,7 @@ class Sampler:
         return self.frequencies.features(self.X if X is None else X, omega)
 
     def rows(self, y):
-        return Rows.of(self.X, y, basis=self.frequencies.basis)
+        return TrainingData.of(self.X, y, basis=self.frequencies.basis)
 
     def draw(self, rng: Generator):
         """Return one draw of the joint law: prior, frequencies, precision, data, weights."""

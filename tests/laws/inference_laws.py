@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Problem:
     other: np.ndarray
 
     def rows(self, dtype=np.float64):
-        return Rows.of(self.X.astype(dtype), self.y, self.trend, self.weight)
+        return TrainingData.of(self.X.astype(dtype), self.y, self.trend, self.weight)
 
     def n_waves(self, omega):
         return len(omega)

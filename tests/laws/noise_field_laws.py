@@ -10,9 +10,9 @@ import numpy as np
 from laws import chains
 from scipy import stats
 
-from bochner.learning.inference.noise_field import NoiseField
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.varying_noise import VaryingNoiseChain
+from bochner.learning.moves.noise_field import NoiseField
 
 N_WAVES = 3
 WEIGHT = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0])
@@ -68,7 +68,7 @@ def check_joint(successive, forward, n_chains, n_rounds, n_draws, alpha, seed=2)
 def check_field(weight=None, n_chains=30, n_rounds=40, n_draws=3000, alpha=1e-3):
     """Squares of residuals are chi-squared times the field's exponential, with as many degrees."""
     X = chains.INPUTS
-    rows = Rows.of(X, np.zeros(len(X)), weight=weight)
+    rows = TrainingData.of(X, np.zeros(len(X)), weight=weight)
     degrees = np.ones(len(X)) if weight is None else weight
 
     def squares_of(rng, field):
@@ -129,7 +129,7 @@ def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
         return prior, omega, precision, data(rng, omega, precision, field), field
 
     def chain(y, field):
-        rows = Rows.of(X, y, basis=frequencies.basis)
+        rows = TrainingData.of(X, y, basis=frequencies.basis)
         return VaryingNoiseChain(rows, chains.NOISE, chains.moves(), lambda rng: field)
 
     def successive(rng, n_rounds):

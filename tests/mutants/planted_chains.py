@@ -8,12 +8,15 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.planted import Mutant
 
-from bochner.learning.inference import hamiltonian, joint_pairs, moves, polya_gamma, replacement
 from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.joint_pairs import JointPairChain
-from bochner.learning.inference.laplace import Laplace
-from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.sparse import SparsePrior
+from bochner.learning.moves import base as moves
+from bochner.learning.moves import hamiltonian, replacement
+from bochner.learning.moves import labels as polya_gamma
+from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.published import joint_pairs
+from bochner.learning.published.joint_pairs import JointPairChain
+from bochner.learning.published.laplace import Laplace
 
 ALPHA = 1e-3
 

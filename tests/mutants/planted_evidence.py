@@ -14,13 +14,14 @@ from learning.inference import (
 )
 from mutants.planted import Mutant
 
-from bochner.learning.inference import evidence, gradient, hamiltonian, precision, replacement
+from bochner.learning.inference import evidence, gradient
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
-from bochner.learning.inference.precision import LogNormalPrecision
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparsePrior
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
+from bochner.learning.moves import hamiltonian, precision, replacement
+from bochner.learning.moves.precision import LogNormalPrecision
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 
@@ -131,7 +132,7 @@ def ridge_on_the_trend(patch):
 
 def rows_for_weights(patch):
     """Degrees of freedom that count a row of weight three once."""
-    patch.setattr(Rows, "total_weight", property(lambda self: float(self.n_samples)))
+    patch.setattr(TrainingData, "total_weight", property(lambda self: float(self.n_samples)))
 
 
 def half_the_rows(patch):

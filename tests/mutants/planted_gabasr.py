@@ -17,20 +17,14 @@ from learning.inference import (
 from mutants.planted import Mutant
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner.learning.inference import (
-    components,
-    learned,
-    least_squares,
-    noise_field,
-    replacement,
-    two_spectra,
-    varying_noise,
-    waves,
-)
+from bochner.learning.inference import components, two_spectra, varying_noise, waves
+from bochner.learning.inference import learned_kernel as learned
 from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.waves import Waves
+from bochner.learning.moves import noise_field, replacement
+from bochner.learning.published import least_squares_labels as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

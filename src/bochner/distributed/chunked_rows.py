@@ -13,8 +13,8 @@ from bochner._numerics.arrays import Array
 from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import Columns, SummedRows
+from bochner.learning.inference.training_data import TrainingData
 
 Pieces = tuple[Delayed, ...]
 """Columns of every partition, computed and kept there."""
@@ -51,7 +51,7 @@ class ChunkedRows(SummedRows):
     Parameters
     ----------
     parts : tuple of Delayed
-        Of :class:`~bochner.learning.inference.rows.Rows`.
+        Of :class:`~bochner.learning.inference.training_data.TrainingData`.
     size : Size
     order : LocalOrder or None
         Of few rows, in which variates are drawn here as they are for rows in memory; ``None``
@@ -176,9 +176,9 @@ class Problem:
     factor: float
     basis: Basis
 
-    def __call__(self, prepared: Prepared) -> Rows:
+    def __call__(self, prepared: Prepared) -> TrainingData:
         target = self.factor * prepared.targets[self.column]
-        return Rows.of(
+        return TrainingData.of(
             prepared.inputs.T, target, prepared.fixed.T, prepared.weight, basis=self.basis
         )
 
@@ -193,7 +193,7 @@ class _PartCall:
     present: tuple[bool, ...]
     n_features: int
 
-    def __call__(self, part: Rows, *shares: Array) -> Any:
+    def __call__(self, part: TrainingData, *shares: Array) -> Any:
         left = iter(shares)
         along = tuple(next(left) if there else None for there in self.present)
         method = getattr(part, self.method)
@@ -205,7 +205,7 @@ class _PartDraw:
     function: Callable[..., Array]
     seed: int
 
-    def __call__(self, part: Rows, index: int, *shares: Array) -> Array:
+    def __call__(self, part: TrainingData, index: int, *shares: Array) -> Array:
         return part.drawn(np.random.default_rng([self.seed, index]), self.function, along=shares)
 
 
@@ -213,11 +213,11 @@ class _PartDraw:
 class _PartWeights:
     function: Callable[..., tuple[Array, Array]]
 
-    def __call__(self, part: Rows, *shares: Array) -> Rows:
+    def __call__(self, part: TrainingData, *shares: Array) -> TrainingData:
         return part.reweighted(self.function, along=shares)
 
 
-def _sizes(part: Rows) -> list[Array]:
+def _sizes(part: TrainingData) -> list[Array]:
     return [np.array(part.total_weight), np.array(part.total_square)]
 
 

@@ -18,7 +18,7 @@ from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
 from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.problem import Data
+from bochner.learning.inference.settings import Data
 
 SAMPLE_ROWS = 100_000
 """So many rows are brought here, for all that is not a sum over rows."""

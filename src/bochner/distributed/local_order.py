@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,7 +16,7 @@ class LocalOrder:
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingData
         Those in memory; see :func:`~bochner.learning.inference.preparation.distinct_rows`.
     group : ndarray of shape (n,)
         Of every row of the partitions, one after another: equal rows are a group.
@@ -28,7 +28,7 @@ class LocalOrder:
         Where partitions begin, but for the first.
     """
 
-    rows: Rows
+    rows: TrainingData
     group: NDArray[np.intp]
     own: NDArray[np.intp]
     share: Array
@@ -37,7 +37,7 @@ class LocalOrder:
     @classmethod
     def of(
         cls,
-        rows: Rows,
+        rows: TrainingData,
         ordered: tuple[Array, Array],
         given: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
@@ -46,7 +46,7 @@ class LocalOrder:
 
         Parameters
         ----------
-        rows : Rows
+        rows : TrainingData
         ordered : tuple of ndarrays
             Their inputs (k, d), in the units of the data, and targets (k,).
         given : tuple of ndarrays

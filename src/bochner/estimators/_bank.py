@@ -26,12 +26,12 @@ from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.components import spectral_mixture, waves_in_units
 from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.learned import Convergence, Learned
+from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.plan import learn
 from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.problem import Data, Settings
 from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
+from bochner.learning.inference.settings import Data, Settings
 from bochner.learning.kernel_search import Progress, silent
 
 BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bochner.learning.inference.checkpoint import chain_path
-from bochner.learning.inference.problem import Data, Settings
+from bochner.learning.inference.settings import Data, Settings
 
 
 def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:

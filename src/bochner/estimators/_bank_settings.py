@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import as_positive_scalar
-from bochner.learning.inference.problem import SAMPLERS, STRUCTURES, Settings
+from bochner.learning.inference.settings import SAMPLERS, STRUCTURES, Settings
 
 _HIGHEST_DEGREE = 2
 

@@ -12,7 +12,7 @@ from bochner.estimators._bank_settings import check_name
 from bochner.estimators._gabasr import locally_stationary
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.learning.inference.models import Model
-from bochner.learning.inference.problem import Settings
+from bochner.learning.inference.settings import Settings
 from bochner.persist import persistable
 
 _ENVELOPES = ("learned", "constant")

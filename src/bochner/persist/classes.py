@@ -20,7 +20,7 @@ from bochner.kernels import Kernel
 from bochner.learning.double_mixture.expectations import EXPECTATIONS
 from bochner.learning.inference.basis import Grid, Matched, Plain
 from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.learned import Convergence, Learned
+from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.relevance import Relevance
 from bochner.learning.iterative import IterativeSolution

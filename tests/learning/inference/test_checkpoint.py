@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.moves import StepSizes
+from bochner.learning.moves.base import StepSizes
 
 RNG = np.random.default_rng(0)
 

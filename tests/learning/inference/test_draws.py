@@ -9,8 +9,8 @@ from bochner._numerics import limits
 from bochner.learning.inference.draws import drawn, stacked
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.training_data import TrainingData
 
 N, M, D = 40, 4, 2
 NOISE = InverseGammaNoise(0.5, 1e-6)
@@ -19,7 +19,9 @@ NOISE = InverseGammaNoise(0.5, 1e-6)
 def evidence(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(N, D)), rng.normal(size=N)
-    rows = Rows.of(X, y, np.column_stack([np.ones(N), X[:, 0]]), rng.uniform(0.5, 2.0, size=N))
+    rows = TrainingData.of(
+        X, y, np.column_stack([np.ones(N), X[:, 0]]), rng.uniform(0.5, 2.0, size=N)
+    )
     return evidence_of(rows, rng.normal(size=(M, D)), 0.3 + seed, NOISE)
 
 

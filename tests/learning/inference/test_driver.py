@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from bochner.learning.inference import driver
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.driver import Stage, run
-from bochner.learning.inference.moves import StepSizes
+from bochner.learning.moves.base import StepSizes
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from learning.test_mixture_geweke import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learning.inference import hamiltonian as module
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamiltonian_step
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.mixture import Mixture, MixturePrior
+from bochner.learning.moves import hamiltonian as module
+from bochner.learning.moves.hamiltonian import HamiltonianSettings, hamiltonian_step
 from bochner.learning.wishart import NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of a chain.

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner._numerics import limits
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import trigonometric_rows
 
 
@@ -47,7 +47,7 @@ def test_rows_hold_weighted_targets(weights):
 
 
 def test_no_trend_is_no_fixed_columns():
-    assert Rows.of(np.ones((4, 2)), np.arange(4.0)).fixed.shape == (0, 4)
+    assert TrainingData.of(np.ones((4, 2)), np.arange(4.0)).fixed.shape == (0, 4)
 
 
 @pytest.mark.parametrize("weights", [None, "real"])
@@ -63,7 +63,7 @@ def test_parts_add_up_to_the_whole(weights):
 def test_a_part_is_made_as_rows_are():
     case = inference_laws.problem(q=1, weights="real")
     part = case.rows().part(slice(3, 9))
-    own = Rows.of(case.X[3:9], case.y[3:9], case.trend[3:9], case.weight[3:9])
+    own = TrainingData.of(case.X[3:9], case.y[3:9], case.trend[3:9], case.weight[3:9])
     assert_allclose(part.square, own.square)
     assert_allclose(part.weight, own.weight)
     assert_allclose(part.target, own.target)
@@ -72,7 +72,7 @@ def test_a_part_is_made_as_rows_are():
 def test_rows_without_weight_add_nothing_to_a_part():
     case = inference_laws.problem()
     weight = np.arange(30.0) % 3
-    part = Rows.of(case.X, case.y, weight=weight).part(slice(0, 20))
+    part = TrainingData.of(case.X, case.y, weight=weight).part(slice(0, 20))
     assert_allclose(part.square, np.sum(weight[:20] * case.y[:20] ** 2))
 
 
@@ -80,7 +80,7 @@ def test_new_weights_make_the_rows_of_new_targets():
     case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
     along = (weight, weight * case.y)
     found = case.rows().reweighted(lambda part, *given: given, along=along)
-    expected = Rows.of(case.X, case.y, weight=weight)
+    expected = TrainingData.of(case.X, case.y, weight=weight)
     assert_allclose(found.square, expected.square)
     assert_allclose(found.target, expected.target)
     assert found.weight is weight
@@ -89,7 +89,7 @@ def test_new_weights_make_the_rows_of_new_targets():
 @pytest.mark.parametrize(("block_bytes", "n_blocks"), [(1, 4), (8 * 10 * 300, 4), (2**24, 1)])
 def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
     monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
-    rows = Rows.of(np.zeros((1000, 1)), np.zeros(1000))
+    rows = TrainingData.of(np.zeros((1000, 1)), np.zeros(1000))
     blocks = list(rows.blocks(10))
     assert len(blocks) == n_blocks
     assert_array_equal(np.concatenate([np.arange(1000)[block] for block in blocks]), range(1000))
@@ -102,7 +102,7 @@ def test_threads_change_no_bit(n_threads, monkeypatch):
     X, y = rng.normal(size=(3000, 2)), rng.normal(size=3000)
     omega, noise = rng.normal(size=(7, 2)), InverseGammaNoise(2.0, 1.0)
     alone, shared = (
-        evidence_of(Rows.of(X, y, n_threads=threads), omega, 0.1, noise)
+        evidence_of(TrainingData.of(X, y, n_threads=threads), omega, 0.1, noise)
         for threads in (1, n_threads)
     )
     assert_array_equal(alone.gram, shared.gram)
@@ -112,7 +112,7 @@ def test_threads_change_no_bit(n_threads, monkeypatch):
 
 def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
     monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
-    rows = Rows.of(np.zeros((5000, 1)), np.zeros(5000), n_threads=3)
+    rows = TrainingData.of(np.zeros((5000, 1)), np.zeros(5000), n_threads=3)
     found = list(rows.mapped(lambda part: part.start, 4))
     assert [part.start for part, _ in found] == [start for _, start in found]
     assert len(found) > 10
@@ -129,7 +129,7 @@ def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
     monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
     rng = np.random.default_rng(0)
     X, y, column = rng.normal(size=(1000, 2)), rng.normal(size=1000), rng.normal(size=1000)
-    rows = Rows.of(X, y, n_threads=2)
+    rows = TrainingData.of(X, y, n_threads=2)
 
     def moments(part, values, absent, power):
         assert absent is None
@@ -143,12 +143,12 @@ def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
 
 def test_columns_are_joined_in_order(monkeypatch):
     monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
-    rows = Rows.of(np.arange(2000.0).reshape(1000, 2), np.arange(1000.0), n_threads=2)
+    rows = TrainingData.of(np.arange(2000.0).reshape(1000, 2), np.arange(1000.0), n_threads=2)
     found = rows.each(lambda part, factor: factor * part.inputs, 3.0)
     assert_array_equal(found, 3.0 * rows.inputs)
 
 
 def test_sums_over_no_rows_are_zero():
-    rows = Rows.of(np.zeros((0, 2)), np.zeros(0))
+    rows = TrainingData.of(np.zeros((0, 2)), np.zeros(0))
     (total,) = rows.total(lambda part: (part.inputs @ part.inputs.T,), n_features=2)
     assert_array_equal(total, np.zeros((2, 2)))

@@ -9,17 +9,17 @@ from scipy import optimize, stats
 from scipy.special import expit, log_expit
 
 from bochner.learning.inference.draws import stacked
-from bochner.learning.inference.joint_pairs import (
+from bochner.learning.inference.prior import FrequencyPrior, Suggestion
+from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.base import Moves, StepSizes
+from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.published.joint_pairs import (
     JointPairChain,
     JointPairState,
     weight_precision_step,
 )
-from bochner.learning.inference.laplace import laplace, laplace_log_evidence, log_likelihood
-from bochner.learning.inference.moves import Moves, StepSizes
-from bochner.learning.inference.precision import LogNormalPrecision
-from bochner.learning.inference.prior import FrequencyPrior, Suggestion
-from bochner.learning.inference.rows import Rows
-from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.published.laplace import laplace, laplace_log_evidence, log_likelihood
 
 FAMILY_ALPHA = 1e-3
 
@@ -176,7 +176,7 @@ def test_the_chain_has_the_exact_posterior(n_newton, trend):
     rng, points, precision = np.random.default_rng(2), (0.2, 1.0, 2.5), 0.4
     x = np.linspace(-2.0, 2.0, 14)
     y = (np.sin(2.2 * x) + (0.4 if trend else 0.0) > 0.3 * rng.normal(size=14)) - 0.5
-    rows = Rows.of(x[:, None], y, np.ones((14, 1)) if trend else None)
+    rows = TrainingData.of(x[:, None], y, np.ones((14, 1)) if trend else None)
     masses, odds = enumerated(rows, points, precision, 9.0 if trend else 0.0)
     fixed = Moves(precision_prior=LogNormalPrecision(np.log(precision), 1e-9))
     chain = JointPairChain(rows, fixed, n_newton)
@@ -199,7 +199,7 @@ def small_chain(q=0, dtype=np.float64):
     X = rng.normal(size=(25, 2))
     y = (X[:, 0] * X[:, 1] > 0) - 0.5
     fixed = np.vander(X[:, 0], q) if q else None
-    chain = JointPairChain(Rows.of(X.astype(dtype), y, fixed), Moves())
+    chain = JointPairChain(TrainingData.of(X.astype(dtype), y, fixed), Moves())
     prior = SparsePrior.start(SparseHyper(np.ones(2)))
     return rng, X, chain, chain.init(rng, prior.sample(rng, 6), prior, 0.3)
 
@@ -255,7 +255,7 @@ def test_the_precision_given_weights_has_its_posterior():
 
 
 def test_weights_of_rows_are_refused():
-    rows = Rows.of(np.ones((3, 1)), np.ones(3), weight=np.ones(3))
+    rows = TrainingData.of(np.ones((3, 1)), np.ones(3), weight=np.ones(3))
     with pytest.raises(ValueError, match="rows without weights"):
         JointPairChain(rows, Moves())
 

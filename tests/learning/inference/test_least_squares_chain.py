@@ -6,11 +6,11 @@ from laws.amplitude_laws import features
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.least_squares import LeastSquaresChain
-from bochner.learning.inference.moves import Moves
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.start import paper_start
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import TwoSpectraPrior
+from bochner.learning.moves.base import Moves
+from bochner.learning.published.least_squares_labels import LeastSquaresChain
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -64,7 +64,7 @@ def test_a_round_is_the_papers(n_fixed):
     trend = np.vander(X[:, 0], n_fixed) if n_fixed else np.empty((30, 0))
     rng, omega, prior = start(1)
     other, _, _ = start(1)
-    chain = LeastSquaresChain(Rows.of(X, LABELS - 0.5, trend, basis=BASIS), Moves())
+    chain = LeastSquaresChain(TrainingData.of(X, LABELS - 0.5, trend, basis=BASIS), Moves())
     state = chain.init(rng, omega, prior, PRECISION)
     n_accepted = 0
     for _ in range(4):
@@ -92,7 +92,7 @@ def test_proposals_are_draws_of_their_component():
 
 def test_it_comes_back_from_what_is_saved():
     rng, omega, prior = start(4)
-    chain = LeastSquaresChain(Rows.of(X, LABELS - 0.5, basis=BASIS), Moves())
+    chain = LeastSquaresChain(TrainingData.of(X, LABELS - 0.5, basis=BASIS), Moves())
     state, _ = chain.step(rng, chain.init(rng, omega, prior, PRECISION))
     same = chain.restored(chain.saved(state), state.prior, state.sizes)
     fresh = chain.rebuilt(state)
@@ -108,7 +108,7 @@ def test_equal_columns_have_a_ridge_that_rounding_leaves():
     """A precision of nothing and the same frequency twice: no failure, and no step to infinity."""
     omega = np.zeros((7, 3))
     _, _, prior = start(5)
-    chain = LeastSquaresChain(Rows.of(X, LABELS - 0.5, basis=BASIS), Moves())
+    chain = LeastSquaresChain(TrainingData.of(X, LABELS - 0.5, basis=BASIS), Moves())
     state = chain.init(np.random.default_rng(0), omega, prior, 1e-300)
     assert np.isfinite(state.coef).all()
     assert np.isfinite(state.value)

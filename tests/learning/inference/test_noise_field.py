@@ -6,8 +6,8 @@ from laws import noise_field_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learning.inference.models import sparse_envelope
-from bochner.learning.inference.noise_field import NoiseField, log_factor, part_field_likelihood
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.noise_field import NoiseField, log_factor, part_field_likelihood
 
 FAMILY_ALPHA = 1e-3
 X = np.random.default_rng(3).normal(size=(20, 2))
@@ -39,7 +39,7 @@ def some_field(rng, n_waves=4):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_heights_are_sums_of_waves(dtype):
     rng = np.random.default_rng(4)
-    rows = Rows.of(X.astype(dtype), np.zeros(20))
+    rows = TrainingData.of(X.astype(dtype), np.zeros(20))
     for _ in range(5):
         field = some_field(rng)
         inputs = X.astype(dtype).astype(np.float64)
@@ -52,7 +52,7 @@ def test_its_likelihood_is_that_of_normal_residuals():
     """Up to a constant that no field changes, of rows that count as often as they weigh."""
     rng = np.random.default_rng(5)
     weight, residual = rng.integers(1, 4, size=20).astype(float), rng.normal(size=20)
-    rows = Rows.of(X, np.zeros(20), weight=weight)
+    rows = TrainingData.of(X, np.zeros(20), weight=weight)
     found, expected = [], []
     for _ in range(3):
         h = 3.0 * rng.normal(size=20)
@@ -70,7 +70,7 @@ def test_its_likelihood_is_that_of_normal_residuals():
 
 def test_a_constant_field_to_start_from():
     field = NoiseField.start(np.random.default_rng(0), sparse_envelope(np.ones(2), 1.0))
-    assert_array_equal(field.values(Rows.of(X, np.zeros(20))), np.zeros(20))
+    assert_array_equal(field.values(TrainingData.of(X, np.zeros(20))), np.zeros(20))
 
 
 def test_a_field_comes_back_from_its_state():
@@ -79,7 +79,7 @@ def test_a_field_comes_back_from_its_state():
     assert_array_equal(other.omega, field.omega)
     assert_array_equal(other.weights, field.weights)
     assert other.spread == field.spread
-    rows, squares = Rows.of(X, np.zeros(20)), np.linspace(0.1, 3.0, 20)
+    rows, squares = TrainingData.of(X, np.zeros(20)), np.linspace(0.1, 3.0, 20)
     moved = [f.moved(np.random.default_rng(8), rows, squares) for f in (field, other)]
     assert_array_equal(moved[0].omega, moved[1].omega)
     assert_array_equal(moved[0].weights, moved[1].weights)
@@ -92,7 +92,7 @@ def test_an_envelope_of_noise_is_found():
     x = rng.uniform(-2.0, 2.0, size=(1500, 1))
     true = 1.5 * np.sin(x[:, 0])
     squares = np.exp(true) * rng.chisquare(1, size=1500)
-    rows = Rows.of(x, np.zeros(1500))
+    rows = TrainingData.of(x, np.zeros(1500))
     field, total = NoiseField.start(rng, sparse_envelope(np.ones(1), 1.0)), 0.0
     for number in range(120):
         field = field.moved(rng, rows, squares)

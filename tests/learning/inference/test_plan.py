@@ -8,12 +8,12 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
 from bochner.learning.inference import plan
+from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.models import moves_of
 from bochner.learning.inference.plan import Data, Settings
-from bochner.learning.inference.polya_gamma import LogisticChain
-from bochner.learning.inference.regression import RegressionChain
 from bochner.learning.inference.sparse import SparsePrior
+from bochner.learning.moves.labels import LogisticChain
 
 SETTINGS = Settings(
     n_frequencies=8,

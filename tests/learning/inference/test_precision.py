@@ -7,10 +7,10 @@ from learning.test_mixture_geweke import standard_errors
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learning.inference import precision as module
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
-from bochner.learning.inference.precision import LogNormalPrecision, precision_step
+from bochner.learning.moves import precision as module
+from bochner.learning.moves.precision import LogNormalPrecision, precision_step
 
 # Shared evenly (Bonferroni) among the functions of each chain.
 FAMILY_ALPHA = 1e-3

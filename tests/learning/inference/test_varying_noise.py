@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learning.inference.models import LocallyStationary, sparse_envelope
-from bochner.learning.inference.moves import Moves
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.noise_field import NoiseField
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.varying_noise import VaryingNoiseChain
+from bochner.learning.moves.base import Moves
+from bochner.learning.moves.noise_field import NoiseField
 
 NOISE = InverseGammaNoise(1.5, 0.4)
 D = 2

@@ -12,7 +12,7 @@ import numpy as np
 from bochner._numerics.files import replacing
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.moves import StepSizes
+from bochner.learning.moves.base import StepSizes
 
 _DRAW_ARRAYS = ("omega", "coef", "whitener", "field_omega", "field_weights")
 _DRAW_NUMBERS = ("precision", "noise_variance", "log_density")

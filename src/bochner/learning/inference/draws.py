@@ -13,17 +13,17 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.noise_field import log_factor
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.waves import Waves
+from bochner.learning.moves.noise_field import log_factor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
     r"""Posterior draws of frequencies, each with its posterior of weights.
 
-    Features are those of :class:`~bochner.learning.inference.rows.Rows`: cosines and sines in
-    turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
+    Features are those of :class:`~bochner.learning.inference.training_data.TrainingData`: cosines
+    and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Draws:
     field_omega : ndarray of shape (S, K, d) or None
     field_weights : ndarray of shape (S, 2K) or None
         Where noise varies with the inputs, see
-        :class:`~bochner.learning.inference.noise_field.NoiseField`.
+        :class:`~bochner.learning.moves.noise_field.NoiseField`.
     """
 
     omega: Array

@@ -11,8 +11,8 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.moves import Info, StepSizes
 from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.moves.base import Info, StepSizes
 
 REBUILD_EVERY = 10
 """Iterations between states computed afresh: it bounds rounding, and there a run may resume."""

@@ -11,8 +11,8 @@ from scipy.linalg import LinAlgError, lapack
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.noise import Noise
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
+from bochner.learning.inference.training_data import TrainingData
 
 KEPT_BYTES = 2**30
 """Features of all rows are kept between moves up to this size, all copies together."""
@@ -171,7 +171,7 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
 
 
 def part_sums(
-    part: Rows, Z: NDArray[Any] | None, omega: Array, known: bool
+    part: TrainingData, Z: NDArray[Any] | None, omega: Array, known: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the Gram matrix and the cross products of a part of the rows.
 

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
+from bochner.learning.inference.training_data import TrainingData
 
 
 def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
@@ -30,7 +30,7 @@ def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
 
 
 def part_gradient(
-    part: Rows,
+    part: TrainingData,
     Z: NDArray[np.floating] | None,
     omega: Array,
     covariance: NDArray[np.floating],

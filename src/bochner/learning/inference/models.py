@@ -8,22 +8,22 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra
+from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.driver import Chain
-from bochner.learning.inference.hamiltonian import HamiltonianSettings
-from bochner.learning.inference.joint_pairs import JointPairChain
-from bochner.learning.inference.least_squares import LeastSquaresChain
-from bochner.learning.inference.moves import Moves
 from bochner.learning.inference.noise import InverseGammaNoise
-from bochner.learning.inference.noise_field import NoiseField
-from bochner.learning.inference.polya_gamma import LogisticChain
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.regression import RegressionChain
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.start import paper_start
 from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import NoEnvelope, TwoSpectraPrior
 from bochner.learning.inference.varying_noise import VaryingNoiseChain
+from bochner.learning.moves.base import Moves
+from bochner.learning.moves.hamiltonian import HamiltonianSettings
+from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.moves.noise_field import NoiseField
+from bochner.learning.published.joint_pairs import JointPairChain
+from bochner.learning.published.least_squares_labels import LeastSquaresChain
 
 _START_PRECISION = 0.05
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
@@ -80,7 +80,7 @@ class Stationary(Model):
 
     def chain_of_labels(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
         moves = moves_of(sampler, structure)
-        if sampler == "mh" and isinstance(rows, Rows):
+        if sampler == "mh" and isinstance(rows, TrainingData):
             return JointPairChain(rows, moves)
         return LogisticChain(rows, moves)
 
@@ -160,7 +160,7 @@ class LocallyStationary(Model):
 
     def chain_of_labels(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
         moves = moves_of(sampler, structure)
-        if self.is_paper and isinstance(rows, Rows):
+        if self.is_paper and isinstance(rows, TrainingData):
             return LeastSquaresChain(rows, moves)
         return LogisticChain(rows, moves)
 

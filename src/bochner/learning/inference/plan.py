@@ -16,7 +16,7 @@ from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.models import BANK
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.problem import Data, Settings
+from bochner.learning.inference.settings import Data, Settings
 from bochner.learning.inference.start import dense_start, paper_start, sparse_start
 
 Start = tuple[Array, FrequencyPrior]

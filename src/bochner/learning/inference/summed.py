@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import Basis
 
 if TYPE_CHECKING:
-    from bochner.learning.inference.rows import Rows
+    from bochner.learning.inference.training_data import TrainingData
 
 Columns = Any
 """Values that belong to rows, one or several each: an array whose last axis is the rows where these
@@ -21,9 +21,9 @@ are in memory, and what stands for such arrays where they are elsewhere."""
 class SummedRows(ABC):
     """Rows of a regression on features, which a chain asks only for sums over them.
 
-    What is summed is a pure function ``function(part, *along, *args)`` of a part of the rows
-    (:class:`~bochner.learning.inference.rows.Rows`), of its share of the columns ``along``, and of
-    anything else. Functions are those of modules, so that they can be sent to where rows are, and
+    What is summed is a pure function ``function(part, *along, *args)`` of a part of the rows (a
+    :class:`~bochner.learning.inference.training_data.TrainingData`), of its share of the columns
+    ``along``, and of anything else. Functions are those of modules, so that they can be sent to where rows are, and
     arrays they return are new ones.
     """
 
@@ -114,6 +114,6 @@ class SummedRows(ABC):
         """Return an empty array (n_features, n) for features, or ``None``: they cannot be kept."""
 
 
-def part_features(part: "Rows", omega: Array, Z: NDArray[Any] | None) -> NDArray[Any]:
+def part_features(part: "TrainingData", omega: Array, Z: NDArray[Any] | None) -> NDArray[Any]:
     """Return features and fixed columns of a part of the rows, those kept or made anew."""
     return part.features(omega) if Z is None else Z

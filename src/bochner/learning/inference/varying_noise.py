@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
 from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import Noise
-from bochner.learning.inference.noise_field import NoiseField
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.base import Info, Moves, StepSizes, round_of_moves
+from bochner.learning.moves.noise_field import NoiseField
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,14 +128,14 @@ class VaryingNoiseChain:
         )
 
 
-def under_field(part: Rows, field: Array) -> tuple[Array, Array]:
+def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
     """Return weights of rows under a field (n,), and targets times them."""
     factor = np.exp(-field)
     return factor if part.weight is None else part.weight * factor, part.target * factor
 
 
 def part_squares(
-    part: Rows, Z: NDArray[Any] | None, omega: Array, beta: Array, variance: float
+    part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array, variance: float
 ) -> Array:
     """Return squared residuals over a variance, times the rows' weights, of shape (n,)."""
     fit: Array = beta @ part_features(part, omega, Z)
@@ -144,6 +144,6 @@ def part_squares(
     return part.weight * (part.target / part.weight - fit) ** 2 / variance
 
 
-def part_level(part: Rows, field: Array) -> tuple[float]:
+def part_level(part: TrainingData, field: Array) -> tuple[float]:
     """Return the sum of a field, each row as often as its weight says."""
     return (float(np.sum(field if part.weight is None else part.weight * field)),)

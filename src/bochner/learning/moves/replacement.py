@@ -9,8 +9,8 @@ from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows, part_features
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 _ILL_CONDITIONED = 1e-3
@@ -231,7 +231,7 @@ def _products(
 
 
 def part_products(
-    part: Rows,
+    part: TrainingData,
     Z: NDArray[np.floating] | None,
     fresh: NDArray[np.floating] | None,
     omega: Array,

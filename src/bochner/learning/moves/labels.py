@@ -11,11 +11,11 @@ from scipy.special import expit
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
 from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import KnownNoise
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import Columns, SummedRows, part_features
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.base import Info, Moves, StepSizes, round_of_moves
 
 _MODE_STEPS, _MODE_GAIN = 12, 0.1
 _LEAST_CURVATURE = 1e-10
@@ -165,29 +165,29 @@ class LogisticChain:
         return float(total)
 
 
-def part_zeros(part: Rows) -> Array:
+def part_zeros(part: TrainingData) -> Array:
     """Return an activation of zero for every row of a part."""
     return np.zeros(part.n_samples)
 
 
-def part_activation(part: Rows, Z: NDArray[Any] | None, omega: Array, beta: Array) -> Array:
+def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array) -> Array:
     """Return the values of the function with weights ``beta`` (p,), of shape (n,)."""
     values: Array = beta @ part_features(part, omega, Z)
     return values
 
 
-def part_weights(part: Rows, activation: Array, rng: np.random.Generator) -> Array:
+def part_weights(part: TrainingData, activation: Array, rng: np.random.Generator) -> Array:
     """Return Polya-Gamma variables, of shape (n,)."""
     weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
     return weight
 
 
-def given_weights(part: Rows, weight: Array) -> tuple[Array, Array]:
+def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
     """Return Polya-Gamma variables as they are, and pseudo-targets times them."""
     return weight, part.target
 
 
-def tangent(part: Rows, activation: Array) -> tuple[Array, Array]:
+def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return curvatures of the log likelihood, and pseudo-targets times them."""
     count, probability = _count(part), expit(activation)
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
@@ -195,14 +195,14 @@ def tangent(part: Rows, activation: Array) -> tuple[Array, Array]:
     return curvature, curvature * activation + slope
 
 
-def bound(part: Rows, activation: Array) -> tuple[Array, Array]:
+def bound(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
     half = 0.5 * np.abs(activation)
     mean = np.where(half > 1e-6, np.tanh(half) / np.maximum(4.0 * half, 1e-6), 0.25)
     return _count(part) * mean, part.target
 
 
-def part_log_likelihood(part: Rows, activation: Array) -> tuple[float]:
+def part_log_likelihood(part: TrainingData, activation: Array) -> tuple[float]:
     """Return the log likelihood of a part of the rows."""
     # kappa psi - c log(2 cosh(psi / 2)), without overflow.
     half = 0.5 * np.abs(activation)
@@ -210,5 +210,5 @@ def part_log_likelihood(part: Rows, activation: Array) -> tuple[float]:
     return (float(np.sum(terms)),)
 
 
-def _count(part: Rows) -> Array | float:
+def _count(part: TrainingData) -> Array | float:
     return 1.0 if part.weight is None else part.weight

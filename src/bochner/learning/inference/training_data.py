@@ -17,7 +17,7 @@ Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows(SummedRows):
+class TrainingData(SummedRows):
     r"""Rows to regress on the features of :math:`m` waves and on :math:`q` fixed columns.
 
     Data lie with one row per variable, so that a feature of all samples is contiguous. The
@@ -64,7 +64,7 @@ class Rows(SummedRows):
         weight: Array | None = None,
         n_threads: int = 1,
         basis: Basis = PLAIN,
-    ) -> "Rows":
+    ) -> "TrainingData":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         weighted = y if weight is None else weight * y
@@ -139,7 +139,7 @@ class Rows(SummedRows):
 
     def reweighted(
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
-    ) -> "Rows":
+    ) -> "TrainingData":
         weight, target = function(self, *along)
         return replace(self, target=target, weight=weight, square=float(np.sum(target**2 / weight)))
 
@@ -155,7 +155,7 @@ class Rows(SummedRows):
         out[2 * m :] = self.fixed
         return out
 
-    def part(self, chosen: slice) -> "Rows":
+    def part(self, chosen: slice) -> "TrainingData":
         """Return a slice of the rows; its ``square`` is the part's own."""
         target = self.target[chosen]
         weight = None if self.weight is None else self.weight[chosen]

@@ -88,7 +88,7 @@ def laplace(
     Two observations of each kind at a feature of one, whose mode is zero:
 
     >>> import numpy as np
-    >>> from bochner.learning.inference.laplace import laplace
+    >>> from bochner.learning.published.laplace import laplace
     >>> law = laplace(np.ones((1, 4)), np.array([0.5, 0.5, -0.5, -0.5]), np.zeros(4), 3.0, 5)
     >>> law.mode, law.lower ** 2
     (array([0.]), array([[4.]]))
@@ -141,7 +141,7 @@ def laplace_log_evidence(Z: Array, y: Array, precision: float) -> float:
     Features of zero say nothing, and every outcome has the probability one half:
 
     >>> import numpy as np
-    >>> from bochner.learning.inference.laplace import laplace_log_evidence
+    >>> from bochner.learning.published.laplace import laplace_log_evidence
     >>> evidence = laplace_log_evidence(np.zeros((3, 2)), np.array([0.0, 1.0, 1.0]), 2.0)
     >>> round(float(np.exp(evidence)), 6)
     0.125

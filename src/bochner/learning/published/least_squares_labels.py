@@ -9,10 +9,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.laplace import log_likelihood
-from bochner.learning.inference.moves import Info, Moves, StepSizes
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.base import Info, Moves, StepSizes
+from bochner.learning.published.laplace import log_likelihood
 
 _LEAST_SHARE = 1e-12
 
@@ -60,7 +60,7 @@ class LeastSquaresChain:
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingData
         Of targets :math:`y - 1/2`; without weights.
     moves : Moves
         Of which nothing is used but what its prior proposes.
@@ -71,7 +71,7 @@ class LeastSquaresChain:
     (GaBaSR), section 3.2.3. Its :math:`V_0` is a precision.
     """
 
-    rows: Rows
+    rows: TrainingData
     moves: Moves
 
     def init(

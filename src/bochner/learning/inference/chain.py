@@ -8,10 +8,10 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
 from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.moves import Info, Moves, StepSizes, round_of_moves
 from bochner.learning.inference.noise import Noise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.summed import SummedRows
+from bochner.learning.moves.base import Info, Moves, StepSizes, round_of_moves
 
 
 @dataclass(frozen=True, slots=True, eq=False)

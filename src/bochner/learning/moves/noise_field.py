@@ -12,8 +12,8 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import Columns, SummedRows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 N_WAVES = 8
@@ -129,30 +129,34 @@ def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
     return np.clip(values, -_MOST, _MOST)
 
 
-def part_waves(part: Rows, omega: Array) -> Array:
+def part_waves(part: TrainingData, omega: Array) -> Array:
     """Return the waves of a field at a part of the rows, of shape (2K, n)."""
     inputs = part.inputs.astype(np.float64, copy=False)
     values: Array = Waves(omega).rows(inputs, 1.0 / np.sqrt(len(omega)))
     return values
 
 
-def part_field(part: Rows, omega: Array, weights: Array) -> Array:
+def part_field(part: TrainingData, omega: Array, weights: Array) -> Array:
     """Return a field at a part of the rows, of shape (n,)."""
     return log_factor(part.inputs.astype(np.float64, copy=False), omega, weights)
 
 
-def part_field_likelihood(part: Rows, field: Array, squares: Array) -> tuple[float]:
+def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> tuple[float]:
     """Return the log likelihood of a field (n,) given residuals, up to a constant."""
     terms = field if part.weight is None else part.weight * field
     return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
 
 
-def part_of_weights(part: Rows, squares: Array, waves: Array, weights: Array) -> tuple[float]:
+def part_of_weights(
+    part: TrainingData, squares: Array, waves: Array, weights: Array
+) -> tuple[float]:
     """Return the log likelihood of weights (2K,) of the field's waves (2K, n)."""
     return part_field_likelihood(part, np.clip(weights @ waves, -_MOST, _MOST), squares)
 
 
-def part_of_frequencies(part: Rows, squares: Array, omega: Array, weights: Array) -> tuple[float]:
+def part_of_frequencies(
+    part: TrainingData, squares: Array, omega: Array, weights: Array
+) -> tuple[float]:
     """Return the log likelihood of frequencies (K, d) and weights (2K,)."""
     return part_field_likelihood(part, part_field(part, omega, weights), squares)
 

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.evidence import Evidence, solved
-from bochner.learning.inference.hamiltonian import HamiltonianSettings, hamiltonian_step
-from bochner.learning.inference.precision import LogNormalPrecision, precision_step
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.replacement import Proposals, replace_frequencies
 from bochner.learning.inference.summed import SummedRows
+from bochner.learning.moves.hamiltonian import HamiltonianSettings, hamiltonian_step
+from bochner.learning.moves.precision import LogNormalPrecision, precision_step
+from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
 Info = dict[str, float]
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.laplace import Laplace, laplace, log_likelihood
-from bochner.learning.inference.moves import Info, Moves, StepSizes
-from bochner.learning.inference.precision import LogNormalPrecision
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.rows import Rows
+from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import trigonometric_rows
+from bochner.learning.moves.base import Info, Moves, StepSizes
+from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.published.laplace import Laplace, laplace, log_likelihood
 
 _PRECISION_STEPS = 2
 
@@ -65,7 +65,7 @@ class JointPairChain:
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingData
         ``target`` holds :math:`\kappa = y - 1/2`; without weights.
     moves : Moves
         Of which the prior of the precision is used.
@@ -85,13 +85,13 @@ class JointPairChain:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.learning.inference.joint_pairs import JointPairChain
-    >>> from bochner.learning.inference.moves import Moves
-    >>> from bochner.learning.inference.rows import Rows
+    >>> from bochner.learning.published.joint_pairs import JointPairChain
+    >>> from bochner.learning.moves.base import Moves
+    >>> from bochner.learning.inference.training_data import TrainingData
     >>> from bochner.learning.inference.sparse import SparseHyper, SparsePrior
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(30, 2))
-    >>> chain = JointPairChain(Rows.of(X, (X[:, 0] > 0) - 0.5), Moves())
+    >>> chain = JointPairChain(TrainingData.of(X, (X[:, 0] > 0) - 0.5), Moves())
     >>> prior = SparsePrior.start(SparseHyper(np.ones(2)))
     >>> state = chain.init(rng, prior.sample(rng, 5), prior, 0.1)
     >>> state, info = chain.step(rng, state)
@@ -99,7 +99,7 @@ class JointPairChain:
     ((10,), True)
     """
 
-    rows: Rows
+    rows: TrainingData
     moves: Moves
     n_newton: int = 8
 

@@ -8,8 +8,8 @@ from joblib import effective_n_jobs
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.models import BANK, Model
-from bochner.learning.inference.rows import Rows
 from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import TrainingData
 
 STRUCTURES = ("auto", "sparse", "dense")
 SAMPLERS = ("auto", "pcn", "hmc", "mh")
@@ -85,10 +85,10 @@ class Data:
         """By which targets are multiplied: one half of plus and minus one makes kappa."""
         return 0.5 if self.is_binary else 1.0
 
-    def rows(self, n_threads: int = 1) -> Rows:
+    def rows(self, n_threads: int = 1) -> TrainingData:
         """Return the rows in memory as chains want them."""
         target = self.target_factor * self.y
-        return Rows.of(self.X, target, self.fixed, self.weight, n_threads, self.basis)
+        return TrainingData.of(self.X, target, self.fixed, self.weight, n_threads, self.basis)
 
     def subset(self, index: Any) -> "Data":
         """Return some of the rows in memory."""

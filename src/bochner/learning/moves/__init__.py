@@ -1,0 +1,1 @@
+"""Moves of a Markov chain over frequencies, one file each."""

@@ -1,0 +1,1 @@
+"""Algorithms of the papers as printed, to be compared with."""
