@@ -23,8 +23,8 @@ class SummedRows(ABC):
 
     What is summed is a pure function ``function(part, *along, *args)`` of a part of the rows (a
     :class:`~bochner.learning.inference.training_data.TrainingData`), of its share of the columns
-    ``along``, and of anything else. Functions are those of modules, so that they can be sent to where rows are, and
-    arrays they return are new ones.
+    ``along``, and of anything else. Functions are those of modules, so that they can be sent to
+    where rows are, and arrays they return are new ones.
     """
 
     __slots__ = ()
