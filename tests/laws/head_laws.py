@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm, t
 
 from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.estimators._ridge_head import RidgeHead
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.features import FeatureSums, feature_sums
 from bochner.learning.krein import KreinSpectrum, fit_krein
 from bochner.learning.ridge import best_alpha, centred_sums, fit_ridge

@@ -23,7 +23,7 @@ from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner._numerics.waves import waves
 from bochner.baselines._shell import as_one_of
 from bochner.features.length_scales import median_distance
-from bochner.features.transformer import count_frequencies, generators
+from bochner.features.parameters import count_frequencies, generators
 
 _MOST_INPUTS_IN_FULL = 20
 _COVARIANCES = {"auto": None, "full": True, "diagonal": False}

@@ -13,7 +13,7 @@ from bochner._numerics.arrays import FLOATS, Array, as_positive
 from bochner.baselines._mixture_frequencies import means_and_deviations
 from bochner.baselines._shell import KernelFeatures, as_one_of
 from bochner.features.length_scales import median_distance
-from bochner.features.transformer import count_frequencies, generators
+from bochner.features.parameters import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
 from bochner.spectral import spectral_measure

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 
 from bochner import datasets
+from bochner._numerics.progress import Progress, silent
 from bochner.comparison.contenders import CONTENDERS, OURS, Split, evaluate, measure
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian, Kernel, Matern, SpectralMixture
-from bochner.learning.kernel_search import Progress, silent
 
 FIXED = "a kernel built by hand"
 

@@ -21,7 +21,7 @@ from bochner.diagnosis.spectrum import (
 from bochner.diagnosis.tables import page
 from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
 from bochner.features.length_scales import resolve_kernel
-from bochner.features.transformer import count_frequencies, generators
+from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 
 MOST_ROWS = 1000

@@ -16,12 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators._bank_checkpoints import fingerprint_of, forget, problem_paths
 from bochner.estimators._bank_problems import Problems
 from bochner.estimators._bank_settings import checked_dtype, settings_of
-from bochner.estimators._dask import is_dask
+from bochner.estimators.dask_collections import is_dask
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.components import spectral_mixture, waves_in_units
@@ -32,7 +33,6 @@ from bochner.learning.inference.plan import learn
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
 from bochner.learning.inference.settings import Data, Settings
-from bochner.learning.kernel_search import Progress, silent
 
 BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
     {

@@ -9,11 +9,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
-from bochner.estimators._two_sided import approximation, checked_right
+from bochner.estimators.two_sided import approximation
+from bochner.estimators.validation import checked_right
 from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
+from bochner.features.parameters import count_frequencies
 from bochner.features.region import Region, check_rows
-from bochner.features.transformer import count_frequencies
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.singular import SingularComponents, triangular_factor

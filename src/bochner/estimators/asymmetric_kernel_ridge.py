@@ -9,13 +9,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, row_blocks
-from bochner.estimators._ridge_head import checked_alpha, checked_weight
-from bochner.estimators._two_sided import approximation, checked_right
+from bochner.estimators.two_sided import approximation
+from bochner.estimators.validation import checked_alpha, checked_right, checked_weight
 from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
+from bochner.features.parameters import count_frequencies
 from bochner.features.region import Region, check_rows
 from bochner.features.stats import feature_sums
-from bochner.features.transformer import count_frequencies
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.asymmetric_ridge import fit_composed, right_gram

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import Array
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._bank_problems import OneAgainstRest, Problems
-from bochner.estimators._dask import is_dask, lazily
-from bochner.estimators._ridge_head import checked_weight
+from bochner.estimators.dask_collections import is_dask, lazily
+from bochner.estimators.validation import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 

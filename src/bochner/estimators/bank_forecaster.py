@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
 from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 
 _RATIO = 0.25

@@ -11,8 +11,8 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
 from bochner.estimators._bank_problems import Problems, Standardised
-from bochner.estimators._dask import is_dask, lazily, refuse_std
-from bochner.estimators._ridge_head import checked_weight
+from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
+from bochner.estimators.validation import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.persist import persistable
 

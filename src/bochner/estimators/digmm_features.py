@@ -14,7 +14,7 @@ from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.transformer import count_frequencies, generators
+from bochner.features.parameters import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.double_mixture.expectations import EXPECTATIONS, Expectation

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
 from bochner.estimators._bank import BaNK
 from bochner.estimators._bank_settings import check_name
 from bochner.estimators.bank_classifier import BaNKClassifier
@@ -19,7 +20,6 @@ from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.table_base import TableModel, as_numbers
 from bochner.kernels import Kernel
-from bochner.learning.kernel_search import Progress, silent
 from bochner.persist import persistable
 from bochner.tables.encoder import TableEncoder
 

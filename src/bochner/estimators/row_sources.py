@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.estimators._dask import is_dask
+from bochner.estimators.dask_collections import is_dask
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 
 Check = Callable[[Any, Any, Any, bool], Chunk]

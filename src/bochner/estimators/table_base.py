@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from bochner._numerics.arrays import Array
-from bochner.learning.kernel_search import Progress, silent
+from bochner._numerics.progress import Progress, silent
 from bochner.tables.encoder import TableEncoder
 
 

@@ -12,14 +12,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
-from bochner.estimators._asymmetry import refuse_asymmetric
-from bochner.estimators._ridge_head import RidgeHead
+from bochner.estimators.asymmetry import refuse_asymmetric
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.table_base import TableModel, as_numbers
+from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
-from bochner.features.transformer import count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.learning.criteria import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.learning.families import (
@@ -29,7 +30,7 @@ from bochner.learning.families import (
     MATERN_FAMILY,
     Family,
 )
-from bochner.learning.kernel_search import Progress, search_kernel, silent
+from bochner.learning.kernel_search import search_kernel
 from bochner.persist import persistable
 from bochner.tables.encoder import TableEncoder
 

@@ -198,7 +198,7 @@ class StreamChunks(RowChunks):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Guarded(RowChunks):
+class ValidatedChunks(RowChunks):
     """Rows that are checked against a kernel's domain, and the region of a design, when met.
 
     Parameters

@@ -125,7 +125,7 @@ def chunk_sums(
     scratch = Scratch()
     for chunk in chunks:
         dtype = np.dtype(products(chunk))
-        features = frequencies.beside(chunk.X)
+        features = frequencies.to_device_of(chunk.X)
         row_bytes = p * dtype.itemsize
         for rows in row_blocks(
             len(chunk), row_bytes, block_bytes=block_bytes or limits.SUMS_BLOCK_BYTES

@@ -1,12 +1,11 @@
 """The scikit-learn transformer of random Fourier features."""
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, stacked_rows
@@ -21,6 +20,7 @@ from bochner._numerics.namespaces import (
 )
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameters import check_dtype, count_frequencies, generators
 from bochner.features.region import check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -202,7 +202,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
         n_frequencies = count_frequencies(self.n_components)
-        _check_dtype(self.dtype)
+        check_dtype(self.dtype)
         if self.output not in OUTPUTS:
             raise ValueError(
                 f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}."
@@ -290,7 +290,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self.frequencies_.features_right(Y)[:, : self.n_components]
 
     def _dtypes(self, X: Any) -> tuple[Any, ...]:
-        return float_types(X, FLOATS if self.dtype is None else (_check_dtype(self.dtype),))
+        return float_types(X, FLOATS if self.dtype is None else (check_dtype(self.dtype),))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -313,33 +313,3 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def count_frequencies(n_components: Any) -> int:
-    """Return the number of frequencies behind ``n_components`` features: half of it.
-
-    One feature, which scikit-learn's checks ask of every estimator with this parameter, needs
-    one frequency too.
-    """
-    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
-        raise TypeError(f"n_components must be an even positive integer, got {n_components!r}.")
-    count = int(n_components)
-    if count < 1 or (count % 2 and count != 1):
-        raise ValueError(
-            f"n_components must be even and positive, because every frequency makes two "
-            f"features, a cosine and a sine; got {count}, which is odd or not positive. "
-            f"Use {max(2, count + count % 2)}."
-        )
-    return (count + 1) // 2
-
-
-def generators(random_state: Any, n: int) -> list[np.random.Generator]:
-    """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    return np.random.default_rng(seed).spawn(n)
-
-
-def _check_dtype(dtype: Any) -> Any:
-    if dtype is not None and np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
-        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
-    return dtype

@@ -198,7 +198,7 @@ class Frequencies:
         """
         return self._map(X, self.rows, self.phase, self.envelope, dtype, out)
 
-    def beside(self, X: Any) -> "Frequencies | DeviceMap":
+    def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
         """Return what makes left features of blocks of checked rows ``X``, wherever they lie.
 
         Of rows on a device, that is a map whose numbers have been brought there once for all.

@@ -57,7 +57,7 @@ def trigonometric_features(
     """
     angles, m = _angles(omega), len(phase)
     radius = amplitude.astype(dtype)
-    modulating = None if modulation is None else modulation.beside(X)
+    modulating = None if modulation is None else modulation.to_device_of(X)
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
@@ -128,7 +128,7 @@ class DeviceMap:
         """
         wide = widened(taken(X, slice(0, 0)))
         rows = np.ascontiguousarray(np.asarray(omega).T)
-        modulating = None if modulation is None else modulation.beside(wide)
+        modulating = None if modulation is None else modulation.to_device_of(wide)
         omega, phase, radius = (like(values, wide) for values in (rows, phase, amplitude))
         return cls(omega, phase, radius, envelope, modulating)
 
@@ -137,7 +137,7 @@ class DeviceMap:
         """Number of frequencies, ``m``."""
         return int(self.phase.shape[0])
 
-    def beside(self, X: Any) -> "DeviceMap":
+    def to_device_of(self, X: Any) -> "DeviceMap":
         """Return the map itself."""
         return self
 

@@ -68,9 +68,9 @@ class ModulatingWaves:
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d)."""
-        return self.beside(X)(X)
+        return self.to_device_of(X)(X)
 
-    def beside(self, X: Any) -> "MovedWaves":
+    def to_device_of(self, X: Any) -> "MovedWaves":
         """Return what makes the factors of blocks of rows where ``X`` lies."""
         halved = 0.5 * np.ascontiguousarray(self.v.T)
         if not on_device(X):

@@ -1,17 +1,16 @@
 """Choosing a kernel, its length scales and its interactions by evidence, for a table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
 from bochner.kernels import Kernel
 from bochner.learning.criteria import ExactEvidence, PairCriterion
 from bochner.learning.families import FAMILIES, Family
-
-Progress = Callable[[str], None]
 
 _LOG_ALPHA_START = np.log(0.1)
 _LOG_ALPHA_BOUNDS = (np.log(1e-6), np.log(1e4))
@@ -20,10 +19,6 @@ _PAIR_BUDGET = 6_000_000
 _FEWEST_ROWS = 100
 _FIRST_ROWS, _FIRST_STEPS = 300, 12
 _FINAL_ROWS, _FINAL_STEPS, _FINALISTS = 800, 30, 3
-
-
-def silent(message: str) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

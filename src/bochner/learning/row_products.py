@@ -26,12 +26,12 @@ class FeatureMap(Protocol):
     def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return features of shape (n, p)."""
 
-    def beside(self, X: Any) -> "FeatureMap":
+    def to_device_of(self, X: Any) -> "FeatureMap":
         """Return the map for blocks of rows ``X``, wherever they lie."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class PrecomputedFeatures:
     """The map of rows that are features already.
 
     Parameters
@@ -46,16 +46,18 @@ class Known:
         kept: NDArray[Any] = X
         return kept
 
-    def beside(self, X: Any) -> "Known":
+    def to_device_of(self, X: Any) -> "PrecomputedFeatures":
         """Return the map itself."""
         return self
 
 
-def kept_features(rows: RowChunks, features: FeatureMap, dtype: Any) -> tuple[RowChunks, Known]:
+def kept_features(
+    rows: RowChunks, features: FeatureMap, dtype: Any
+) -> tuple[RowChunks, PrecomputedFeatures]:
     """Return the features of all rows in place of the rows, and their map."""
     chunk = rows.head
     Z = features.features(chunk.X, dtype)
-    return ArrayChunks(Chunk(Z, chunk.y, chunk.weight)), Known(features.n_frequencies)
+    return ArrayChunks(Chunk(Z, chunk.y, chunk.weight)), PrecomputedFeatures(features.n_frequencies)
 
 
 def target_products(
@@ -107,7 +109,7 @@ def _summed(
     total: Array | None = None
     with single_threaded_blas() as n_threads:
         for chunk in chunks:
-            made, is_away = features.beside(chunk.X), on_device(chunk.X)
+            made, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
 
             def block(rows: slice, chunk: Chunk = chunk, made: FeatureMap = made) -> NDArray[Any]:
                 part = chunk[rows]

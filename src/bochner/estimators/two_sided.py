@@ -3,28 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
-from bochner._numerics.arrays import FLOATS, Array, stacked_rows
+from bochner._numerics.arrays import Array, stacked_rows
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.transformer import generators
-
-
-def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:
-    """Return rows of the right argument as a finite float array or CSR matrix.
-
-    Raises
-    ------
-    ValueError
-        If they are not finite rows of numbers, or have not ``dim`` columns (``None``: any).
-    """
-    rows = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name=name)
-    if dim is not None and rows.shape[1] != dim:
-        raise ValueError(
-            f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."
-        )
-    return rows
+from bochner.features.parameters import generators
 
 
 def approximation(

@@ -34,7 +34,7 @@ def device_predictions(
     with_std : bool
     """
     wide = widened(X[:0, :])
-    features, moved = frequencies.beside(X), _moved(posterior, wide, with_std)
+    features, moved = frequencies.to_device_of(X), _moved(posterior, wide, with_std)
     means, stds = [], []
     row_bytes = 16 * frequencies.n_frequencies
     for rows in row_blocks(X.shape[0], row_bytes, block_bytes=limits.DEVICE_BLOCK_BYTES):

@@ -3,27 +3,27 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar, row_blocks
 from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
-from bochner.estimators._asymmetry import refuse_asymmetric, refuse_two_sided
-from bochner.estimators._device_predictions import device_predictions
+from bochner._numerics.namespaces import float_types, host_view, on_device
+from bochner.estimators.asymmetry import refuse_asymmetric, refuse_two_sided
+from bochner.estimators.predictions import device_predictions
+from bochner.estimators.validation import checked_alpha
 from bochner.features.approximation import Approximation, Recipe, approximate
-from bochner.features.chunks import Chunk, Guarded, RowChunks
+from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameters import count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
-from bochner.features.transformer import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import KERNELS_BY_DIMENSION, Kernel, named_kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
@@ -111,7 +111,7 @@ class RidgeHead(BaseEstimator, ABC):
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
             # Those in memory have been met by now, those of a stream that are to come have not.
-            rows = Guarded(rows, kernel, found.region)
+            rows = ValidatedChunks(rows, kernel, found.region)
         sums: FeatureSums | None = None
         posterior: RidgePosterior | KreinSolution | IterativeSolution
         if plan.solver == "cholesky":
@@ -281,24 +281,3 @@ class RidgeHead(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def checked_weight(sample_weight: Any, X: Any) -> Array | None:
-    """Return weights of shape (n,), or ``None``; refuse negative ones and all zeros."""
-    if sample_weight is None:
-        return None
-    # Weights are kept on the host: of rows on a device nothing but their number matters here.
-    rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
-    weight: Array = _check_sample_weight(
-        to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
-    )
-    return weight
-
-
-def checked_alpha(alpha: Any) -> float | None:
-    """Return the number that ``alpha`` is, or ``None`` for the evidence's choice."""
-    if isinstance(alpha, str) and alpha == "evidence":
-        return None
-    if isinstance(alpha, Real) and np.isfinite(float(alpha)) and float(alpha) > 0.0:
-        return float(alpha)
-    raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")

@@ -1,0 +1,38 @@
+"""Parameters that estimators share: the number of features, their type, and the random state."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def count_frequencies(n_components: Any) -> int:
+    """Return the number of frequencies behind ``n_components`` features: half of it.
+
+    One feature, which scikit-learn's checks ask of every estimator with this parameter, needs
+    one frequency too.
+    """
+    if isinstance(n_components, bool) or not isinstance(n_components, Integral):
+        raise TypeError(f"n_components must be an even positive integer, got {n_components!r}.")
+    count = int(n_components)
+    if count < 1 or (count % 2 and count != 1):
+        raise ValueError(
+            f"n_components must be even and positive, because every frequency makes two "
+            f"features, a cosine and a sine; got {count}, which is odd or not positive. "
+            f"Use {max(2, count + count % 2)}."
+        )
+    return (count + 1) // 2
+
+
+def generators(random_state: Any, n: int) -> list[np.random.Generator]:
+    """Return ``n`` independent generators from a scikit-learn ``random_state``."""
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    return np.random.default_rng(seed).spawn(n)
+
+
+def check_dtype(dtype: Any) -> Any:
+    """Return ``dtype``, or raise ``ValueError`` unless it is ``None``, float32 or float64."""
+    if dtype is not None and np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
+        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
+    return dtype
