@@ -54,7 +54,7 @@ class PrecomputedFeatures:
 def kept_features(
     rows: RowChunks, features: FeatureMap, dtype: Any
 ) -> tuple[RowChunks, PrecomputedFeatures]:
-    """Return the features of all rows in place of the rows, and their map."""
+    """Return the features of all rows as rows, and their feature map."""
     chunk = rows.head
     Z = features.features(chunk.X, dtype)
     return ArrayChunks(Chunk(Z, chunk.y, chunk.weight)), PrecomputedFeatures(features.n_frequencies)
