@@ -153,7 +153,7 @@ def test_options(tmp_path, good, options, message):
 
 TABLES = {
     "one row": (table(1), "The table has one row: expected at least two."),
-    "constant": (table().assign(k=3), "one value in column 'k' (always 3)"),
+    "constant": (table().assign(k=3), "Only one value in column 'k' (always 3)"),
     "infinite": (table().assign(a=np.inf), "Infinite numbers"),
     "identifiers": (table(300).assign(k=[f"i{i}" for i in range(300)]), "300 distinct texts"),
 }

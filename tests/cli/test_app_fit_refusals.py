@@ -41,7 +41,7 @@ def test_texts(tmp_path, text, message):
 
 
 FRAMES = {
-    "constant": (table().assign(k=3), "one value in column 'k' (always 3)"),
+    "constant": (table().assign(k=3), "Only one value in column 'k' (always 3)"),
     "all missing": (table().assign(k=np.nan), "All entries are missing in column 'k'"),
     "target missing": (spoilt("y", np.nan), "'y' is missing in 1 of 150 rows (row 5,"),
     "target infinite": (spoilt("y", np.inf), "'y' is infinite in 1 of 150 rows (row 5,"),

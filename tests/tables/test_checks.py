@@ -13,7 +13,7 @@ from bochner.tables.checks import (
     infer_task,
     split_target,
 )
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError
 
 
 def refusal(call, *arguments, error=InputError):

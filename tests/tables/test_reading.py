@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bochner.tables.reading import read_table
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError
 
 GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
 

@@ -20,7 +20,7 @@ from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.reading import read_table
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

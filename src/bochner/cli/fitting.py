@@ -32,7 +32,7 @@ from bochner.tables.checks import (
     split_target,
 )
 from bochner.tables.reading import read_table
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

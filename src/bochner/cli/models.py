@@ -11,8 +11,7 @@ from typing import Any
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_models import TableClassifier, TableRegressor
-from bochner.tables.refusals import nearest
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError, nearest
 
 _LEARNED: Mapping[str, Any] = MappingProxyType(
     {

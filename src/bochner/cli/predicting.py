@@ -15,7 +15,7 @@ from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTab
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.reading import read_table
-from bochner.tables.text_files import InputError
+from bochner.tables.refusals import InputError
 
 
 def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:

@@ -1,18 +1,17 @@
-"""What a table is asked to do: its target, its task, and what no model should be fitted to."""
+"""Checks of a whole table before a fit: its target, its task and its columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from bochner.tables.columns import WORDS, Column, Kind, each_kind, read_column
+from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.reading import text_columns
-from bochner.tables.refusals import drop_advice, naming, nearest, refuse_mixed
-from bochner.tables.text_files import InputError, looks_like_numbers
+from bochner.tables.refusals import InputError, drop_advice, naming, nearest, refuse_mixed
+from bochner.tables.text_files import looks_like_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,17 +19,20 @@ if TYPE_CHECKING:
 Task = Literal["regression", "classification"]
 
 _MOST_CLASSES = 64
-_FEWEST_ROWS_A_CLASS = 20
+"""Most distinct whole numbers that count as classes; letters have 26, ages and years have more."""
+
+_FEWEST_ROWS_PER_CLASS = 20
+"""Fewest rows per distinct whole number, on average, at which the numbers count as classes."""
+
+_MOST_LISTED = 5
+"""Rows or classes that an error message lists."""
+
+_MOST_COLUMNS_LISTED = 8
+"""Columns of the table that an error message lists."""
 
 
 def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """Leave columns out of a table.
-
-    Raises
-    ------
-    InputError
-        If a name is not in the table; the nearest one is suggested.
-    """
+    """Return a table without some columns, or raise InputError if it lacks one of them."""
     names = list(names)
     for name in names:
         _check_name(frame, name)
@@ -38,12 +40,11 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Split a table into features and a complete target.
+    """Split a table into features and target.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The table.
     target : str
         Name of the column to predict.
 
@@ -52,13 +53,13 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     features : pandas.DataFrame
         The other columns.
     target : pandas.Series
-        The column to predict, nowhere missing and nowhere infinite.
+        The target, without missing or infinite entries.
 
     Raises
     ------
     InputError
-        If the column is not there (the nearest name is suggested), is the only one, or has
-        missing or infinite entries; or if there is one row.
+        If the table has no such column (the message suggests a similar name), no other column,
+        or one row, or if the target has missing or infinite entries.
     """
     _check_name(frame, target)
     if frame.shape[1] == 1:
@@ -69,26 +70,24 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
     column = read_column(target, frame[target])
-    _refuse_rows(column, np.flatnonzero(~column.present), "missing")
-    _refuse_rows(column, column.beyond(), "infinite")
+    for rows, what in ((np.flatnonzero(~column.present), "missing"),
+                       (column.infinite_rows(), "infinite")):  # fmt: skip
+        if rows.size:
+            raise InputError(
+                f"The target {target!r} is {what} in {rows.size} of {len(frame)} rows "
+                f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
+                "counting from 1 below the header): expected a finite value in every row. Drop "
+                "those rows, or fill them in."
+            )
     return frame.drop(columns=[target]), frame[target]
 
 
 def infer_task(target: pd.Series) -> Task:
-    """Decide what a target asks for.
+    """Return the task of a complete target.
 
-    Classification: text, categories, booleans; whole numbers with at most 64 values and, on
-    average, at least 20 rows a value; and two whole numbers, each in at least two rows.
-    Regression: all other numbers.
-
-    Parameters
-    ----------
-    target : pandas.Series
-        The column to predict, nowhere missing.
-
-    Returns
-    -------
-    {"regression", "classification"}
+    The task is classification for text, categories and booleans; for whole numbers with at most
+    64 values and, on average, at least 20 rows per value; and for two whole numbers, each in at
+    least two rows. It is regression for all other numbers.
 
     Raises
     ------
@@ -100,26 +99,17 @@ def infer_task(target: pd.Series) -> Task:
         return "classification"
     values, counts = np.unique(column.values, return_counts=True)
     whole = bool(np.all(values == np.round(values)))
-    few = values.size <= _MOST_CLASSES and column.values.size >= _FEWEST_ROWS_A_CLASS * values.size
+    enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
+    few = values.size <= _MOST_CLASSES and enough_rows
     two = values.size == 2 and bool(counts.min() >= 2)
     return "classification" if whole and (few or two) else "regression"
 
 
 def check_target(target: pd.Series, task: Task) -> None:
-    """Refuse a target from which the task cannot be learned.
+    """Raise InputError for a complete target from which the task cannot be learned.
 
-    Parameters
-    ----------
-    target : pandas.Series
-        The column to predict, nowhere missing.
-    task : {"regression", "classification"}
-        What to learn.
-
-    Raises
-    ------
-    InputError
-        Regression: if the target is text, or constant. Classification: if it has one class, or
-        a class with one row.
+    Regression needs numbers with at least two values. Classification needs at least two classes
+    with two rows each.
     """
     column = _read_target(target)
     if task == "regression" and column.kind != "numeric":
@@ -136,57 +126,45 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
     single = [] if task == "regression" else values[counts == 1].tolist()
     if single:
-        listed = ", ".join(map(repr, single[:5])) + (", ..." if len(single) > 5 else "")
         raise InputError(
             f"The target {column.name!r} has {len(single)} of {values.size} classes with only one "
-            f"row ({listed}): expected at least two rows a class. Drop those rows, join rare "
-            f"classes, or, for quantities, use --task regression."
+            f"row ({_listed(list(map(repr, single)))}): expected at least two rows per class. "
+            "Drop those rows, join rare classes, or, for quantities, use --task regression."
         )
 
 
 def check_table(features: pd.DataFrame, max_levels: int = 256) -> None:
-    """Refuse a table of features that no model should be fitted to.
+    """Raise an error for columns that no model should be fitted to.
 
-    Stricter than `TableEncoder`, which leaves out columns with a single value, since a part of
-    a good table may have some; in a whole table they are a mistake.
-
-    Parameters
-    ----------
-    features : pandas.DataFrame
-        The columns to predict from.
-    max_levels : int, default=256
-        Most levels of a text column.
-
-    Raises
-    ------
-    ValueError, TypeError
-        What `TableEncoder.fit` refuses; text columns that are numbers but for some entries;
-        and columns that are constant or all missing.
+    These are the columns that `TableEncoder.fit` refuses (with more than `max_levels` levels of
+    text, for instance), text columns whose entries are numbers but for some, and columns that are
+    constant or all missing. `TableEncoder` drops the last ones, because a part of a good table
+    may have some; in a whole table they are a mistake.
     """
     names = text_columns(features)
     mixed = [(name, example) for name in names if (example := _mixed_text(features[name]))]
     refuse_mixed(mixed)
     states = TableEncoder(max_levels=max_levels).fit(features).columns_
     missing = [(state["name"], "") for state in states if state["kind"] == "empty"]
-    constant = [(state["name"], f"always {features[state['name']].iloc[0]}")
-                for state in states if state["kind"] == "constant"]  # fmt: skip
     if missing:
         raise InputError(
             f"All entries are missing in {naming(missing)}: expected some. "
             f"Fill in, or {drop_advice(missing)}."
         )
+    constant = [(state["name"], f"always {features[state['name']].iloc[0]}")
+                for state in states if state["kind"] == "constant"]  # fmt: skip
     if constant:
         raise InputError(
-            f"Nothing but one value in {naming(constant)}: expected at least two, since one "
-            f"cannot help a prediction; {drop_advice(constant)}."
+            f"Only one value in {naming(constant)}: expected at least two, since a constant "
+            f"column cannot help a prediction; {drop_advice(constant)}."
         )
 
 
 def _mixed_text(series: pd.Series) -> str:
-    """Show a number and a text of a column that looks like spoilt numbers; else return no text.
+    """Return examples of a number and of a text if a column seems to hold numbers with typos.
 
-    Codes such as 1, 2, A are text. Decimals among text, or at least as many distinct whole
-    numbers as distinct texts, are numbers with entries that are none.
+    Codes such as 1, 2, A are text. A column with decimals, or with at least as many distinct
+    whole numbers as distinct texts, is one of numbers. Otherwise the result is an empty text.
     """
     import pandas as pd
 
@@ -205,13 +183,12 @@ def _mixed_text(series: pd.Series) -> str:
 
 def _read_target(target: pd.Series) -> Column:
     column = read_column(str(target.name), target)
-    kind: Kind = column.kind
-    example = each_kind(column) if kind == "mixed" else column.first()
+    kind, example = column.kind, column.examples()
     if kind == "text" and (mixture := _mixed_text(target)):
         kind, example = "mixed", mixture
     if kind not in ("numeric", "text"):
         raise InputError(
-            f"The target {column.name!r} holds {WORDS[kind]} ({example}): expected numbers or "
+            f"The target {column.name!r} holds {KIND_NAMES[kind]} ({example}): expected numbers or "
             "text throughout. Convert it, or choose another target."
         )
     return column
@@ -220,21 +197,14 @@ def _read_target(target: pd.Series) -> Column:
 def _check_name(frame: pd.DataFrame, name: str) -> None:
     if name in frame.columns:
         return
-    names = tuple(map(str, frame.columns))
+    names = list(map(str, frame.columns))
     near = nearest(name, names)
     hint = f" Did you mean {near!r}?" if near else ""
-    listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     raise InputError(
-        f"No column {name!r} in the table.{hint} It has {len(names)} columns: {listed}."
-        f"{looks_like_numbers(names)}"
+        f"No column {name!r} in the table.{hint} It has {len(names)} columns: "
+        f"{_listed(names, _MOST_COLUMNS_LISTED)}.{looks_like_numbers(names)}"
     )
 
 
-def _refuse_rows(column: Column, rows: npt.NDArray[np.intp], what: str) -> None:
-    if rows.size:
-        listed = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
-        raise InputError(
-            f"The target {column.name!r} is {what} in {rows.size} of {column.raw.size} rows "
-            f"(row{'s' if rows.size > 1 else ''} {listed}, counting from 1 below the header): "
-            "expected a finite value in every row. Drop those rows, or fill them in."
-        )
+def _listed(items: Sequence[object], most: int = _MOST_LISTED) -> str:
+    return ", ".join(map(str, items[:most])) + (", ..." if len(items) > most else "")

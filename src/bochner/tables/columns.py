@@ -1,4 +1,4 @@
-"""What the columns of a table hold: numbers, dates or text."""
+"""Columns of a table: numbers, dates or text, read from pandas or NumPy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from bochner._numerics.arrays import Array
+
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
-WORDS: dict[Kind, str] = {
+KIND_NAMES: dict[Kind, str] = {
     "numeric": "numbers",
     "date": "dates",
     "text": "text",
@@ -24,18 +25,16 @@ WORDS: dict[Kind, str] = {
     "unsupported": "other objects",
 }
 LARGEST = 1e150
-"""Numbers beyond this are refused with the infinite ones: their square is infinite."""
+"""Largest absolute value accepted: the sum of 1e8 squares is still finite in float64 (1.8e308)."""
 
-_KIND_OF_DTYPE: dict[str, Kind] = {
-    **dict.fromkeys("biuf", "numeric"),
-    "M": "date",
-    "U": "text",
-}
+_KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("biuf", "numeric"), "M": "date", "U": "text"}
 _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
     ((str,), "text"),
     ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
     ((datetime.date, np.datetime64), "date"),
 )
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that an error message shows: two entries fit on one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,15 +44,15 @@ class Column:
     Attributes
     ----------
     name : str
-        Its name.
     kind : str
-        What its present entries are; "empty" when there are none.
+        Kind of the present entries; "empty" if all entries are missing.
     raw : ndarray of shape (n,)
-        The entries as they came.
+        Entries as given.
     present : ndarray of bool, shape (n,)
         False where an entry is missing (None, NaN, NaT, pandas' NA).
     values : ndarray of shape (n,)
-        Numbers and dates (decimal years, UTC) as float64 with NaN for missing, else `raw`.
+        Numbers, and dates as decimal years in UTC, as float64 with NaN for missing; `raw` for
+        other kinds.
     """
 
     name: str
@@ -63,39 +62,34 @@ class Column:
     values: npt.NDArray[Any]
 
     def at(self, row: int | np.intp) -> str:
-        """Show the entry of a row, with the row counted from 1."""
+        """Return the text "row i: entry", with rows counted from 1."""
         return f"row {row + 1}: {_shown(self.raw[row])}"
 
     def first(self, kind: Kind | None = None) -> str:
-        """Show the first present entry (of a kind), with its row counted from 1."""
+        """Return :meth:`at` of the first present entry, or of the first entry of one kind."""
         for row in np.flatnonzero(self.present):
-            if kind is None or kind_of(self.raw[row]) == kind:
+            if kind is None or kind_of(type(self.raw[row])) == kind:
                 return self.at(row)
         return "all missing"
 
-    def beyond(self) -> npt.NDArray[np.intp]:
-        """Rows whose number is infinite, or larger than `LARGEST`."""
+    def examples(self) -> str:
+        """Return the first entry, or the first entry of each kind in a mixed column."""
+        if self.kind != "mixed":
+            return self.first()
+        kinds: tuple[Kind, ...] = ("numeric", "text", "date")
+        found = (self.first(kind) for kind in kinds)
+        return ", ".join(example for example in found if example != "all missing")
+
+    def infinite_rows(self) -> npt.NDArray[np.intp]:
+        """Return the rows whose number is infinite or larger than `LARGEST`."""
         if self.kind != "numeric":
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(np.abs(self.values) > LARGEST)
 
 
 def read_column(name: str, series: Any) -> Column:
-    """Read a pandas Series or a 1-D array as a `Column`.
+    """Read a pandas Series or a 1-D array; a pandas categorical becomes text.
 
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    series : pandas.Series or ndarray of shape (n,)
-        Its entries. A pandas categorical is text, whatever its categories are.
-
-    Returns
-    -------
-    Column
-
-    Examples
-    --------
     >>> column = read_column("a", np.array([1, None, True], dtype=object))
     >>> column.kind, column.values
     ('numeric', array([ 1., nan,  1.]))
@@ -107,7 +101,7 @@ def read_column(name: str, series: Any) -> Column:
 
 
 def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
-    """Entries as text, None where missing; a whole number has no decimal point.
+    """Return entries as text, None where missing; whole numbers have no decimal point.
 
     >>> labels(np.array([1.0, 2.5, np.nan]), np.array([True, True, False])).tolist()
     ['1', '2.5', None]
@@ -117,20 +111,14 @@ def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray
     return text
 
 
-def kind_of(entry: object) -> Kind:
-    """Tell what a single present entry is.
+def kind_of(entry_type: type) -> Kind:
+    """Return the kind of entries of a type.
 
-    >>> kind_of("a"), kind_of(1.5), kind_of(datetime.date(2020, 1, 1)), kind_of(b"a")
+    >>> kind_of(str), kind_of(float), kind_of(datetime.date), kind_of(bytes)
     ('text', 'numeric', 'date', 'unsupported')
     """
-    return _kind_of_type(type(entry))
-
-
-def each_kind(column: Column) -> str:
-    """Show the first entry of each kind in a mixed column."""
-    kinds: tuple[Kind, ...] = ("numeric", "text", "date")
-    found = (column.first(kind) for kind in kinds)
-    return ", ".join(example for example in found if example != "all missing")
+    found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
+    return next(found, "unsupported")
 
 
 def _as_array(series: Any) -> npt.NDArray[Any]:
@@ -156,7 +144,7 @@ def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _is_missing(entry: object) -> bool:
-    # pandas' NA compares to NA, not to a truth value, so it is known by its type's name.
+    # A comparison with pandas' NA is NA, which has no truth value: the type's name identifies it.
     return (
         entry is None
         or type(entry).__name__ in ("NAType", "NaTType")
@@ -170,15 +158,10 @@ def _kind(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> Kind:
         return "empty"
     if raw.dtype.kind != "O":
         return _KIND_OF_DTYPE.get(raw.dtype.kind, "unsupported")
-    kinds = {_kind_of_type(entry_type) for entry_type in set(map(type, raw[present]))}
+    kinds = set(map(kind_of, set(map(type, raw[present]))))
     if "unsupported" in kinds:
         return "unsupported"
     return kinds.pop() if len(kinds) == 1 else "mixed"
-
-
-def _kind_of_type(entry_type: type) -> Kind:
-    found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
-    return next(found, "unsupported")
 
 
 def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
@@ -204,12 +187,12 @@ def _without_zone(entry: Any) -> Any:
     return entry
 
 
-def _decimal_years(stamps: npt.NDArray[np.datetime64]) -> FloatArray:
+def _decimal_years(stamps: npt.NDArray[np.datetime64]) -> Array:
     year = stamps.astype("datetime64[Y]")
     start = year.astype("datetime64[us]")
     end = (year + np.timedelta64(1, "Y")).astype("datetime64[us]")
-    fraction: FloatArray = (stamps - start) / (end - start)
-    return year.astype(np.int64) + 1970 + fraction
+    fraction: Array = (stamps - start) / (end - start)
+    return year.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
 
 
 def _label(entry: Any) -> str:
@@ -219,4 +202,4 @@ def _label(entry: Any) -> str:
 
 def _shown(entry: Any) -> str:
     text = repr(entry.item() if isinstance(entry, np.generic) else entry)
-    return text if len(text) <= 40 else text[:36] + "...'"
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 4] + "...'"

@@ -1,10 +1,8 @@
-"""A table of numbers, text and dates as real features."""
+"""Encoder from a table of numbers, text and dates to real features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,10 +11,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bochner._numerics.arrays import Array
 from bochner.persist import persistable
-from bochner.tables.columns import Column, FloatArray, read_column
+from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
-    Knots,
     State,
     encode,
     fit_state,
@@ -35,48 +33,42 @@ from bochner.tables.refusals import (
     refuse_unreadable,
 )
 
-KnotsOf = Callable[[FloatArray], Knots]
-_KNOTS: Mapping[str, Callable[[float, int], KnotsOf]] = MappingProxyType(
-    {
-        "standardize": lambda clip, n_quantiles: partial(standard_knots, clip=clip),
-        "normal_quantile": lambda clip, n_quantiles: partial(
-            normal_knots, clip=clip, n_quantiles=n_quantiles
-        ),
-    }
-)
+_KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
+"""Knots of the map of numbers, by the value of ``numeric``."""
 
 
 @persistable(columns_=list[State])
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Map the columns of a table to real features, each by what it holds.
+    """Encode the columns of a table as real features, each by the kind of its entries.
 
-    Numbers (booleans are 0 and 1) are clamped piecewise-linear maps of themselves: standardised,
-    or mapped by quantiles to a standard normal, and clipped. Missing ones take the median, and a
-    0/1 indicator is added where the training column had any. Dates become decimal years (UTC),
-    then numbers. Text becomes one 0/1 feature per level, and one for unknown and missing
-    entries. A column with a single value, or with none, becomes nothing: it tells rows apart
-    neither now nor in a cross-validation fold where it happens to be constant.
+    - Numbers (booleans are 0 and 1) are standardised, or mapped by quantiles to a standard
+      normal, and clipped. Missing numbers take the median, and a 0/1 indicator is added if the
+      training column had any.
+    - Dates become decimal years in UTC, then they are treated as numbers.
+    - Text is one-hot encoded, with one feature for unknown and missing entries.
+    - Columns with a single value, or with none, have no features.
 
     Parameters
     ----------
     numeric : {"standardize", "normal_quantile"}, default="standardize"
-        (x - mean)/sd, or Φ⁻¹(F(x)) with F the mid-rank distribution of the training column,
-        linear between its values.
+        Map of numbers: (x - mean)/sd, or Φ⁻¹(F(x)) with F the mid-rank distribution of the
+        training column, linear between its values.
     clip : float, default=3.0
-        Bound on a numeric feature, in standard deviations.
+        Bound on the absolute value of a numeric feature, in standard deviations.
     max_levels : int, default=256
-        A text column with more levels is refused: an identifier, or free text.
+        Largest number of levels of a text column. With more levels, the column is an identifier
+        or free text, and ``fit`` raises an error.
     n_quantiles : int, default=1000
-        Largest number of values kept of a column for "normal_quantile".
+        Largest number of quantiles stored per column for "normal_quantile".
 
     Attributes
     ----------
     columns_ : list of dict
-        One a column, plain JSON: all that `transform` reads.
+        Encoding of each column, plain JSON.
     n_features_in_ : int
         Number of columns at fit.
     feature_names_in_ : ndarray of str
-        Their names, where `fit` saw a data frame with text names.
+        Their names, if `fit` was given a data frame with text names.
 
     Examples
     --------
@@ -106,26 +98,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_quantiles = n_quantiles
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn the map of each column.
+        """Learn the encoding of each column.
 
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
-            The table. Arrays may be of objects; their columns are called x0, x1, ...
+            Table. Columns of an array, which may hold objects, are named x0, x1, ...
         y : None
             Ignored.
 
         Returns
         -------
-        TableEncoder
-            Itself.
+        self : TableEncoder
 
         Raises
         ------
         ValueError
-            Naming the columns: fewer than two rows; duplicate names; infinite or complex
-            numbers; numbers, text and dates in one column; too many levels; no column that
-            varies.
+            If there are fewer than two rows, duplicate names, infinite or complex numbers, a
+            column that mixes numbers, text and dates, too many levels, or no column that varies.
+            The message names the columns.
         TypeError
             If entries are neither numbers, text nor dates.
         """
@@ -134,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         refuse_unreadable(columns)
         refuse_infinite(columns)
         refuse_many_levels(columns, self.max_levels)
-        knots_of = _KNOTS[self.numeric](self.clip, self.n_quantiles)
+        knots_of = partial(_KNOTS[self.numeric], clip=self.clip, n_quantiles=self.n_quantiles)
         states = [fit_state(column, knots_of) for column in columns]
         if not any(map(output_names, states)):
             raise ValueError(
@@ -144,24 +135,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = states
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Encode a table that has the columns of the fit.
+    def transform(self, X: Any) -> Array:
+        """Encode a table with the columns of the training table.
 
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
-            The table.
 
         Returns
         -------
-        ndarray of shape (n, d_out)
-            The features, float64.
+        features : ndarray of shape (n, d_out)
 
         Raises
         ------
         ValueError
-            Naming the columns: missing, unexpected or reordered ones, another kind than at fit,
-            or infinite numbers.
+            If columns are missing, unexpected, reordered, of another kind than at fit, or hold
+            infinite numbers. The message names the columns.
         """
         check_is_fitted(self)
         columns = self._read(X, reset=False)
@@ -176,23 +165,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the features `transform` returns.
+        """Return the names of the features that `transform` returns.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns; those of the fit when it saw any.
+            Names of the columns; by default those of the training table.
 
         Returns
         -------
-        ndarray of str objects
+        names : ndarray of str objects
             "column", "column_<missing>", "column_level" or "column_<unknown>".
 
         Raises
         ------
         ValueError
-            If `input_features` is of another length than the columns of the fit, or differs
-            from their names.
+            If `input_features` does not match the columns of the training table.
         """
         check_is_fitted(self)
         fitted = [state["name"] for state in self.columns_]
@@ -227,7 +215,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
         fewest_rows = 2 if reset else 1
         if not _is_frame(X):
-            # An array would turn the numbers of a list with text into text.
+            # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
             array = validate_data(
                 self,

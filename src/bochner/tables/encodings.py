@@ -1,4 +1,4 @@
-"""How one column becomes features: a state in plain JSON, and a pure map that reads it."""
+"""Encodings of one column: a state in plain JSON, and the map from a column to features."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Literal, TypedDict
 import numpy as np
 from scipy.special import ndtri
 
-from bochner.tables.columns import WORDS, Column, FloatArray, each_kind, labels
+from bochner._numerics.arrays import Array
+from bochner.tables.columns import KIND_NAMES, Column, labels
 
-Knots = tuple[FloatArray, FloatArray]
+Knots = tuple[Array, Array]
 
 
 class NumericState(TypedDict):
-    """A piecewise-linear map `points` -> `scores`, constant outside; `fill` where missing."""
+    """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`."""
 
     name: str
     kind: Literal["numeric", "date"]
@@ -25,7 +26,7 @@ class NumericState(TypedDict):
 
 
 class TextState(TypedDict):
-    """One output per level, and one for whatever is not among them."""
+    """One output per level, and one for unknown and missing entries."""
 
     name: str
     kind: Literal["text"]
@@ -33,7 +34,7 @@ class TextState(TypedDict):
 
 
 class DroppedState(TypedDict):
-    """A column that said nothing at fit: one value throughout, or none."""
+    """A column without outputs: all entries were equal at fit, or all were missing."""
 
     name: str
     kind: Literal["constant", "empty"]
@@ -42,8 +43,8 @@ class DroppedState(TypedDict):
 State = NumericState | TextState | DroppedState
 
 
-def standard_knots(values: FloatArray, clip: float) -> Knots:
-    """Knots of (x - mean)/sd, clipped at ±clip.
+def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -> Knots:
+    """Return the two knots of (x - mean)/sd, clipped at ±clip; ``n_quantiles`` is not used.
 
     >>> points, scores = standard_knots(np.array([0.0, 2.0]), clip=3.0)
     >>> points.tolist(), scores.tolist()
@@ -57,8 +58,8 @@ def standard_knots(values: FloatArray, clip: float) -> Knots:
     return centre + scale * scores, scores
 
 
-def normal_knots(values: FloatArray, clip: float, n_quantiles: int) -> Knots:
-    """Knots of Φ⁻¹(F(x)), clipped at ±clip, where F is the mid-rank distribution of `values`.
+def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
+    """Return the knots of Φ⁻¹(F(x)), clipped at ±clip, with F the mid-rank distribution.
 
     F(v) = (number below v + half the number equal to v) / n, at no more than `n_quantiles`
     distinct values, evenly spread in F.
@@ -76,20 +77,10 @@ def normal_knots(values: FloatArray, clip: float, n_quantiles: int) -> Knots:
     return points, np.clip(ndtri(rank), -clip, clip)
 
 
-def fit_state(column: Column, knots_of: Callable[[FloatArray], Knots]) -> State:
-    """Learn the state of one readable column.
+def fit_state(column: Column, knots_of: Callable[[Array], Knots]) -> State:
+    """Learn the encoding of a column of numbers, dates, text or nothing.
 
-    Parameters
-    ----------
-    column : Column
-        A column of numbers, dates, text or nothing.
-    knots_of : callable
-        Takes the present numbers, returns the knots of their map.
-
-    Returns
-    -------
-    dict
-        Plain JSON: text, numbers, booleans and lists of them.
+    ``knots_of`` takes the present numbers and returns the knots of their map.
     """
     if column.kind == "empty":
         return DroppedState(name=column.name, kind="empty")
@@ -115,7 +106,7 @@ def fit_state(column: Column, knots_of: Callable[[FloatArray], Knots]) -> State:
 
 
 def output_names(state: State, name: str | None = None) -> list[str]:
-    """Names of the features a column becomes.
+    """Return the names of a column's features.
 
     >>> output_names({"name": "x", "kind": "text", "levels": ["a", "b"]})
     ['x_a', 'x_b', 'x_<unknown>']
@@ -128,8 +119,22 @@ def output_names(state: State, name: str | None = None) -> list[str]:
     return [name] * bool(state["points"]) + [f"{name}_<missing>"] * state["indicator"]
 
 
-def encode(state: State, column: Column) -> FloatArray:
-    """Map one column, of a kind its state accepts, to its features, shape (n, width)."""
+def scale_and_origin(state: State) -> tuple[float, float] | None:
+    """Return (a, b) such that the column is a z + b for its numeric feature z, None without one.
+
+    >>> scale_and_origin({"name": "x", "kind": "numeric", "fill": 1.0, "indicator": False,
+    ...                   "points": [-2.0, 4.0], "scores": [-3.0, 3.0]})
+    (1.0, 1.0)
+    """
+    if (state["kind"] != "numeric" and state["kind"] != "date") or not state["points"]:
+        return None
+    points, scores = state["points"], state["scores"]
+    scale = (points[-1] - points[0]) / (scores[-1] - scores[0])
+    return scale, points[0] - scale * scores[0]
+
+
+def encode(state: State, column: Column) -> Array:
+    """Return the features (n, width) of a column that the state can read."""
     if state["kind"] == "text":
         return _one_hot(state["levels"], column)
     if state["kind"] == "constant" or state["kind"] == "empty":
@@ -144,18 +149,18 @@ def encode(state: State, column: Column) -> FloatArray:
 
 
 def changed_kind(state: State, column: Column) -> str | None:
-    """Tell what a column held at fit and holds now, or None where the state can read it."""
+    """Return what a column held at fit and holds now, or None if the state can read it."""
     if state["kind"] == "constant" or state["kind"] == "empty":
         return None
     if column.kind in ("empty", state["kind"]):
         return None
-    if state["kind"] == "text" and column.kind == "numeric" and _number_like(state["levels"]):
+    # A small file may hold only those levels of a text column that read as numbers.
+    if state["kind"] == "text" and column.kind == "numeric" and _any_number(state["levels"]):
         return None
-    example = each_kind(column) if column.kind == "mixed" else column.first()
-    return f"{WORDS[state['kind']]} at fit, now {WORDS[column.kind]}, {example}"
+    return f"{KIND_NAMES[state['kind']]} at fit, now {KIND_NAMES[column.kind]}, {column.examples()}"
 
 
-def _one_hot(levels: list[str], column: Column) -> FloatArray:
+def _one_hot(levels: list[str], column: Column) -> Array:
     code = {level: position for position, level in enumerate(levels)}
     text = labels(column.raw, column.present)
     codes = np.fromiter((code.get(entry, len(levels)) for entry in text), np.intp, text.size)
@@ -164,12 +169,11 @@ def _one_hot(levels: list[str], column: Column) -> FloatArray:
     return out
 
 
-def _number_like(levels: list[str]) -> bool:
-    """Whether a file with few rows could hold only levels that read as numbers or booleans."""
-    return any(level in ("True", "False") or _reads_as_number(level) for level in levels)
+def _any_number(levels: list[str]) -> bool:
+    return any(level in ("True", "False") or _is_number(level) for level in levels)
 
 
-def _reads_as_number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:

@@ -1,7 +1,8 @@
-"""Tables from files."""
+"""Tables from CSV, tab-separated and Parquet files."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -10,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bochner.tables.refusals import nearest, refuse_repeated
-from bochner.tables.text_files import InputError, text_layout
+from bochner.tables.refusals import InputError, nearest, refuse_repeated
+from bochner.tables.text_files import text_layout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,37 +20,43 @@ if TYPE_CHECKING:
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
+_MOST_FILES = 5
+"""Files of a directory that an error message lists."""
+
+_SHORTEST_PARQUET = 12
+"""Bytes of the smallest Parquet file: the mark PAR1 twice, and the length of the footer."""
 
 
 def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.DataFrame:
     """Read a CSV (.csv, .csv.gz), tab-separated (.tsv, .tsv.gz) or Parquet (.parquet) file.
 
-    Text columns whose every entry is an ISO 8601 date or time become datetime64, in UTC where
-    they name a zone. Empty entries are missing.
+    Text columns become datetime64 if every entry is an ISO 8601 date or time; times with a zone
+    are converted to UTC. Empty entries are missing.
 
     Parameters
     ----------
     path : path-like
-        The file, text in UTF-8 with a line of column names.
+        File; text must be UTF-8 with a header line.
     text : collection of str, default=()
-        Columns whose entries stay the text they are, whatever they look like: 007 is not 7.
+        Columns that are read as text even if their entries look like numbers or dates, such as
+        the code 007.
 
     Returns
     -------
-    pandas.DataFrame
-        At least one row, with distinct text names.
+    table : pandas.DataFrame
+        At least one row, with distinct names.
 
     Raises
     ------
     FileNotFoundError, IsADirectoryError
-        If there is no such file; the nearest name in its folder is suggested.
+        If there is no such file; the message suggests a similar name.
     InputError
         If the ending is unknown, or the file is empty, damaged, not UTF-8, has no rows,
         duplicate column names, or rows of different lengths.
     """
     path = Path(path)
     _check_file(path)
-    frame = _reader(path)(path, text)
+    frame = _READERS[_ending(path)](path, text)
     if frame.empty:
         raise InputError(f"{path} has no rows or no columns: expected at least one of each.")
     for name in set(text_columns(frame)).difference(text):
@@ -58,44 +65,39 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.D
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
-    """Names of the columns that hold text and nothing else but missing entries."""
-    import pandas as pd
+    """Return the names of the columns whose present entries are all text."""
+    from pandas.api.types import infer_dtype
 
     present = {name: frame[name].dropna() for name in frame.columns}
-    kinds = {name: pd.api.types.infer_dtype(held) for name, held in present.items() if held.size}
-    return [name for name, kind in kinds.items() if kind == "string"]
+    return [name for name, some in present.items() if some.size and infer_dtype(some) == "string"]
 
 
 def _check_file(path: Path) -> None:
     if path.is_dir():
-        held = sorted(child.name for child in path.iterdir() if _ending(child) in _READERS)
-        listed = f"; it holds {', '.join(held[:5])}" if held else ""
+        files = sorted(child.name for child in path.iterdir() if _ending(child) in _READERS)
+        listed = f"; it holds {', '.join(files[:_MOST_FILES])}" if files else ""
         raise IsADirectoryError(f"{path} is a directory: expected a CSV or Parquet file{listed}.")
     if not path.exists():
-        there = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = nearest(path.name, there)
+        names = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = nearest(path.name, names)
         hint = f"did you mean {path.parent / near}?" if near else "check the name and the folder."
         raise FileNotFoundError(f"No file {path}: {hint}")
+    if _ending(path) not in _READERS:
+        raise InputError(
+            f"{path} has the ending {_ending(path)!r}: expected one of {', '.join(_READERS)}. "
+            "Convert the file, or rename it if it has one of these formats."
+        )
 
 
 def _ending(path: Path) -> str:
     return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else [path.suffix]).lower()
 
 
-def _reader(path: Path) -> Callable[[Path, Collection[str]], pd.DataFrame]:
-    if _ending(path) not in _READERS:
-        raise InputError(
-            f"{path} has the ending {_ending(path)!r}: expected one of {', '.join(_READERS)}. "
-            "Convert it, or rename it if it is one of these."
-        )
-    return _READERS[_ending(path)]
-
-
 def _read_text(path: Path, text: Collection[str], *, delimiter: str | None) -> pd.DataFrame:
     import pandas as pd
 
-    layout = text_layout(path, delimiter)
     try:
+        layout = text_layout(path, delimiter)
         return pd.read_csv(
             path,
             sep=layout.delimiter,
@@ -103,6 +105,10 @@ def _read_text(path: Path, text: Collection[str], *, delimiter: str | None) -> p
             low_memory=False,
             dtype={name: str for name in text if name in layout.names},
         )
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise InputError(
+            f"{path} is not a whole gzip file ({error}): copy it again, or decompress it first."
+        ) from error
     except (pd.errors.ParserError, OverflowError) as error:
         raise InputError(
             f"{path} cannot be parsed as a table ({_one_line(error)}): is a quotation mark left "
@@ -127,11 +133,8 @@ def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
     return frame
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
 def _check_parquet_marks(path: Path) -> None:
+    """Raise an error that says what is wrong, where pyarrow's message would not."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(4)
@@ -141,11 +144,15 @@ def _check_parquet_marks(path: Path) -> None:
         raise InputError(f"{path} is empty: expected a Parquet file.")
     if head != b"PAR1":
         raise InputError(f"{path} is not a Parquet file: expected it to begin with PAR1.")
-    if tail != b"PAR1" or size < 12:
+    if tail != b"PAR1" or size < _SHORTEST_PARQUET:
         raise InputError(
             f"{path} is a truncated Parquet file ({size} bytes, its end is missing): "
             "copy or export it again."
         )
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 _READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = MappingProxyType(
@@ -162,12 +169,9 @@ _READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = Mappin
 def _as_dates(series: pd.Series) -> pd.Series:
     import pandas as pd
 
-    present = series.dropna()
-    if not _ISO_DATE.fullmatch(present.iloc[0]) or not all(
-        map(_ISO_DATE.fullmatch, present.unique())
-    ):
+    if not all(map(_ISO_DATE.fullmatch, series.dropna().unique())):
         return series
     try:
         return pd.to_datetime(series, format="ISO8601", utc=True).dt.tz_localize(None)
-    except ValueError:  # such as 2021-02-30: it stays the text it is
+    except ValueError:  # a date that does not exist, such as 2021-02-30: the column stays text
         return series

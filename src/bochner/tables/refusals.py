@@ -1,39 +1,50 @@
-"""What is refused of a table: the columns named, what was expected, and the way out."""
+"""Errors of tables: each names the columns, what was expected, and what to do."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
 
-from bochner.tables.columns import LARGEST, Column, each_kind, kind_of
+from bochner.tables.columns import LARGEST, Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 
 Found = Sequence[tuple[str, str]]
-"""Names of columns, each with a detail or an empty text."""
+"""Pairs of a column's name and a detail, which may be empty."""
 
-_NAMED_AT_MOST = 5
+_MOST_NAMED = 5
+"""Columns that a message names before it counts the rest: a message stays within a few lines."""
+
+_MOST_LISTED = 8
+"""Columns of the fit that a message lists in their order."""
+
+_LEAST_SIMILARITY = 0.5
+"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
+
+
+class InputError(ValueError):
+    """A file or a table that cannot be used; the message says what to do."""
 
 
 def naming(found: Found) -> str:
-    """Name columns with a detail each: five of them, then a count of the rest.
+    """Return the names and details of at most five columns, and a count of the others.
 
     >>> naming([("a", "row 1: inf"), ("b", "")])
     "columns 'a' (row 1: inf) and 'b'"
     """
     shown = [f"{name!r} ({detail})" if detail else repr(name) for name, detail in found]
-    rest = len(shown) - _NAMED_AT_MOST
-    shown = [*shown[:_NAMED_AT_MOST], f"{rest} more"] if rest > 0 else shown
+    rest = len(shown) - _MOST_NAMED
+    shown = [*shown[:_MOST_NAMED], f"{rest} more"] if rest > 0 else shown
     listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
     return f"column{'s' if len(found) > 1 else ''} {listed}"
 
 
 def drop_advice(found: Found) -> str:
-    """How to leave columns out, in Python and on the command line.
+    """Return how to leave columns out, in Python and on the command line.
 
     >>> drop_advice([("id", "")])
     "drop it: X.drop(columns=['id']), or --drop id on the command line"
     """
-    shown = [name for name, _ in found[:_NAMED_AT_MOST]]
+    shown = [name for name, _ in found[:_MOST_NAMED]]
     dots = ["..."] if len(found) > len(shown) else []
     flags = " ".join([*(f"--drop {_quoted(name)}" for name in shown), *dots])
     listed = ", ".join([*map(repr, shown), *dots])
@@ -42,13 +53,13 @@ def drop_advice(found: Found) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Find the candidate that reads most like a name, letter case aside, or None.
+    """Return the candidate most similar to a name, ignoring case, or None.
 
     >>> nearest("Prize", ["area", "price"])
     'price'
     """
     folded = {candidate.casefold(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[close[0]] if close else None
 
 
@@ -86,7 +97,7 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
                  for name in missing]  # fmt: skip
         raise ValueError(
             f"Missing {naming(found)}: expected the {len(fitted)} columns of the fit. "
-            "Rename or add; entries may be left empty."
+            "Rename or add the columns; their entries may be empty."
         )
     if extra:
         raise ValueError(
@@ -96,23 +107,15 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     if list(names) != list(fitted):
         place = next(i for i, name in enumerate(names) if name != fitted[i])
         raise ValueError(
-            f"Columns in another order than at fit: column {place + 1} is {names[place]!r}, "
-            f"expected {fitted[place]!r}. Reorder: X[list(encoder.feature_names_in_)], that is "
-            f"{', '.join(fitted[:8])}{', ...' if len(fitted) > 8 else ''}."
+            f"The columns are in another order than at fit: column {place + 1} is "
+            f"{names[place]!r}, expected {fitted[place]!r}. Reorder: X[list(encoder.feature_names_in_)], that is "
+            f"{', '.join(fitted[:_MOST_LISTED])}{', ...' if len(fitted) > _MOST_LISTED else ''}."
         )
 
 
 def refuse_unreadable(columns: Sequence[Column]) -> None:
-    """Raise for columns of mixed, complex or foreign objects.
-
-    Raises
-    ------
-    TypeError
-        If entries are neither numbers, text nor dates.
-    ValueError
-        If numbers are complex, or if one column mixes numbers, text and dates.
-    """
-    foreign = [(c.name, _foreign(c)) for c in columns if c.kind == "unsupported"]
+    """Raise TypeError for objects of other types, ValueError for complex or mixed columns."""
+    foreign = [(c.name, _foreign_type(c)) for c in columns if c.kind == "unsupported"]
     if any("complex" in detail for _, detail in foreign):
         raise ValueError(
             f"Complex data not supported: {naming(foreign)}. Split real and imaginary parts, "
@@ -123,11 +126,11 @@ def refuse_unreadable(columns: Sequence[Column]) -> None:
             f"Unreadable {naming(foreign)}: every entry of the table argument must be "
             f"a string, a number or a date. Convert, or {drop_advice(foreign)}."
         )
-    refuse_mixed([(c.name, each_kind(c)) for c in columns if c.kind == "mixed"])
+    refuse_mixed([(c.name, c.examples()) for c in columns if c.kind == "mixed"])
 
 
 def refuse_mixed(found: Found) -> None:
-    """Raise ValueError for columns, with examples, that hold more than one kind."""
+    """Raise ValueError for columns that hold more than one kind, given with examples."""
     if found:
         raise ValueError(
             f"Mixed types in {naming(found)}: expected numbers, text or dates throughout. "
@@ -138,7 +141,7 @@ def refuse_mixed(found: Found) -> None:
 
 def refuse_infinite(columns: Sequence[Column]) -> None:
     """Raise ValueError for numbers that are infinite or beyond `LARGEST`."""
-    rows = [(c, c.beyond()) for c in columns]
+    rows = [(c, c.infinite_rows()) for c in columns]
     found = [(c.name, f"{r.size} of them, first in {c.at(r[0])}") for c, r in rows if r.size]
     if found:
         raise ValueError(
@@ -160,20 +163,20 @@ def refuse_many_levels(columns: Sequence[Column], max_levels: int) -> None:
 
 
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
-    """Raise ValueError for columns that their state of the fit cannot read."""
+    """Raise ValueError for columns that the encoding learned at fit cannot read."""
     changes = ((column.name, changed_kind(state, column)) for state, column in read)
     found = [(name, change) for name, change in changes if change is not None]
     if found:
         raise ValueError(
-            f"Changed kind of {naming(found)}: expected what the fit saw. Convert the entries, "
-            "or leave unknown ones empty."
+            f"Changed kind of {naming(found)}: expected the kind of the training table. "
+            "Convert the entries, or leave unknown ones empty."
         )
 
 
-def _foreign(column: Column) -> str:
+def _foreign_type(column: Column) -> str:
     if column.raw.dtype.kind != "O":
         return str(column.raw.dtype)
-    entry = next(e for e in column.raw[column.present] if kind_of(e) == "unsupported")
+    entry = next(e for e in column.raw[column.present] if kind_of(type(e)) == "unsupported")
     return type(entry).__name__
 
 

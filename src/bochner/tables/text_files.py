@@ -1,4 +1,4 @@
-"""A delimited text file, checked before it is parsed: encoding, header, fields in every row."""
+"""Checks of delimited text that pandas does not make: header, encoding, fields of every row."""
 
 from __future__ import annotations
 
@@ -7,154 +7,123 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
-from bochner.tables.refusals import refuse_repeated
+from bochner.tables.refusals import InputError, refuse_repeated
 
-_CHUNK = 1 << 20
-_FOREIGN_STARTS = (
+_UTF16 = "text in UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 OLD > NEW"
+_OTHER_FORMATS = (
     (b"PAR1", "a Parquet file: rename it to .parquet"),
     (b"PK\x03\x04", "a zip archive or a spreadsheet: save it as CSV (UTF-8)"),
     (b"\x1f\x8b", "gzip-compressed: rename it to .csv.gz"),
-    (codecs.BOM_UTF16_LE, "text in UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 OLD > NEW"),
-    (codecs.BOM_UTF16_BE, "text in UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 OLD > NEW"),
+    (codecs.BOM_UTF16_LE, _UTF16),
+    (codecs.BOM_UTF16_BE, _UTF16),
 )
 
 
-class InputError(ValueError):
-    """A file or a table that cannot be used; its message says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextLayout:
-    """How a text file is laid out.
-
-    Attributes
-    ----------
-    delimiter : str
-        Between fields.
-    names : tuple of str
-        The header.
-    """
+class TextLayout(NamedTuple):
+    """Delimiter and column names of a text file."""
 
     delimiter: str
     names: tuple[str, ...]
 
 
 def text_layout(path: Path, delimiter: str | None = None) -> TextLayout:
-    """Check a delimited text file and find its layout, one pass each for bytes and rows.
+    """Check a delimited text file, compressed if its name ends in .gz, and return its layout.
+
+    pandas would rename duplicate columns and fill short rows without a word, and it does not say
+    where in the file an encoding error is.
 
     Parameters
     ----------
     path : Path
-        The file; compressed if its name ends in .gz.
     delimiter : str, optional
-        Between fields; by default a comma, or a semicolon where the header has no comma.
-
-    Returns
-    -------
-    TextLayout
+        By default a comma, or a semicolon if the header has semicolons and no comma.
 
     Raises
     ------
     InputError
-        If it is empty, not UTF-8 text, has no rows, a duplicate name in the header, or a row
-        with more or fewer fields than the header.
+        If the file is empty, not UTF-8 text, has no rows, a duplicate name in the header, or a
+        row with more or fewer fields than the header.
     """
-    try:
-        _check_bytes(path)
-        with _text(path) as text:
-            return _check_rows(path, text, delimiter)
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise InputError(
-            f"{path} is not a whole gzip file ({error}): copy it again, or decompress it first."
-        ) from error
+    with _opened(path) as file:
+        start = file.read(4)
+        for mark, what in _OTHER_FORMATS:
+            if start.startswith(mark):
+                raise InputError(f"{path} is {what}.")
+    with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        try:
+            return _checked_rows(path, text, delimiter)
+        except UnicodeDecodeError:
+            raise _encoding_error(path) from None
 
 
 def looks_like_numbers(names: Sequence[str]) -> str:
-    """Return a hint where every name of a header reads as a number, else an empty text."""
+    """Return a hint if every name of a header is a number, else an empty text."""
     plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
     if not all(name.isdigit() for name in plain):
         return ""
     return " The first line holds numbers only: is the line of column names missing?"
 
 
-@contextmanager
-def _bytes(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> IO[bytes]:
     compressed = path.suffix.lower() == ".gz"
-    with cast(IO[bytes], gzip.open(path) if compressed else path.open("rb")) as file:
-        yield file
+    return cast(IO[bytes], gzip.open(path) if compressed else path.open("rb"))
 
 
-@contextmanager
-def _text(path: Path) -> Iterator[IO[str]]:
-    with _bytes(path) as file:
-        yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+def _encoding_error(path: Path) -> InputError:
+    """Return the error for the first byte that is not UTF-8, or for the first zero byte."""
+    with _opened(path) as file:
+        content = file.read()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return InputError(
+            f"{path} is not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}. "
+            f"Convert it, for instance from Latin-1: "
+            f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
+        )
+    return InputError(
+        f"{path} is not text: a zero byte at offset {content.index(0)}. "
+        "Expected CSV in UTF-8; export the table again."
+    )
 
 
-def _check_bytes(path: Path) -> None:
-    with _bytes(path) as file:
-        chunk = file.read(_CHUNK)
-        for start, what in _FOREIGN_STARTS:
-            if chunk.startswith(start):
-                raise InputError(f"{path} is {what}.")
-        _check_utf8(path, file, chunk)
-
-
-def _check_utf8(path: Path, file: IO[bytes], chunk: bytes) -> None:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    offset = 0
-    while True:
-        pending = len(decoder.getstate()[0])
-        if b"\x00" in chunk:
-            raise InputError(
-                f"{path} is not text: a zero byte at offset {offset + chunk.index(0)}. "
-                "Expected CSV in UTF-8; export the table again."
-            )
-        try:
-            decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at offset "
-                f"{offset - pending + error.start}. Convert it, for instance from Latin-1: "
-                f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
-            ) from error
-        if not chunk:
-            return
-        offset += len(chunk)
-        chunk = file.read(_CHUNK)
-
-
-def _check_rows(path: Path, text: IO[str], delimiter: str | None) -> TextLayout:
+def _checked_rows(path: Path, text: IO[str], delimiter: str | None) -> TextLayout:
     first = next((line for line in text if line.strip()), "")
     if delimiter is None:
         delimiter = ";" if ";" in first and "," not in first else ","
     text.seek(0)
-    rows = csv.reader(text, delimiter=delimiter)
+    rows = csv.reader(_lines(path, text), delimiter=delimiter)
+    # pandas skips lines of white space, too.
+    records = (row for row in rows if len(row) > 1 or any(field.strip() for field in row))
     try:
-        records = (row for row in rows if _holds_fields(row))
         names = tuple(next(records, []))
         _check_header(path, names)
-        header_only = True
+        has_rows = False
         for row in records:
-            header_only = False
+            has_rows = True
             if len(row) != len(names):
-                raise _ragged(path, rows.line_num, len(row), len(names))
+                raise InputError(
+                    f"{path}, line {rows.line_num}: {len(row)} field{'s' * (len(row) > 1)} where "
+                    f"the header has {len(names)}. Complete or delete the row, or put quotation "
+                    "marks around a field that contains the delimiter."
+                )
     except csv.Error as error:
         raise InputError(
             f"{path}, line {rows.line_num}: {error}. Is a quotation mark left open before it?"
         ) from error
-    if header_only:
+    if not has_rows:
         raise InputError(f"{path} has a header but no rows: expected at least one below it.")
     return TextLayout(delimiter, names)
 
 
-def _holds_fields(row: list[str]) -> bool:
-    """Whether a line is more than white space, which pandas passes over."""
-    return len(row) > 1 or any(field.strip() for field in row)
+def _lines(path: Path, text: IO[str]) -> Iterator[str]:
+    for line in text:
+        if "\0" in line:
+            raise _encoding_error(path)
+        yield line
 
 
 def _check_header(path: Path, names: tuple[str, ...]) -> None:
@@ -162,11 +131,3 @@ def _check_header(path: Path, names: tuple[str, ...]) -> None:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     named = [name for name in names if name]
     refuse_repeated(named, f"the first line of {path}", looks_like_numbers(named))
-
-
-def _ragged(path: Path, line: int, n_fields: int, n_names: int) -> InputError:
-    return InputError(
-        f"{path}, line {line}: {n_fields} field{'s' if n_fields > 1 else ''} where the header "
-        f"has {n_names}. Complete or delete the row, or put quotation marks around a field that "
-        "contains the delimiter."
-    )
