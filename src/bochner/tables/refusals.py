@@ -108,7 +108,8 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
         place = next(i for i, name in enumerate(names) if name != fitted[i])
         raise ValueError(
             f"The columns are in another order than at fit: column {place + 1} is "
-            f"{names[place]!r}, expected {fitted[place]!r}. Reorder: X[list(encoder.feature_names_in_)], that is "
+            f"{names[place]!r}, expected {fitted[place]!r}. Reorder: "
+            f"X[list(encoder.feature_names_in_)], that is "
             f"{', '.join(fitted[:_MOST_LISTED])}{', ...' if len(fitted) > _MOST_LISTED else ''}."
         )
 
