@@ -9,8 +9,10 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from bochner import DIGMMFeatures, kernels
-from bochner.learning.double_mixture import expectations
-from bochner.learning.double_mixture.expectations import EXPECTATIONS, Exact, Taylor
+from bochner.estimators.digmm_features import EXPECTATIONS
+from bochner.learning.double_mixture.exact import Exact
+from bochner.learning.published import digmm_taylor
+from bochner.learning.published.digmm_taylor import Taylor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -327,7 +329,7 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
         mine = one.frequencies_.weight[sign * one.frequencies_.weight > 0.0]
         assert len(mine) == 128
         assert_allclose(mine, sign * sum(part.weights) / 128, rtol=1e-12)
-    assert expectations._equal(7, 3).tolist() == [3, 2, 2]
+    assert digmm_taylor._equal_sizes(7, 3).tolist() == [3, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
         ({"kernel": "precomputed"}, {"similarity": np.full((60, 60), np.nan)}, "similarity.*NaN"),
         ({"kernel": "precomputed"}, {"similarity": X @ [[0, 1], [0, 0]] @ X.T}, "symmetric"),
         ({"kernel": "precomputed"}, {"similarity": np.zeros((60, 60))}, "are zero"),
-        ({"kernel": "gaussian"}, {"similarity": np.ones((60, 60))}, "goes with kernel='precomp"),
+        ({"kernel": "gaussian"}, {"similarity": np.ones((60, 60))}, "requires kernel='precomp"),
     ],
 )
 def test_what_is_refused(parameters, given, message):
@@ -373,14 +375,14 @@ def test_similarities_that_no_kernel_explains_are_told():
     X = rng.normal(size=(40, 2))
     noise = rng.normal(size=(40, 40))
     unexplained = DIGMMFeatures("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
-    with pytest.warns(UserWarning, match="explains the similarities badly.*larger n_sketch"):
+    with pytest.warns(UserWarning, match="fits the similarities poorly.*larger n_sketch"):
         unexplained.fit(X, similarity=noise + noise.T)
 
 
 def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
     similarity = [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, -1.0, 0.0]]
     unexplained = DIGMMFeatures("precomputed", 16, random_state=0)
-    with pytest.warns(UserWarning, match="explains the similarities badly"):
+    with pytest.warns(UserWarning, match="fits the similarities poorly"):
         unexplained.fit([[0.0], [0.0], [1.0]], similarity=similarity)
     assert np.abs(unexplained.gram([[0.0], [1.0]])).max() < 1e-6
 

@@ -4,19 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 from estimators import test_digmm_features
-from learning.double_mixture import test_bound, test_component_evidence, test_taylor
+from learning.double_mixture import test_bound, test_component_evidence
+from learning.published import test_digmm_taylor as test_taylor
 from mutants.planted import Mutant
 
-from bochner.learning.double_mixture import (
-    bound,
-    expectations,
-    learned,
-    mean_field,
-    sticks,
-    taylor,
-)
-from bochner.learning.double_mixture.bound import Waves
+from bochner.learning.double_mixture import bound, exact, learned_mixture, sticks
+from bochner.learning.double_mixture.bound import ExpectedCosines
 from bochner.learning.double_mixture.evidence import ComponentPrior
+from bochner.learning.published import digmm_mean_field, digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 
@@ -53,45 +48,47 @@ def check_subspace():
 
 def sign_of_the_negative_part_lost(patch):
     patch.setattr(
-        learned.Learned,
+        learned_mixture.LearnedMixture,
         "kernel",
         property(lambda self: sum((p.kernel for p in self.parts[1:]), self.parts[0].kernel)),
     )
 
 
 def curvature_negative(patch):
-    right = taylor.Part.curvature
-    patch.setattr(taylor.Part, "curvature", lambda self: -0.01 * right(self))
+    right = digmm_taylor.Part.curvature
+    patch.setattr(digmm_taylor.Part, "curvature", lambda self: -0.01 * right(self))
 
 
 def pairs_of_the_curvature_counted_twice(patch):
-    right = taylor.Part.curvature
-    patch.setattr(taylor.Part, "curvature", lambda self: 2.0 * right(self))
+    right = digmm_taylor.Part.curvature
+    patch.setattr(digmm_taylor.Part, "curvature", lambda self: 2.0 * right(self))
 
 
 def half_lost_in_the_decay(patch):
-    right = Waves.__init__
+    right = ExpectedCosines.__init__
 
     def careless(self, factor, deltas):
         scaled = replace(factor, roots=np.sqrt(2.0) * factor.roots)
         right(self, scaled, deltas)
 
-    patch.setattr(Waves, "__init__", careless)
+    patch.setattr(ExpectedCosines, "__init__", careless)
 
 
 def doubled_differences_forgotten(patch):
-    right = Waves.__init__
+    right = ExpectedCosines.__init__
 
     def careless(self, factor, deltas):
         right(self, factor, deltas)
         self.variance = (1.0 - self.kernel**2) / bound.N_LATENT
 
-    patch.setattr(Waves, "__init__", careless)
+    patch.setattr(ExpectedCosines, "__init__", careless)
 
 
 def slope_of_the_variance_forgotten(patch):
-    right = Waves.pulled
-    patch.setattr(Waves, "pulled", lambda self, one, two: right(self, one, 0.0 * two))
+    right = ExpectedCosines.pulled_back
+    patch.setattr(
+        ExpectedCosines, "pulled_back", lambda self, one, two: right(self, one, 0.0 * two)
+    )
 
 
 def sticks_count_their_own(patch):
@@ -103,7 +100,7 @@ def sticks_count_their_own(patch):
 
 
 def dofs_not_updated(patch):
-    right = mean_field.updated_components
+    right = digmm_mean_field.updated_components
 
     def careless(prior, components, frequencies):
         made = right(prior, components, frequencies)
@@ -113,7 +110,7 @@ def dofs_not_updated(patch):
 
 
 def noise_of_means_missing_in_the_scatter(patch):
-    right = mean_field.updated_components
+    right = digmm_mean_field.updated_components
 
     def careless(prior, components, frequencies):
         made = right(prior, components, frequencies)
@@ -125,20 +122,20 @@ def noise_of_means_missing_in_the_scatter(patch):
 
 
 def nothing_outside_of_the_span(patch):
-    right = expectations._part_of_factor
+    right = exact._part_of_factor
 
     def careless(sign, mass, factor, data, distance):
         part = right(sign, mass, factor, data, distance)
         onto = data.basis @ data.basis.T
         return replace(part, covariances=onto @ part.covariances @ onto)
 
-    patch.setattr(expectations, "_part_of_factor", careless)
+    patch.setattr(exact, "_part_of_factor", careless)
 
 
 def mass_of_the_split_normalised_away(patch):
-    right = expectations.eigen_split
+    right = digmm_taylor.eigen_split
     patch.setattr(
-        expectations,
+        digmm_taylor,
         "eigen_split",
         lambda gram, shift: tuple(part and replace(part, mass=1.0) for part in right(gram, shift)),
     )

@@ -25,8 +25,8 @@ from bochner import (
     kernels,
     spectral_measure,
 )
+from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
-from bochner.learning.double_mixture.expectations import EXPECTATIONS
 from bochner.persist import persistable
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder

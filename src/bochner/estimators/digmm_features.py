@@ -1,5 +1,7 @@
-"""Features of a mixture that is learned from similarities of few rows."""
+"""Features of a mixture that is learned from the similarities of a few rows."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -17,15 +19,22 @@ from bochner.features.length_scales import AnyKernel, median_distance, resolve_k
 from bochner.features.parameters import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learning.double_mixture.expectations import EXPECTATIONS, Expectation
-from bochner.learning.double_mixture.learned import Learned
-from bochner.learning.double_mixture.setting import Setting
+from bochner.learning.double_mixture.exact import Exact
+from bochner.learning.double_mixture.expectation import Expectation, MixtureSettings
+from bochner.learning.double_mixture.learned_mixture import LearnedMixture
 from bochner.learning.double_mixture.sketch import Sketch
+from bochner.learning.published.digmm_taylor import Taylor
 from bochner.persist import persistable
 
+EXPECTATIONS: Mapping[str, Expectation] = MappingProxyType({"exact": Exact(), "taylor": Taylor()})
+
 PRECOMPUTED = "precomputed"
-_POOR = 0.5
-_LARGEST = 1e150
+
+# Root mean square residual, relative to the similarities, above which a warning is given.
+_POOR_FIT = 0.5
+
+# Largest entry of X: its square stays below the largest double, 1.8e308.
+_LARGEST_ENTRY = 1e150
 
 
 @persistable(
@@ -44,55 +53,56 @@ _LARGEST = 1e150
     _n_features_out=int,
 )
 class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Random Fourier features of a mixture learned from similarities of a few rows.
+    r"""Random Fourier features of a kernel learned from similarities (DIGMM).
 
-    For a symmetric similarity, definite or not, of which values are known and perhaps no formula.
-    Its values on a sketch of ``n_sketch`` rows are explained by the difference of two kernels,
+    For a symmetric similarity, definite or not, given by values and perhaps no formula. Its values
+    on a sketch of ``n_sketch`` rows are explained by the difference of two kernels,
 
     .. math:: k(x, y) \approx k_+(x - y) - k_-(x - y),
 
-    each of whose spectral measures is a mixture of Gaussians with a Dirichlet-process prior. The
-    frequencies are drawn from both, and the ``signature_`` is -1 for those of :math:`k_-`:
-    :math:`z(x)^\top J z(y)` estimates the right-hand side, ``kernel_``, without bias. Frequencies
-    follow the :math:`\mu` of :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`.
+    whose spectral measures are mixtures of Gaussians with Dirichlet-process priors. Frequencies
+    are drawn from both; ``signature_`` is -1 for those of :math:`k_-`, and
+    :math:`z(x)^\top J z(y)` is an unbiased estimate of the right-hand side, ``kernel_``.
+    Frequencies follow the :math:`\mu` of :math:`k(\Delta) = \int e^{i \omega \cdot \Delta}
+    \mu(d\omega)`.
 
     Parameters
     ----------
     kernel : Kernel, str or callable, default="gaussian"
-        An object of :mod:`bochner.kernels`, the name of one, a function ``k(X, Y)`` that returns
-        Gram matrices, or ``"precomputed"``: then :meth:`fit` takes similarities beside the data.
+        Object of :mod:`bochner.kernels`, name of one, function ``k(X, Y)`` that returns Gram
+        matrices, or ``"precomputed"``: then :meth:`fit` takes a similarity matrix.
     n_components : int, default=512
         Number of real output features, even: a cosine and a sine for each frequency of either
-        sign. The one odd number accepted is 1.
+        sign. The only odd number accepted is 1.
     n_sketch : int, default=5
-        Rows whose similarities are looked at, at least 2; all if there are fewer. With
-        ``expectation="exact"`` some hundreds take seconds and serve well: beyond ten random
-        rows it takes rows that lie far apart, so that rows far from most are learned from, too.
+        Number of rows whose similarities are used, at least 2; all rows if there are fewer. With
+        ``expectation="exact"`` a few hundred rows take seconds and work well: beyond ten random
+        rows it takes rows that lie far apart, so that outlying rows are represented.
     truncation : int, default=5
-        The most components of each mixture.
+        Largest number of components of each mixture.
     shift : float, default=1.1
-        With ``expectation="taylor"``: the eigen-split adds this multiple of the size of the least
-        eigenvalue to all eigenvalues of both parts.
+        Multiple of the size of the smallest eigenvalue that the eigen-split of
+        ``expectation="taylor"`` adds to all eigenvalues of both parts.
     concentration : float, default=1.0
-        Of the Dirichlet processes: larger means more components.
+        Concentration of the Dirichlet processes: larger means more components.
     noise : float or None, default=None
-        Standard deviation of similarities about their estimate, over the size of a row's
-        similarity with itself, or of all of them if these are zero. ``None`` means that
-        ``"exact"`` learns it, and 1 for ``"taylor"``, whose frequencies vanish if it is small.
+        Standard deviation of similarities around their estimate, relative to the mean size of
+        self-similarities (of all similarities if these are zero). ``None`` means learned for
+        ``"exact"``, and 1 for ``"taylor"``, whose frequencies vanish if it is small.
     expectation : {"exact", "taylor"} or Expectation, default="exact"
         ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, both
         signs together. ``"taylor"`` is the paper's Algorithm 1, which expands the cosine to second
         order; see the notes.
     length_scale : float, sequence of d floats or "median", default="median"
-        Of a kernel given by name, as in :class:`FourierFeatures`.
+        Length scale of a kernel given by name, as in :class:`FourierFeatures`.
     max_iter : int or None, default=None
-        Iterations of the ascent; ``None`` means 50 for ``"taylor"``, as in the paper, and 200
-        for ``"exact"``, whose iterations are quasi-Newton steps.
+        Number of iterations. ``None`` means 50 for ``"taylor"``, as in the paper, and 200 for
+        ``"exact"``, whose iterations are quasi-Newton steps.
     tol : float, default=1e-5
-        The ascent ends when an iteration gains less than this part of the bound (``"exact"``), or
-        changes labels by no more than this in the Frobenius norm (``"taylor"``).
+        Relative gain of the bound (``"exact"``), or change of labels in the Frobenius norm
+        (``"taylor"``), at which the ascent stops.
     n_starts : int, default=3
-        Starts of ``"exact"`` with one sign, and with both.
+        Number of starts of ``"exact"``, with one sign and again with both.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -105,33 +115,33 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     signature_ : ndarray of shape (n_components,)
         Signs of the features.
     responsibilities_ : tuple of two ndarrays of shape (m, truncation) or None
-        How probable each component is for each drawn frequency of the positive and of the
-        negative part; rows sum to one.
+        Probability of each component for each drawn frequency of the positive and of the negative
+        part; rows sum to one.
     n_used_ : tuple of two ints
-        Components of both parts that have a thousandth of their frequencies or more.
+        Number of components of both parts with at least a thousandth of their frequencies.
     elbo_ : ndarray of shape (n_iter,)
-        The evidence lower bound after every iteration. It never falls with ``"exact"``, and need
-        not rise with ``"taylor"``.
+        Evidence lower bound after each iteration. It never falls with ``"exact"``, and may fall
+        with ``"taylor"``.
     changes_ : ndarray of shape (n_iter,)
-        Frobenius norm of the change of the labels' probabilities in every iteration.
+        Frobenius norm of the change of label probabilities in each iteration.
     noise_ : float
-        Standard deviation of similarities about ``kernel_``, in their units, as learned or given.
+        Standard deviation of similarities around ``kernel_``, in their units, learned or given.
     sketch_indices_ : ndarray of shape (n_sketch,)
-        Which rows were looked at.
+        Indices of the rows used.
     n_iter_ : int
 
     Notes
     -----
-    The published update of a frequency adds one and the same matrix to the precision of all of
-    them, the curvature of the kernel on the sketch, with a sign that makes frequencies the smaller
-    the faster the kernel falls off. Similarities therefore cannot tell components apart, and what
-    the features estimate is the prior, narrowed in the directions of the sketch; the prior here is
-    that of a Gaussian kernel of half the median distance. The argument is in
-    :mod:`bochner.learning.double_mixture.taylor`. Use ``"taylor"`` to compare with the paper.
+    The published update adds the same matrix, the curvature of the kernel on the sketch, to the
+    precision of every frequency, with a sign that makes frequencies smaller the faster the kernel
+    decays. Similarities therefore cannot distinguish components, and the features estimate the
+    prior (that of a Gaussian kernel of half the median distance), narrowed in the directions of
+    the sketch. :mod:`bochner.learning.published.digmm_taylor` derives this. Use ``"taylor"`` to
+    compare with the paper.
 
-    The kernel that is learned is a function of the difference of rows, so of a similarity that is
-    not one it is the nearest such function. A linear model on these features learns with
-    :math:`Z Z^\top`, which ignores the signature; see :class:`bochner.KreinRidge`.
+    The learned kernel is a function of the difference of rows: for other similarities it is the
+    nearest such function. A linear model on these features learns with :math:`Z Z^\top`, which
+    ignores the signature; see :class:`bochner.KreinRidge`.
 
     References
     ----------
@@ -150,7 +160,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     >>> bool(np.abs(map.kernel_(X) - k(X)).max() < 0.05)
     True
 
-    Similarities without a formula come beside the data:
+    Similarities without a formula are given as a matrix:
 
     >>> map = DIGMMFeatures("precomputed", n_sketch=100, random_state=0)
     >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
@@ -214,15 +224,15 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         n_frequencies = count_frequencies(self.n_components)
         expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
-        setting = self._setting(expectation)
+        settings = self._settings(expectation)
         scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
         rows = _checked_rows(X)
         chosen = expectation.choose(rows, self.n_sketch, sketch_rng)
-        gram = self._similarities(rows, chosen, similarity, scale_rng)
+        gram = _checked(self._similarities(rows, chosen, similarity, scale_rng))
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
-        with single_threaded_blas():  # of matrices too small to share
-            learned = expectation.infer(sketch, setting, n_frequencies, rng)
-        if expectation.learns_noise and setting.noise is None:
+        with single_threaded_blas():  # the matrices are too small to share among threads
+            learned = expectation.infer(sketch, settings, n_frequencies, rng)
+        if expectation.learns_noise and settings.noise is None:
             _warn_if_unexplained(gram, learned.noise)
         frequencies = learned.measure.sample(n_frequencies, draw_rng, expectation.scheme)
         self._keep(learned, frequencies)
@@ -248,13 +258,13 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         gram: NDArray[Any] = (left * self.signature_) @ right.T
         return gram
 
-    def _setting(self, expectation: Expectation) -> Setting:
+    def _settings(self, expectation: Expectation) -> MixtureSettings:
         if as_count("n_sketch", self.n_sketch) < 2:
             raise ValueError(
-                "n_sketch must be at least 2, since pairs of rows are compared; got 1."
+                "n_sketch must be at least 2, because pairs of rows are compared; got 1."
             )
         max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
-        return Setting(
+        return MixtureSettings(
             truncation=as_count("truncation", self.truncation),
             shift=as_positive_scalar("shift", self.shift),
             concentration=as_positive_scalar("concentration", self.concentration),
@@ -267,29 +277,29 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _similarities(
         self, rows: Array, chosen: NDArray[np.intp], similarity: Any, rng: np.random.Generator
     ) -> Array:
-        """Return the similarities of the chosen rows, checked."""
-        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
-            if similarity is None:
+        """Return the similarities of the chosen rows."""
+        if not (isinstance(self.kernel, str) and self.kernel == PRECOMPUTED):
+            if similarity is not None:
                 raise ValueError(
-                    "kernel='precomputed' needs fit(X, similarity=S) with the (n, n) similarities "
-                    "of the rows of X."
+                    f"similarity requires kernel='precomputed', but kernel is {self.kernel!r}, "
+                    f"which computes similarities itself. Drop one of the two."
                 )
-            matrix = check_array(similarity, dtype=np.float64, input_name="similarity")
-            if matrix.shape != (len(rows), len(rows)):
-                raise ValueError(
-                    f"similarity must have shape {(len(rows), len(rows))}, a row and a column for "
-                    f"each row of X, got {matrix.shape}."
-                )
-            return _checked(matrix[np.ix_(chosen, chosen)])
-        if similarity is not None:
+            kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng)
+            return np.asarray(kernel(rows[chosen], rows[chosen]), dtype=np.float64)
+        if similarity is None:
             raise ValueError(
-                f"similarity goes with kernel='precomputed'; kernel is {self.kernel!r}, which says "
-                f"itself how similar rows are."
+                "kernel='precomputed' needs fit(X, similarity=S) with the (n, n) similarities "
+                "of the rows of X."
             )
-        kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng)
-        return _checked(np.asarray(kernel(rows[chosen], rows[chosen]), dtype=np.float64))
+        matrix = check_array(similarity, dtype=np.float64, input_name="similarity")
+        if matrix.shape != (len(rows), len(rows)):
+            raise ValueError(
+                f"similarity must have shape {(len(rows), len(rows))}, a row and a column for "
+                f"each row of X, got {matrix.shape}."
+            )
+        return np.asarray(matrix[np.ix_(chosen, chosen)])
 
-    def _keep(self, learned: Learned, frequencies: Frequencies) -> None:
+    def _keep(self, learned: LearnedMixture, frequencies: Frequencies) -> None:
         by_sign = {part.sign: part for part in learned.parts}
         parts = by_sign.get(1.0), by_sign.get(-1.0)
         self.kernel_ = learned.kernel
@@ -314,19 +324,19 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
 
 def _checked_rows(X: NDArray[Any]) -> Array:
-    """Return the data in double precision, where their squares do not overflow."""
+    """Return the rows in double precision, where their squares must not overflow."""
     rows = np.asarray(X, dtype=np.float64)
     largest = float(np.abs(rows).max())
-    if largest > _LARGEST:
+    if largest > _LARGEST_ENTRY:
         raise ValueError(
-            f"Entries of X must be at most {_LARGEST:g} in size, since they are squared; got "
-            f"{largest:.3g}. Scale the columns, or take out the rows that are so far away."
+            f"Entries of X must be at most {_LARGEST_ENTRY:g} in size, because they are squared; "
+            f"got {largest:.3g}. Scale the columns, or remove the outlying rows."
         )
     return rows
 
 
 def _checked(gram: Array) -> Array:
-    """Return similarities of the sketch with rounding taken off their symmetry."""
+    """Return the similarities of the sketch, made exactly symmetric."""
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(f"The kernel must return a square matrix for a sketch, got {gram.shape}.")
     if not np.isfinite(gram).all():
@@ -334,14 +344,14 @@ def _checked(gram: Array) -> Array:
     greatest = float(np.abs(gram).max())
     if greatest == 0.0:
         raise ValueError(
-            "All similarities of the sketch are zero, which says nothing of a kernel. Use a larger "
-            "n_sketch, or a kernel that does not vanish on the data."
+            "All similarities of the sketch are zero, so no kernel can be learned from them. Use a "
+            "larger n_sketch, or a kernel that is not zero on the data."
         )
     gap = float(np.abs(gram - gram.T).max())
     if gap > FUNCTION_ROUNDING * greatest:
         raise ValueError(
             f"Similarities must be symmetric, but differ by {gap:.3g} between (x, y) and (y, x). "
-            f"FourierFeatures and AsymmetricKernelRidge take asymmetric kernels."
+            f"Use FourierFeatures or AsymmetricKernelRidge, which take asymmetric kernels."
         )
     symmetric: Array = 0.5 * (gram + gram.T)
     return symmetric
@@ -349,9 +359,9 @@ def _checked(gram: Array) -> Array:
 
 def _warn_if_unexplained(gram: Array, noise: float) -> None:
     share = noise / float(np.sqrt(np.mean(gram**2)))
-    if share > _POOR:
+    if share > _POOR_FIT:
         warn_user(
-            f"The learned kernel explains the similarities badly: they deviate from it by "
-            f"{share:.0%} of their size. Use a larger n_sketch; or, if they are no function of the "
+            f"The learned kernel fits the similarities poorly: the residuals are {share:.0%} of "
+            f"their size. Use a larger n_sketch; or, if the similarities are not a function of the "
             f"difference of rows, FourierFeatures(function, weights='least_squares')."
         )

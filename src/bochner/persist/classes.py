@@ -17,7 +17,7 @@ from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
 from bochner.frequencies import Envelope, Frequencies, ModulatingWaves
 from bochner.kernels import Kernel
-from bochner.learning.double_mixture.expectations import EXPECTATIONS
+from bochner.learning.double_mixture.exact import Exact
 from bochner.learning.inference.basis import Grid, Matched, Plain
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.learned_kernel import Convergence, Learned
@@ -26,6 +26,7 @@ from bochner.learning.inference.relevance import Relevance
 from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
+from bochner.learning.published.digmm_taylor import Taylor
 from bochner.learning.ridge import RidgePosterior
 from bochner.learning.singular import SingularComponents
 from bochner.learning.trace import Trace
@@ -49,7 +50,8 @@ VALUES: Mapping[str, type] = MappingProxyType(
             *map(type, DECOMPOSITIONS.values()),
             HadamardRows,
             *map(type, PAIRINGS.values()),
-            *map(type, EXPECTATIONS.values()),
+            Exact,
+            Taylor,
             Envelope,
             ModulatingWaves,
             Frequencies,

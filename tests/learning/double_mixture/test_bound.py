@@ -9,13 +9,13 @@ from scipy.optimize import nnls
 
 from bochner.learning.double_mixture import bound as bounds
 from bochner.learning.double_mixture import exact, sticks
-from bochner.learning.double_mixture.bound import Factor, Objective, Waves
+from bochner.learning.double_mixture.bound import ExpectedCosines, Factor, Objective
 from bochner.learning.double_mixture.evidence import (
     ComponentPrior,
     component_evidence,
     log_scale_prior,
 )
-from bochner.learning.double_mixture.observed import Observed
+from bochner.learning.double_mixture.sketch import Observed
 
 BOTH, ONE = np.array([1.0, -1.0]), np.array([1.0])
 N_DRAWS = 20_000
@@ -87,7 +87,7 @@ def check_moments(dim):
     rng, factor, deltas = np.random.default_rng(dim), some_factor(dim), some_data(dim).deltas[1:]
     omega = draws(rng, factor, 3 * N_DRAWS)
     averages = np.cos(omega @ deltas.T).reshape(N_DRAWS, 3, -1).mean(axis=1)
-    waves = Waves(factor, deltas)
+    waves = ExpectedCosines(factor, deltas)
     variance = waves.variance * bounds.N_LATENT / 3.0
     squares = (averages - waves.kernel) ** 2
     for drawn, expected in ((averages, waves.kernel), (squares, variance)):
@@ -108,7 +108,7 @@ def check_squares(signs):
     objective, factors = some_problem(2, signs, None)
     data = objective.observed
     exact_values = sum(
-        sign * mass * Waves(factor, data.deltas).kernel
+        sign * mass * ExpectedCosines(factor, data.deltas).kernel
         for sign, mass, factor in zip(signs, (1.5, 0.8), factors, strict=False)
     )
     data = replace(data, values=exact_values + 0.1 * data.values)

@@ -1,1 +1,1 @@
-"""From similarities of few rows to two mixtures of Gaussians over frequencies (DIGMM)."""
+"""Two mixtures of Gaussians over frequencies, learned from the similarities of a few rows."""

@@ -1,20 +1,20 @@
 r"""The evidence lower bound of two mixtures, and its gradient.
 
-The model is the paper's with the frequencies of both signs together: with
-:math:`c_\pm` the masses, ``M`` frequencies of each sign, and two Dirichlet-process mixtures,
+The model is the paper's, with the frequencies of both signs together. With :math:`c_\pm` the
+masses, ``M`` frequencies of each sign, and two Dirichlet-process mixtures,
 
 .. math:: k_{ij} = \frac{c_+}{M} \sum_m \cos \omega_m \cdot \Delta_{ij}
                  - \frac{c_-}{M} \sum_m \cos \omega'_m \cdot \Delta_{ij} + \varepsilon_{ij},
           \qquad \varepsilon_{ij} \sim N(0, \sigma^2).
 
-Frequencies are exchangeable, so all have one factor :math:`q(\omega, z)`: a component with
-probability :math:`r_t`, and given it :math:`N(a_t, V_t)`. No expansion is needed then. Under a
-Gaussian :math:`E \cos \omega \cdot \Delta = e^{-\Delta^\top V \Delta / 2} \cos a \cdot \Delta`, so
-the expected sum is a spectral mixture :math:`\hat k(\Delta)`, and its variance is that of random
+Frequencies are exchangeable, so all have one factor :math:`q(\omega, z)`: component ``t`` has
+probability :math:`r_t`, and given it the frequency is :math:`N(a_t, V_t)`. No expansion is needed:
+:math:`E \cos \omega \cdot \Delta = e^{-\Delta^\top V \Delta / 2} \cos a \cdot \Delta`, so the
+expected sum is a spectral mixture :math:`\hat k(\Delta)`, and its variance is that of random
 features, :math:`(\frac{1}{2} (1 + \hat k(2 \Delta)) - \hat k(\Delta)^2) / M`. Sticks and components
-are integrated out given the moments of the frequencies; masses and, unless it is given, the
-noise have their best values, so the bound is a function of :math:`r, a, V` and the scales of the
-components' laws alone.
+are integrated out given the moments of the frequencies. The masses and, unless it is given, the
+noise are set to their maximisers, so the bound is a function of :math:`r, a, V` and the scales of
+the components' priors alone.
 
 References
 ----------
@@ -33,28 +33,39 @@ from bochner.learning.double_mixture.evidence import (
     component_evidence,
     log_scale_prior,
 )
-from bochner.learning.double_mixture.observed import Observed
+from bochner.learning.double_mixture.sketch import Observed
 
+# Latent frequencies of each sign. The standard deviation of their mean cosine is at most
+# 1 / sqrt(10,000) = 0.01; twice as many make it smaller by sqrt(2), half as many larger.
 N_LATENT = 10_000
-"""Frequencies of the model: so many that their own variance is below one hundredth."""
 
+# Lower bound of the learned noise, in units of the mean self-similarity. It keeps the bound
+# finite where the kernel fits all similarities exactly.
 LEAST_NOISE = 1e-4
+
+# Added to the diagonal of each covariance, in inverse squared typical distances. It keeps the
+# entropy finite; the kernel changes by at most 5e-7 at the typical distance.
 _FLOOR = 1e-6
+
+# Relative determinant below which the two signs' kernels are collinear up to rounding (about 50
+# units in the last place): their masses are then not identified, and one sign is used.
+_COLLINEAR = 1e-14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    r"""The law of the frequencies of one sign.
+    r"""The variational distribution of the frequencies of one sign.
 
     Parameters
     ----------
     weights : ndarray of shape (T,)
-        :math:`r`, which sum to one.
+        Component probabilities :math:`r`, which sum to one.
     means : ndarray of shape (T, q)
         :math:`a`.
     roots : ndarray of shape (T, q, q)
         Lower triangular; the covariance is :math:`V = B B^\top + 10^{-6} I`.
     log_scales : ndarray of shape (T,)
+        Logarithms of the components' prior variances.
     """
 
     weights: Array
@@ -64,12 +75,12 @@ class Factor:
 
     @property
     def covariances(self) -> Array:
-        """Return ``V``, of shape (T, q, q)."""
+        """Covariances ``V``, of shape (T, q, q)."""
         square: Array = self.roots @ self.roots.swapaxes(1, 2)
         return square + _FLOOR * np.eye(self.means.shape[1])
 
     def ordered(self) -> "Factor":
-        """Return the same law, components of large weight first."""
+        """Return the same distribution with its components in descending order of weight."""
         order = np.argsort(-self.weights, kind="stable")
         return Factor(
             self.weights[order], self.means[order], self.roots[order], self.log_scales[order]
@@ -78,17 +89,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """The bound, its gradient by the factors' parts, and what it was maximised over.
-
-    Attributes
-    ----------
-    value : float
-    gradients : tuple of Factor
-        By weights, means, roots and log scales.
-    masses : ndarray of shape (S,)
-    noise : float
-        Standard deviation.
-    """
+    """The bound's value, its gradient for each factor, and the maximising masses and noise."""
 
     value: float
     gradients: tuple[Factor, ...]
@@ -96,8 +97,8 @@ class Bound:
     noise: float
 
 
-class Waves:
-    """Terms of a factor's kernel at ``P`` differences, (P, T)."""
+class ExpectedCosines:
+    """A factor's kernel at ``P`` differences: its components' terms (P, T) and its variance."""
 
     def __init__(self, factor: Factor, deltas: Array) -> None:
         self.factor, self.deltas = factor, deltas
@@ -112,12 +113,13 @@ class Waves:
         self.doubled_sine = doubled * (2.0 * sine * cosine)
         self.kernel: Array = self.cosine @ factor.weights
         spread = 0.5 * (1.0 + self.doubled_cosine @ factor.weights) - self.kernel**2
-        self.variance: Array = np.maximum(spread, 0.0) / N_LATENT  # zero but for rounding at zero
+        # The variance is zero at zero difference, where rounding can make it negative.
+        self.variance: Array = np.maximum(spread, 0.0) / N_LATENT
 
-    def pulled(self, by_kernel: Array, by_doubled: Array) -> tuple[Array, Array, Array]:
+    def pulled_back(self, by_kernel: Array, by_doubled: Array) -> tuple[Array, Array, Array]:
         """Return gradients by weights, means and covariances from those by the kernel (P,).
 
-        ``by_doubled`` is that by the kernel at twice the differences.
+        ``by_doubled`` is the gradient by the kernel at twice the differences.
         """
         by_kernel, by_doubled = by_kernel[:, None], by_doubled[:, None]
         r, deltas = self.factor.weights, self.deltas
@@ -131,18 +133,18 @@ class Waves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """What the bound depends on besides the factors.
+    """Everything that the bound depends on apart from the factors.
 
     Parameters
     ----------
     observed : Observed
     signs : ndarray of shape (S,)
-        Of the factors.
+        Sign of each factor.
     prior : ComponentPrior
     concentration : float
-        Of both Dirichlet processes.
+        Concentration of both Dirichlet processes.
     noise : float or None
-        Standard deviation, in the units of ``observed``; ``None`` means the best one.
+        Standard deviation, in the units of ``observed``; ``None`` maximises over it.
     """
 
     observed: Observed
@@ -154,9 +156,9 @@ class Objective:
     def bound(self, factors: tuple[Factor, ...]) -> Bound:
         """Return the bound at these factors, one for each sign."""
         data = self.observed
-        waves = [Waves(factor, data.deltas) for factor in factors]
-        kernels = self.signs * np.column_stack([part.kernel for part in waves])
-        variances = np.column_stack([part.variance for part in waves])
+        terms = [ExpectedCosines(factor, data.deltas) for factor in factors]
+        kernels = self.signs * np.column_stack([part.kernel for part in terms])
+        variances = np.column_stack([part.variance for part in terms])
         masses = _best_masses(kernels, variances, data)
         residual = data.values - kernels @ masses
         squares = data.counts @ (residual**2 + variances @ masses**2) + data.spread
@@ -167,12 +169,12 @@ class Objective:
             data.total * float(np.log(2.0 * np.pi * noise**2)) + float(squares) / noise**2
         )
         gradients = []
-        for sign, mass, part in zip(self.signs, masses, waves, strict=True):
+        for sign, mass, part in zip(self.signs, masses, terms, strict=True):
             scale = data.counts * mass / noise**2
             by_kernel = scale * (sign * residual + mass * part.kernel / N_LATENT)
             by_doubled = -scale * (0.25 * mass / N_LATENT)
             prior_value, gradient = self._with_prior(
-                part.factor, *part.pulled(by_kernel, by_doubled)
+                part.factor, *part.pulled_back(by_kernel, by_doubled)
             )
             value += prior_value
             gradients.append(gradient)
@@ -181,7 +183,7 @@ class Objective:
     def _with_prior(
         self, factor: Factor, by_weights: Array, by_means: Array, by_covariances: Array
     ) -> tuple[float, Factor]:
-        """Return the bound's other terms of a factor, and the gradient of all."""
+        """Return a factor's prior and entropy terms, and the gradient of the whole bound."""
         r, covariances = factor.weights, factor.covariances
         counts = N_LATENT * r
         scales = np.exp(factor.log_scales)
@@ -209,16 +211,15 @@ class Objective:
 
 
 def _best_masses(kernels: Array, variances: Array, data: Observed) -> Array:
-    """Return the masses, not negative, that the bound is greatest at."""
+    """Return the non-negative masses that maximise the bound."""
     matrix = (kernels.T * data.counts) @ kernels + np.diag(data.counts @ variances)
     vector = kernels.T @ (data.counts * data.values)
     alone = np.maximum(vector / np.diagonal(matrix), 0.0)
     if len(vector) == 1:
         return alone
-    determinant = float(matrix[0, 0] * matrix[1, 1] - matrix[0, 1] ** 2)
-    if determinant > 1e-14 * float(matrix[0, 0] * matrix[1, 1]):
+    product = float(matrix[0, 0] * matrix[1, 1])
+    if float(product - matrix[0, 1] ** 2) > _COLLINEAR * product:
         both = np.linalg.solve(matrix, vector)
         if (both >= 0.0).all():
             return np.asarray(both, dtype=np.float64)
-    gains = alone * vector
-    return np.where(np.arange(2) == int(np.argmax(gains)), alone, 0.0)
+    return np.where(np.arange(2) == int(np.argmax(alone * vector)), alone, 0.0)

@@ -1,13 +1,13 @@
-r"""Evidence of components for moments of their frequencies.
+r"""The evidence of components given the moments of their frequencies.
 
-A component's mean and covariance have BaNK's law, the normal inverse Wishart
-(:class:`~bochner.learning.wishart.NormalInverseWishart`), here with mean zero and an isotropic
-scale, :math:`E \Sigma = s I`. If its ``N`` frequencies have the law :math:`N(a, V)` then
+A component's mean and covariance have the normal inverse Wishart law of
+:class:`~bochner.learning.wishart.NormalInverseWishart`, here with mean zero and an isotropic
+scale, :math:`E \Sigma = s I`. If its ``N`` frequencies are :math:`N(a, V)` then
 
 .. math:: \log \int p(\mu, \Sigma)
           \exp\bigl(N \, E \log N(\omega \mid \mu, \Sigma)\bigr) d\mu \, d\Sigma
 
-is the log ratio of the normalisers of posterior and prior, in closed form, for any real ``N``.
+is the log ratio of the normalisers of posterior and prior, in closed form for any real ``N``.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,26 @@ from scipy.special import digamma, gammaln
 from bochner._numerics.arrays import Array
 from bochner.learning.wishart import NormalInverseWishart
 
+# Degrees of freedom beyond d + 1: a covariance varies by about sqrt(2 / 100) = 14 % around a
+# multiple of the identity. Smaller values let it vary more between directions, and a sketch of
+# few rows says nothing about most directions.
 STIFFNESS = 100.0
+
+# Number of frequencies that the prior mean (zero) is worth: component means have ten times the
+# component's standard deviation, 1 / sqrt(0.01).
 _STRENGTH = 0.01
+
+# Standard deviation of the log prior variance: one standard deviation is a factor exp(2) = 7.4.
 _SPREAD = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentPrior:
-    r"""The law of the components of a mixture in ``dim`` coordinates, but for their scales.
+    r"""The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
 
-    Degrees of freedom hold directions together: what a sketch says of the few directions that it
-    has differences in, it says of the others, too. The law of a component's coordinates in a
-    subspace is of the same form, with the same ``stiffness``.
+    The degrees of freedom couple directions: the widths seen in the directions of the sketch
+    carry over to the others. The prior of a component's coordinates in a subspace has the same
+    form and the same ``stiffness``.
 
     Parameters
     ----------
@@ -37,7 +45,7 @@ class ComponentPrior:
     stiffness : float, default=100
         Degrees of freedom beyond ``dim + 1``.
     strength : float, default=0.01
-        How many frequencies the mean zero is worth: means may be ten widths from it.
+        Number of frequencies that the prior mean is worth.
     """
 
     dim: int
@@ -50,17 +58,14 @@ class ComponentPrior:
         return self.dim + 1.0 + self.stiffness
 
     def law(self, scale: float) -> NormalInverseWishart:
-        """Return the law of one component of expected covariance ``scale`` times the identity."""
+        """Return the law of one component with expected covariance ``scale`` times identity."""
         matrix = self.stiffness * scale * np.eye(self.dim)
         return NormalInverseWishart(np.zeros(self.dim), self.strength, matrix, self.dof)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Log evidence (T,) of components, and its gradients by what it is a function of.
-
-    ``counts`` (T,), ``means`` (T, d), ``covariances`` (T, d, d) and ``log_scales`` (T,).
-    """
+    """Log evidence (T,) of components, and its gradient by each argument, in that shape."""
 
     value: Array
     counts: Array
@@ -72,17 +77,17 @@ class Evidence:
 def component_evidence(
     prior: ComponentPrior, counts: Array, means: Array, covariances: Array, scales: Array
 ) -> Evidence:
-    """Return the evidence of ``T`` components.
+    """Return the log evidence of ``T`` components, and its gradient.
 
     Parameters
     ----------
     prior : ComponentPrior
     counts : ndarray of shape (T,)
-        Not negative, not necessarily whole.
+        Expected numbers of frequencies: zero or more, not necessarily integers.
     means, covariances : ndarrays of shapes (T, d) and (T, d, d)
-        Moments of the frequencies of each.
+        Moments of the frequencies of each component.
     scales : ndarray of shape (T,)
-        Of the components' laws.
+        Prior variances of the components.
     """
     dim, before = prior.dim, prior.dof
     after, strength = before + counts, prior.strength + counts
@@ -113,9 +118,8 @@ def component_evidence(
 
 
 def log_scale_prior(log_scales: Array) -> tuple[float, Array]:
-    """Return the log density of scales, up to a constant, and its gradient.
+    """Return the normal log density of log prior variances, up to a constant, and its gradient.
 
-    Normal for the logarithm of a scale over the inverse squared typical distance: a factor of
-    seven is one standard deviation.
+    Variances are in inverse squared typical distances, and the density's mean is zero.
     """
     return -0.5 * float(np.sum(np.square(log_scales / _SPREAD))), -log_scales / _SPREAD**2

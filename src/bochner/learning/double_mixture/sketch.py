@@ -1,17 +1,31 @@
-"""What inference sees of a kernel: its values on a few rows, and their split by sign."""
+"""The data of the inference: similarities of a few rows, and which rows to take."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import svd
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.limits import EIGENVALUE_ROUNDING
 
-_TYPICAL, _AMONG = 10, 10_000
+# Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
+_N_RANDOM = 10
+
+# Rows among which a spread sketch is chosen. Distances to them cost O(n_sketch * 10,000 * d);
+# a row farther out than all of a random 10,000 concerns less than one in 10,000 rows.
+_N_CANDIDATES = 10_000
+
+# Pairs of rows that the bound sums over. Its memory and time are proportional to this number:
+# 8,192 pairs times 5 components times 8 bytes are 0.3 MiB for each intermediate array.
+_MOST_PAIRS = 8_192
+
+# Singular values of the centred rows below this fraction of the largest are rounding error.
+_RANK_TOLERANCE = 1e-9
+
+# Mean self-similarities below this fraction of the mean of all similarities are rounding error.
+_ZERO_DIAGONAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +37,8 @@ class Sketch:
     rows : ndarray of shape (n, d)
     gram : ndarray of shape (n, n)
     distance : float
-        Typical of the data, positive: the scale of everything that has one. Frequencies of the
-        order of its inverse are what a prior expects.
+        Typical distance of the data, positive. Priors expect frequencies of the order of its
+        inverse.
     """
 
     rows: Array
@@ -33,11 +47,72 @@ class Sketch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SplitPart:
-    """One sign of a split matrix: ``mass`` times a matrix (n, n) of mean diagonal one."""
+class Observed:
+    """Differences of rows, in the span of all differences, and their similarities.
 
-    mass: float
-    gram: Array
+    Differences are in units of the typical distance, similarities in units of ``unit``. The
+    self-similarities of all rows are one observation, their mean.
+
+    Parameters
+    ----------
+    deltas : ndarray of shape (P, q)
+    values, counts : ndarrays of shape (P,)
+        Mean similarity at each difference, and the number of similarities that it averages.
+    spread : float
+        Sum of squared deviations of similarities from these means.
+    unit : float
+        Mean size of self-similarities, or of all similarities where those are zero up to
+        rounding.
+    basis : ndarray of shape (d, q)
+        Orthonormal basis of the span.
+    """
+
+    deltas: Array
+    values: Array
+    counts: Array
+    spread: float
+    unit: float
+    basis: Array
+
+    @property
+    def total(self) -> float:
+        """Number of similarities."""
+        return float(self.counts.sum())
+
+
+def observed(sketch: Sketch, rng: Generator) -> Observed:
+    """Return the similarities of all pairs of rows, or of 8,192 random pairs if there are more."""
+    basis = _span(sketch.rows)
+    coordinates = sketch.rows @ basis / sketch.distance
+    first, second = np.triu_indices(len(sketch.rows), k=1)
+    share = 1.0
+    if len(first) > _MOST_PAIRS:
+        share = _MOST_PAIRS / len(first)
+        chosen = rng.choice(len(first), _MOST_PAIRS, replace=False)
+        first, second = first[chosen], second[chosen]
+    unit, every = (
+        float(np.mean(np.abs(values))) for values in (np.diagonal(sketch.gram), sketch.gram)
+    )
+    if unit <= _ZERO_DIAGONAL * every:
+        unit = every
+    own = np.diagonal(sketch.gram) / unit
+    zero = np.zeros((1, basis.shape[1]))
+    return Observed(
+        deltas=np.concatenate((zero, coordinates[first] - coordinates[second])),
+        values=np.append(own.mean(), sketch.gram[first, second] / unit),
+        counts=np.append(share * len(own), np.ones(len(first))),
+        spread=share * float(np.sum((own - own.mean()) ** 2)),
+        unit=unit,
+        basis=basis,
+    )
+
+
+def _span(rows: Array) -> Array:
+    """Return an orthonormal basis (d, q) of the span of differences; q is at least one."""
+    _, values, directions = svd(rows - rows.mean(axis=0), full_matrices=False)
+    rank = int(np.count_nonzero(values > _RANK_TOLERANCE * values[0]))
+    basis: Array = directions[: max(rank, 1)].T
+    return basis
 
 
 def random_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
@@ -46,12 +121,12 @@ def random_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
 
 
 def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
-    """Return the indices of ten random rows and of others, ``n`` in all, that lie far apart.
+    """Return the indices of ten random rows and of others that lie far apart, ``n`` in all.
 
-    Ten rows have differences of the usual lengths. Each further row is drawn with a probability
-    in proportion to its squared distance from the nearest of those before it: what is learned
-    from random rows alone is wrong for the few that lie far from the rest. At most 10,000
-    random rows, or ``n``, are looked at.
+    Ten random rows have differences of typical length. Each further row is drawn with a
+    probability proportional to its squared distance from the nearest row chosen before: a kernel
+    learned from random rows alone is wrong for the few rows that lie far from the rest. At most
+    10,000 random rows, or ``n``, are candidates.
 
     References
     ----------
@@ -64,60 +139,18 @@ def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
     >>> bool(5_000 in spread_rows(rows, 11, np.random.default_rng(0)))
     True
     """
-    order = rng.permutation(len(rows))[: max(n, _AMONG)]
+    order = rng.permutation(len(rows))[: max(n, _N_CANDIDATES)]
     candidates = rows[order]
-    square = cdist(candidates, candidates[:_TYPICAL], "sqeuclidean").min(axis=1)
-    chosen = list(range(min(n, _TYPICAL, len(order))))
+    square = cdist(candidates, candidates[:_N_RANDOM], "sqeuclidean").min(axis=1)
+    chosen = list(range(min(n, _N_RANDOM, len(order))))
     left = np.ones(len(order), dtype=bool)
     left[chosen] = False
     while len(chosen) < min(n, len(order)):
         weight = square * left
-        if not weight.any():  # the others repeat those that are chosen
+        if not weight.any():  # all other rows are copies of chosen ones
             weight = left.astype(np.float64)
         chosen.append(int(rng.choice(len(order), p=weight / weight.sum())))
         left[chosen[-1]] = False
         last = candidates[chosen[-1:]]
         square = np.minimum(square, cdist(candidates, last, "sqeuclidean")[:, 0])
     return order[chosen]
-
-
-def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:
-    r"""Return the positive and the negative part of a symmetric matrix.
-
-    .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
-              K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
-
-    Liu et al. (2020), equation (5). The shift is on the diagonal alone: entries beside it do
-    not depend on it, and what it adds is white noise. A part is ``None`` if no eigenvalue beyond
-    rounding has its sign; without negative ones nothing is shifted.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-    shift : float
-        At least 1 in the paper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positive, negative = eigen_split(np.array([[1.0, 2.0], [2.0, 1.0]]), 1.1)
-    >>> round(positive.mass, 12), round(negative.mass, 12)
-    (2.6, 1.6)
-    """
-    eigenvalues, vectors = eigh(gram)
-    rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
-    least = float(eigenvalues[0])
-    tau = -shift * least if least < -rounding else 0.0
-    signs = (1.0, -1.0)
-    return (
-        _part(vectors, np.maximum(signs[0] * eigenvalues, 0.0), tau, rounding),
-        _part(vectors, np.maximum(signs[1] * eigenvalues, 0.0), tau, rounding),
-    )
-
-
-def _part(vectors: Array, eigenvalues: Array, tau: float, rounding: float) -> SplitPart | None:
-    if eigenvalues.max() <= rounding:
-        return None
-    matrix = (vectors * (eigenvalues + tau)) @ vectors.T
-    mass = float(np.trace(matrix)) / len(matrix)
-    return SplitPart(mass, matrix / mass)

@@ -1,9 +1,9 @@
-r"""Truncated sticks: the weights of a Dirichlet-process mixture of ``T`` components.
+r"""Truncated stick-breaking weights of a Dirichlet-process mixture of ``T`` components.
 
 .. math:: \theta_t = \beta_t \prod_{s < t} (1 - \beta_s), \qquad \beta_t \sim \mathrm{Beta}(1,
           \alpha), \qquad \beta_T = 1.
 
-With :math:`N_t` frequencies expected in each component, the law of a stick is
+With :math:`N_t` frequencies expected in each component, a stick's posterior is
 :math:`\mathrm{Beta}(1 + N_t, \alpha + \sum_{s > t} N_s)`.
 
 References
@@ -18,7 +18,7 @@ from bochner._numerics.arrays import Array
 
 
 def posterior(counts: Array, concentration: float) -> Array:
-    """Return the Beta parameters (T - 1, 2) of the sticks but for the last, which is one."""
+    """Return the Beta parameters (T - 1, 2) of all sticks but the last, which is one."""
     beyond = counts[::-1].cumsum()[::-1]
     parameters: Array = np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
     return parameters
@@ -33,7 +33,7 @@ def expected_log_weights(sticks: Array) -> Array:
 
 
 def log_evidence(counts: Array, concentration: float) -> float:
-    r"""Return :math:`\log E_\beta \prod_t \theta_t^{N_t}`, the sticks integrated out.
+    r"""Return :math:`\log E_\beta \prod_t \theta_t^{N_t}`, with the sticks integrated out.
 
     Its gradient by the counts is :func:`expected_log_weights` of their posterior.
     """

@@ -1,1 +1,1 @@
-"""Algorithms of the papers as printed, to be compared with."""
+"""Algorithms as their papers print them, for comparison with the library's own."""

@@ -1,10 +1,11 @@
-r"""The fully factorised law of one mixture, as the paper infers it.
+r"""The fully factorised posterior of one mixture, as Liu et al. (2020) infer it.
 
 .. math:: q = \prod_t q(\beta_t) \, q(\mu_t) \, q(\Lambda_t) \prod_m q(z_m) \, q(\omega_m),
 
 with Beta sticks, Gaussian means, Wishart precisions and Gaussian frequencies. The updates of a
-frequency depend on its own factors and on those of the components alone, so frequencies whose
-factors are equal once stay equal: they are held as groups, and any number of them costs the same.
+frequency depend only on its own factors and on those of the components, so frequencies whose
+factors are equal once stay equal: they are stored as groups, and the cost does not depend on their
+number.
 
 References
 ----------
@@ -13,7 +14,6 @@ in random Fourier features for indefinite kernels", 2020, section IV and appendi
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,9 @@ from bochner.learning.double_mixture import sticks
 class MeanFieldPrior:
     r"""The paper's prior: :math:`\mu \sim N(m_0, R_0^{-1})`, :math:`\Lambda \sim W(W_0, \nu_0)`.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (d,)
-    mean_precision : ndarray of shape (d, d)
-    scale : ndarray of shape (d, d)
-        :math:`W_0`; the expected precision is :math:`\nu_0 W_0`.
-    dof : float
-        Above ``d - 1``.
-    concentration : float
-        Positive.
+    ``mean`` (d,), ``mean_precision`` (d, d), ``scale`` :math:`W_0` (d, d) with expected precision
+    :math:`\nu_0 W_0`, ``dof`` :math:`\nu_0` above ``d - 1``, and the positive ``concentration`` of
+    the Dirichlet process.
     """
 
     mean: Array
@@ -55,10 +48,9 @@ class Components:
     sticks : ndarray of shape (T - 1, 2)
         Beta parameters.
     means, mean_precisions : ndarrays of shapes (T, d) and (T, d, d)
-        Of :math:`q(\mu_t)`.
-    scales : ndarray of shape (T, d, d)
-    dofs : ndarray of shape (T,)
-        Of :math:`q(\Lambda_t)`.
+        Parameters of :math:`q(\mu_t)`.
+    scales, dofs : ndarrays of shapes (T, d, d) and (T,)
+        Parameters of :math:`q(\Lambda_t)`.
     """
 
     sticks: Array
@@ -69,18 +61,8 @@ class Components:
 
     @property
     def precisions(self) -> Array:
-        r"""Return :math:`E \Lambda_t`, of shape (T, d, d)."""
+        r"""Expected precisions :math:`E \Lambda_t`, of shape (T, d, d)."""
         expected: Array = self.dofs[:, None, None] * self.scales
-        return expected
-
-    @property
-    def log_determinants(self) -> Array:
-        r"""Return :math:`E \ln |\Lambda_t|`, of shape (T,)."""
-        dim = self.means.shape[1]
-        halves = 0.5 * (self.dofs[:, None] - np.arange(dim))
-        expected: Array = (
-            np.sum(digamma(halves), axis=1) + dim * np.log(2.0) + np.linalg.slogdet(self.scales)[1]
-        )
         return expected
 
 
@@ -91,28 +73,28 @@ class Frequencies:
     Parameters
     ----------
     sizes : ndarray of shape (G,)
-        How many frequencies each group has.
+        Number of frequencies in each group.
     labels : ndarray of shape (G, T)
         :math:`q(z = t)`.
     means, precisions : ndarrays of shapes (G, d) and (G, d, d)
-        Of :math:`q(\omega)`.
+        Parameters of :math:`q(\omega)`.
     """
 
-    sizes: NDArray[Any]
+    sizes: NDArray[np.intp]
     labels: Array
     means: Array
     precisions: Array
 
     @property
     def covariances(self) -> Array:
-        """Return the covariances, of shape (G, d, d)."""
+        """Covariances, of shape (G, d, d)."""
         return np.asarray(np.linalg.inv(self.precisions), dtype=np.float64)
 
 
 def updated_components(
     prior: MeanFieldPrior, components: Components, frequencies: Frequencies
 ) -> Components:
-    """Return the updates of the sticks, the means and then the precisions of all components."""
+    """Return the components after updates of the sticks, the means and then the precisions."""
     shares = frequencies.sizes[:, None] * frequencies.labels
     counts = shares.sum(axis=0)
     expected = components.precisions
@@ -142,10 +124,12 @@ def updated_components(
 def updated_frequencies(
     components: Components, frequencies: Frequencies, curvature: Array
 ) -> Frequencies:
-    r"""Return the updates of labels and then of frequencies, given the data's ``curvature``.
+    r"""Return the frequencies after updates of labels and then of :math:`q(\omega)`.
 
     .. math:: S = \sum_t q(z = t) \, E \Lambda_t + A, \qquad
-              \omega \sim N(S^{-1} \sum_t q(z = t) \, E \Lambda_t \, E \mu_t, \; S^{-1}).
+              \omega \sim N(S^{-1} \sum_t q(z = t) \, E \Lambda_t \, E \mu_t, \; S^{-1})
+
+    with the data's ``curvature`` ``A``.
     """
     logarithms = log_labels(components, frequencies)
     labels = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
@@ -167,15 +151,19 @@ def log_labels(components: Components, frequencies: Frequencies) -> Array:
         centred = frequencies.means - components.means[t]
         traces = np.tensordot(covariances + spread[t], expected, axes=2)
         columns.append(np.einsum("gi,ij,gj->g", centred, expected, centred) + traces)
-    constants = components.log_determinants - dim * np.log(2.0 * np.pi)
+    log_determinants = (
+        _summed_digamma(components.dofs, dim)
+        + dim * np.log(2.0)
+        + np.linalg.slogdet(components.scales)[1]
+    )
     logarithms: Array = sticks.expected_log_weights(components.sticks) + 0.5 * (
-        constants - np.column_stack(columns)
+        log_determinants - dim * np.log(2.0 * np.pi) - np.column_stack(columns)
     )
     return logarithms
 
 
 def prior_bound(prior: MeanFieldPrior, components: Components, frequencies: Frequencies) -> float:
-    """Return the evidence lower bound but for the data's term."""
+    """Return the evidence lower bound without the data's term."""
     dim = components.means.shape[1]
     labels = frequencies.labels
     log_q = np.log(np.maximum(labels, np.finfo(float).tiny))
@@ -184,28 +172,25 @@ def prior_bound(prior: MeanFieldPrior, components: Components, frequencies: Freq
     )
     each = np.sum(labels * (log_labels(components, frequencies) - log_q), axis=1) + entropies
     divergences = (
-        _of_sticks(components.sticks, prior.concentration)
-        + _of_means(prior, components)
-        + _of_precisions(prior, components)
+        stick_divergence(components.sticks, prior.concentration)
+        + mean_divergence(prior, components)
+        + precision_divergence(prior, components)
     )
     return float(frequencies.sizes @ each) - divergences
 
 
-def _of_sticks(beta: Array, concentration: float) -> float:
+def stick_divergence(beta: Array, concentration: float) -> float:
+    """Return the Kullback-Leibler divergence of all sticks from their prior."""
     both = digamma(beta.sum(axis=1))
     broken, left = digamma(beta[:, 0]) - both, digamma(beta[:, 1]) - both
+    normalisers = betaln(1.0, concentration) - betaln(beta[:, 0], beta[:, 1])
     return float(
-        np.sum(
-            betaln(1.0, concentration)
-            - betaln(beta[:, 0], beta[:, 1])
-            + (beta[:, 0] - 1.0) * broken
-            + (beta[:, 1] - concentration) * left
-        )
+        np.sum(normalisers + (beta[:, 0] - 1.0) * broken + (beta[:, 1] - concentration) * left)
     )
 
 
-def _of_means(prior: MeanFieldPrior, components: Components) -> float:
-    dim = len(prior.mean)
+def mean_divergence(prior: MeanFieldPrior, components: Components) -> float:
+    """Return the Kullback-Leibler divergence of all means from their prior."""
     centred = components.means - prior.mean
     covariances = np.linalg.inv(components.mean_precisions)
     traces = np.tensordot(covariances, prior.mean_precision, axes=2)
@@ -214,23 +199,23 @@ def _of_means(prior: MeanFieldPrior, components: Components) -> float:
         np.linalg.slogdet(components.mean_precisions)[1]
         - np.linalg.slogdet(prior.mean_precision)[1]
     )
-    return float(0.5 * np.sum(traces + squares - dim + ratios))
+    return float(0.5 * np.sum(traces + squares - len(prior.mean) + ratios))
 
 
-def _of_precisions(prior: MeanFieldPrior, components: Components) -> float:
+def precision_divergence(prior: MeanFieldPrior, components: Components) -> float:
+    """Return the Kullback-Leibler divergence of all precisions from their prior."""
     dim, dofs = len(prior.mean), components.dofs
     inverse = np.linalg.inv(prior.scale)
     ratios = np.linalg.slogdet(prior.scale)[1] - np.linalg.slogdet(components.scales)[1]
     traces = np.tensordot(components.scales, inverse, axes=2)
-    halves = 0.5 * (dofs[:, None] - np.arange(dim))
     gammas = multigammaln(0.5 * prior.dof, dim) - np.array(
         [multigammaln(0.5 * dof, dim) for dof in dofs]
     )
-    return float(
-        np.sum(
-            0.5 * prior.dof * ratios
-            + gammas
-            + 0.5 * (dofs - prior.dof) * np.sum(digamma(halves), axis=1)
-            + 0.5 * dofs * (traces - dim)
-        )
-    )
+    slopes = 0.5 * (dofs - prior.dof) * _summed_digamma(dofs, dim)
+    return float(np.sum(0.5 * prior.dof * ratios + gammas + slopes + 0.5 * dofs * (traces - dim)))
+
+
+def _summed_digamma(dofs: Array, dim: int) -> Array:
+    """Return the derivative of the log multivariate gamma function at half of ``dofs``."""
+    summed: Array = np.sum(digamma(0.5 * (dofs[:, None] - np.arange(dim))), axis=1)
+    return summed

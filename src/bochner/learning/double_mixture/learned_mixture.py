@@ -1,18 +1,18 @@
-"""What inference finds: a signed mixture of Gaussians over frequencies, and draws of it."""
+"""The result of an inference: a signed mixture of Gaussians over frequencies."""
 
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.wishart import Gaussian, covariance_factor
 from bochner.spectral import Allocation, SpectralMeasure, closed_form
 
-_LEAST_SHARE = 1e-3
+# Share of the frequencies from which on a component counts as used, in ``n_used_`` only.
+_USED_SHARE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +24,13 @@ class LearnedPart:
     sign : float
         1 or -1.
     mass : float
-        Positive: the part's kernel at distance zero.
+        Value of the part's kernel at distance zero, positive.
     weights : ndarray of shape (K,)
         Positive; they sum to one.
     means, covariances : ndarrays of shapes (K, d) and (K, d, d)
         In radians per unit of the inputs.
     labels : ndarray of shape (K, T)
-        How probable each of the model's components is for frequencies of each Gaussian.
+        Probabilities of the model's components for the frequencies of each Gaussian.
     """
 
     sign: float
@@ -41,7 +41,7 @@ class LearnedPart:
     labels: Array
 
     def __post_init__(self) -> None:
-        # Inverses and products of matrices are symmetric but for rounding.
+        # Inverses and products of matrices are symmetric only up to rounding.
         symmetric = 0.5 * (self.covariances + self.covariances.swapaxes(1, 2))
         object.__setattr__(self, "covariances", symmetric)
 
@@ -54,11 +54,11 @@ class LearnedPart:
 
     @property
     def n_used(self) -> int:
-        """How many of the model's components have a thousandth of the frequencies or more."""
-        return int(np.count_nonzero(self.weights @ self.labels >= _LEAST_SHARE))
+        """Number of the model's components with a thousandth of the frequencies or more."""
+        return int(np.count_nonzero(self.weights @ self.labels >= _USED_SHARE))
 
     def responsibilities(self, omega: Array) -> Array:
-        """Return how probable each component is for frequencies (m, d), of shape (m, T)."""
+        """Return the probability of each component given frequencies (m, d), of shape (m, T)."""
         logarithms = np.log(self.weights) + np.column_stack(
             [
                 Gaussian(mean, covariance_factor("covariance", covariance)).log_density(omega)
@@ -70,35 +70,22 @@ class LearnedPart:
         return shares
 
 
-@dataclass(frozen=True, slots=True)
-class Given(Allocation):
-    """As many frequencies for each part as inference had; fewer are shared at random."""
-
-    sizes: tuple[int, ...]
-
-    def least(self, mass: Array) -> int:
-        return sum(self.sizes)
-
-    def counts(self, mass: Array, m: int) -> NDArray[np.intp]:
-        return np.array(self.sizes, dtype=np.intp)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """The parts of a kernel, and how they were found.
+class LearnedMixture:
+    """The parts of a kernel, and the record of their inference.
 
     Parameters
     ----------
     parts : tuple of LearnedPart
         Not empty; at most one of each sign, the positive one first.
     bounds : ndarray of shape (n_iter,)
-        Evidence lower bounds after every iteration, of all parts together.
+        Evidence lower bound after each iteration, of all parts together.
     changes : ndarray of shape (n_iter,)
-        Frobenius norms of the change of the labels' probabilities in every iteration.
+        Frobenius norm of the change of label probabilities in each iteration.
     noise : float
-        Standard deviation of similarities about the kernel, in their units.
+        Standard deviation of similarities around the kernel, in their units.
     allocation : Allocation
-        How the Gaussians of all parts share frequencies.
+        Rule that divides frequencies among the Gaussians of all parts.
     """
 
     parts: tuple[LearnedPart, ...]
@@ -109,12 +96,12 @@ class Learned:
 
     @property
     def kernel(self) -> Kernel:
-        """The positive part's kernel minus the negative one's."""
+        """The positive part's kernel minus the negative part's."""
         return reduce(add, (part.sign * part.kernel for part in self.parts))
 
     @property
     def measure(self) -> SpectralMeasure:
-        """The kernel's measure."""
+        """The kernel's spectral measure."""
         parts = (
             piece
             for part in self.parts

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.double_mixture.transcription import Algorithm
+from learning.published.digmm_transcription import Algorithm
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learning.double_mixture import mean_field, taylor
-from bochner.learning.double_mixture.mean_field import (
+from bochner.learning.published import digmm_mean_field, digmm_taylor
+from bochner.learning.published.digmm_mean_field import (
     Components,
     Frequencies,
     MeanFieldPrior,
@@ -17,7 +17,7 @@ from bochner.learning.double_mixture.mean_field import (
     updated_components,
     updated_frequencies,
 )
-from bochner.learning.double_mixture.taylor import Part, coordinate_ascent
+from bochner.learning.published.digmm_taylor import Part, coordinate_ascent
 
 N_DRAWS = 20_000
 LIMIT = 4.5
@@ -114,7 +114,7 @@ def check_letter(sizes, dim=2, n_iter=4):
 def check_whole_ascent():
     """Starts, order, record and stop of the ascent, by the transcription from the same start."""
     part, prior, sizes = some_part(), some_prior(), np.array([2, 1, 3])
-    frequencies, components = taylor._start(prior, sizes, np.random.default_rng(5))
+    frequencies, components = digmm_taylor.start(prior, sizes, np.random.default_rng(5))
     algorithm, of_group = transcribed(part, prior, components, frequencies)
     found = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 40, 1e-3)
     changes = [algorithm.iterate() for _ in found.changes]
@@ -244,7 +244,7 @@ def check_divergence_of_sticks():
     beta, rng = np.array([[2.0, 0.7], [0.6, 3.0]]), np.random.default_rng(3)
     draws = rng.beta(*beta.T, size=(N_DRAWS, 2))
     gaps = stats.beta(*beta.T).logpdf(draws) - stats.beta(1.0, 1.6).logpdf(draws)
-    assert_z(gaps.sum(axis=1), mean_field._of_sticks(beta, 1.6))
+    assert_z(gaps.sum(axis=1), digmm_mean_field.stick_divergence(beta, 1.6))
 
 
 def check_divergence_of_means():
@@ -253,7 +253,7 @@ def check_divergence_of_means():
     q = stats.multivariate_normal(components.means[0], np.linalg.inv(components.mean_precisions[0]))
     p = stats.multivariate_normal(prior.mean, np.linalg.inv(prior.mean_precision))
     draws = q.rvs(N_DRAWS, random_state=rng)
-    assert_z(q.logpdf(draws) - p.logpdf(draws), mean_field._of_means(prior, components))
+    assert_z(q.logpdf(draws) - p.logpdf(draws), digmm_mean_field.mean_divergence(prior, components))
 
 
 def check_divergence_of_precisions():
@@ -262,7 +262,9 @@ def check_divergence_of_precisions():
     q = stats.wishart(components.dofs[0], components.scales[0])
     p = stats.wishart(prior.dof, prior.scale)
     draws = np.moveaxis(q.rvs(N_DRAWS, random_state=rng), 0, -1)
-    assert_z(q.logpdf(draws) - p.logpdf(draws), mean_field._of_precisions(prior, components))
+    assert_z(
+        q.logpdf(draws) - p.logpdf(draws), digmm_mean_field.precision_divergence(prior, components)
+    )
 
 
 def assert_z(draws, expected):
@@ -354,7 +356,7 @@ def test_divergences_are_those_of_draws():
 def test_a_block_of_pairs_is_as_good_as_all(monkeypatch):
     part, (_, frequencies) = some_part(), some_factors(SIZES["groups"])
     whole = part.data_bound(frequencies)
-    monkeypatch.setattr(taylor, "_BLOCK", 3)
+    monkeypatch.setattr(digmm_taylor, "_BLOCK", 3)
     assert_allclose(part.data_bound(frequencies), whole, rtol=1e-13)
 
 

@@ -1,0 +1,292 @@
+r"""Algorithm 1 of Liu et al. (2020): coordinate ascent with a Taylor expansion of the cosine.
+
+**What the expansion does.** Near a difference :math:`\Delta` the data's term of the log posterior
+of one frequency is, to second order in it and with the other frequencies' cosines at one,
+
+.. math:: \frac{1}{2 \sigma^2 M} \sum_{i \neq j} (1 - k_{ij}) (\omega^\top \Delta_{ij})^2:
+
+a kernel that decays (:math:`k < 1`) makes *larger* frequencies more probable without limit, and
+only fourth-order terms stop them. The published update has this term with the opposite sign and
+without the factor 1 / M: a matrix
+
+.. math:: A = \frac{1}{2 \sigma^2} \sum_{i \neq j} (1 - k_{ij}) \Delta_{ij} \Delta_{ij}^\top
+
+that is added to the precision of every frequency. It depends neither on the frequency, nor on its
+component, nor on what the other frequencies explain already, so wherever the data outweigh the
+prior all frequencies have one covariance, :math:`A^{-1}`. Consequences: similarities cannot
+distinguish components, whose number and shapes come from the prior and the start; where the kernel
+decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them vanish, and the
+features are constant in the directions of the sketch. The prior is what makes the published
+features useful. The bound, whose data term is evaluated here without an expansion, may fall.
+
+References
+----------
+F. Liu, X. Huang, L. Shi, J. Yang and J. A. K. Suykens, "A double-variational Bayesian framework
+in random Fourier features for indefinite kernels", 2020, Algorithm 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.stats import wishart
+
+from bochner._numerics.arrays import Array, steps
+from bochner._numerics.limits import EIGENVALUE_ROUNDING
+from bochner.learning.double_mixture.evidence import STIFFNESS
+from bochner.learning.double_mixture.expectation import Expectation, MixtureSettings
+from bochner.learning.double_mixture.learned_mixture import LearnedMixture, LearnedPart
+from bochner.learning.double_mixture.sketch import Sketch, random_rows
+from bochner.learning.published.digmm_mean_field import (
+    Components,
+    Frequencies,
+    MeanFieldPrior,
+    prior_bound,
+    updated_components,
+    updated_frequencies,
+)
+from bochner.spectral import Allocation
+
+# Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
+_BLOCK = 4_096
+
+# Length scale of the prior's Gaussian kernel, relative to the typical distance.
+_LENGTH_SCALE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Taylor(Expectation):
+    """Algorithm 1 as published, applied to each part of the eigen-split separately."""
+
+    scheme = "iid"
+    max_iter = 50
+    learns_noise = False
+
+    def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+        return random_rows(rows, n, rng)
+
+    def infer(
+        self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
+    ) -> LearnedMixture:
+        split = zip((1.0, -1.0), eigen_split(sketch.gram, settings.shift), strict=True)
+        given = [(sign, part) for sign, part in split if part is not None]
+        shares = _equal_sizes(max(n_frequencies, len(given)), len(given))
+        noise = 1.0 if settings.noise is None else settings.noise
+        found = [
+            coordinate_ascent(
+                Part(sketch.rows, part.gram, noise),
+                _published_prior(sketch, settings),
+                _equal_sizes(share, settings.truncation),
+                stream,
+                settings.max_iter,
+                settings.tol,
+            )
+            for (_, part), share, stream in zip(given, shares, rng.spawn(len(given)), strict=True)
+        ]
+        parts = [
+            LearnedPart(sign, part.mass, q.sizes / q.sizes.sum(), q.means, q.covariances, q.labels)
+            for (sign, part), q in zip(given, [one.frequencies for one in found], strict=True)
+        ]
+        sizes = np.concatenate([one.frequencies.sizes for one in found])
+        return LearnedMixture(
+            parts=tuple(parts),
+            bounds=_summed([one.bounds for one in found]),
+            changes=np.sqrt(_summed([one.changes**2 for one in found], last=0.0)),
+            noise=noise * max(part.mass for _, part in given),
+            allocation=GroupSizes(tuple(map(int, sizes))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSizes(Allocation):
+    """As many frequencies for each Gaussian as inference had; fewer are divided at random."""
+
+    sizes: tuple[int, ...]
+
+    def least(self, mass: Array) -> int:
+        return sum(self.sizes)
+
+    def counts(self, mass: Array, m: int) -> NDArray[np.intp]:
+        return np.array(self.sizes, dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitPart:
+    """One sign of a split matrix: ``mass`` times a matrix (n, n) with mean diagonal one."""
+
+    mass: float
+    gram: Array
+
+
+def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:
+    r"""Return the positive and the negative part of a symmetric matrix.
+
+    .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
+              K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
+
+    Liu et al. (2020), equation (5). The shift changes the diagonal only: it adds white noise. A
+    part is ``None`` if no eigenvalue beyond rounding has its sign; without negative eigenvalues
+    nothing is shifted.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+    shift : float
+        At least 1 in the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> positive, negative = eigen_split(np.array([[1.0, 2.0], [2.0, 1.0]]), 1.1)
+    >>> round(positive.mass, 12), round(negative.mass, 12)
+    (2.6, 1.6)
+    """
+    eigenvalues, vectors = eigh(gram)
+    rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
+    least = float(eigenvalues[0])
+    tau = -shift * least if least < -rounding else 0.0
+
+    def part(sizes: Array) -> SplitPart | None:
+        if sizes.max() <= rounding:
+            return None
+        matrix = (vectors * (sizes + tau)) @ vectors.T
+        mass = float(np.trace(matrix)) / len(matrix)
+        return SplitPart(mass, matrix / mass)
+
+    return part(np.maximum(eigenvalues, 0.0)), part(np.maximum(-eigenvalues, 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise."""
+
+    rows: Array
+    gram: Array
+    noise: float
+
+    def pairs(self) -> tuple[Array, Array]:
+        """Return differences (P, d) and similarities (P,) of pairs, each of which counts twice."""
+        first, second = np.triu_indices(len(self.rows), k=1)
+        return self.rows[first] - self.rows[second], self.gram[first, second]
+
+    def curvature(self) -> Array:
+        """Return ``A``, of shape (d, d); similarities above one count as one."""
+        deltas, values = self.pairs()
+        weights = np.maximum(1.0 - values, 0.0) / self.noise**2
+        matrix: Array = (deltas.T * weights) @ deltas
+        return matrix
+
+    def data_bound(self, frequencies: Frequencies) -> float:
+        """Return the expected log likelihood, with exact expectations of cosines."""
+        deltas, values = self.pairs()
+        total = frequencies.sizes.sum()
+        share, covariances = frequencies.sizes / total, frequencies.covariances
+        squares = 0.0
+        for pairs in steps(len(values), _BLOCK):
+            block = deltas[pairs]
+            phase = block @ frequencies.means.T
+            quadratic = np.stack([np.sum((block @ V) * block, axis=1) for V in covariances], axis=1)
+            cosine = np.exp(-0.5 * quadratic) * np.cos(phase)
+            doubled = np.exp(-2.0 * quadratic) * np.cos(2.0 * phase)
+            variance = (0.5 * (1.0 + doubled) - cosine**2) @ share / total
+            squares += float(np.sum((values[pairs] - cosine @ share) ** 2 + variance))
+        n_pairs = 2.0 * len(values)
+        return -0.5 * n_pairs * float(np.log(2.0 * np.pi * self.noise**2)) - squares / self.noise**2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inferred:
+    """Factors after the last iteration, and the record of all iterations.
+
+    ``bounds`` (n_iter,) are evidence lower bounds, which may fall, and ``changes`` (n_iter,) the
+    Frobenius norms of the change of all labels.
+    """
+
+    components: Components
+    frequencies: Frequencies
+    bounds: Array
+    changes: Array
+
+
+def coordinate_ascent(
+    part: Part,
+    prior: MeanFieldPrior,
+    sizes: NDArray[np.intp],
+    rng: Generator,
+    max_iter: int,
+    tol: float,
+) -> Inferred:
+    """Return the factors of Algorithm 1 for one sign.
+
+    Parameters
+    ----------
+    part : Part
+    prior : MeanFieldPrior
+    sizes : ndarray of shape (T,)
+        Number of frequencies that start in each of the ``T`` components.
+    rng : numpy.random.Generator
+        Source of the start, in which each component is a draw from the prior.
+    max_iter : int
+    tol : float
+        Change of labels (Frobenius norm) at which the ascent stops.
+    """
+    frequencies, components = start(prior, sizes, rng)
+    curvature = part.curvature()
+    bounds, changes = [], []
+    for _ in range(max_iter):
+        components = updated_components(prior, components, frequencies)
+        last, frequencies = frequencies, updated_frequencies(components, frequencies, curvature)
+        bounds.append(prior_bound(prior, components, frequencies) + part.data_bound(frequencies))
+        square = np.sum((frequencies.labels - last.labels) ** 2, axis=1)
+        changes.append(float(np.sqrt(frequencies.sizes @ square)))
+        if changes[-1] <= tol:
+            break
+    return Inferred(components, frequencies, np.array(bounds), np.array(changes))
+
+
+def start(
+    prior: MeanFieldPrior, sizes: NDArray[np.intp], rng: Generator
+) -> tuple[Frequencies, Components]:
+    """Return a first set of factors, one group of frequencies for each component."""
+    n_groups, dim = len(sizes), len(prior.mean)
+    drawn = wishart(prior.dof, prior.scale).rvs(n_groups, random_state=rng)
+    precisions = np.reshape(drawn, (n_groups, dim, dim))
+    spread = np.linalg.cholesky(np.linalg.inv(prior.mean_precision))
+    means = prior.mean + rng.standard_normal((n_groups, dim)) @ spread.T
+    components = Components(
+        np.ones((n_groups - 1, 2)) * (1.0, prior.concentration),
+        means,
+        np.broadcast_to(prior.mean_precision, precisions.shape),
+        np.broadcast_to(prior.scale, precisions.shape),
+        np.full(n_groups, prior.dof),
+    )
+    return Frequencies(sizes, np.eye(n_groups), means, precisions), components
+
+
+def _published_prior(sketch: Sketch, settings: MixtureSettings) -> MeanFieldPrior:
+    """Return a prior with the frequencies of a Gaussian kernel of half the typical distance."""
+    dim = sketch.rows.shape[1]
+    precision = (_LENGTH_SCALE * sketch.distance) ** 2 * np.eye(dim)
+    dof = dim + 1.0 + STIFFNESS
+    return MeanFieldPrior(np.zeros(dim), precision, precision / dof, dof, settings.concentration)
+
+
+def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
+    """Return the sizes of at most ``n_parts`` non-empty parts, which differ by at most one."""
+    n_parts = max(min(n_parts, total), 1)
+    sizes = np.full(n_parts, max(total, 1) // n_parts)
+    sizes[: max(total, 1) % n_parts] += 1
+    return sizes
+
+
+def _summed(series: list[Array], last: float | None = None) -> Array:
+    """Return the sum of series, shorter ones padded with ``last`` or their last value."""
+    longest = max(map(len, series))
+    padded = [
+        np.append(one, np.full(longest - len(one), one[-1] if last is None else last))
+        for one in series
+    ]
+    total: Array = np.sum(padded, axis=0)
+    return total
