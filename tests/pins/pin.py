@@ -1,0 +1,940 @@
+"""What the library computes on small seeded data, written to files and compared with another run.
+
+Run as a script:
+
+    pin.py write FOLDER [--only PATTERN]   arrays.npz and one model file for each estimator
+    pin.py compare FOLDER_A FOLDER_B [--only PATTERN]
+    pin.py models FOLDER [--only PATTERN]  loads the model files of FOLDER and repeats their answers
+
+It uses public names only, so one script runs on two versions of the library: what must not change
+is written with one version and compared with the other. ``PATTERN`` is a regular expression.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from scipy import sparse  # noqa: E402
+
+import bochner  # noqa: E402
+from bochner import baselines, datasets, kernels  # noqa: E402
+
+TOLERANCE = 1e-10
+"""Greatest difference, absolute or relative to the array's largest entry, that passes."""
+
+RENAMED: dict[str, tuple[str, ...]] = {
+    "AsymmetricPairRidge": ("AsymmetricPairRidge", "AsymmetricKernelRidge"),
+    "LearnedTableRegressor": ("LearnedTableRegressor",),
+    "LearnedTableClassifier": ("LearnedTableClassifier",),
+}
+"""Public names by the name used here: the first one that the library has is taken."""
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(70, 3))
+NEW = RNG.normal(size=(11, 3))
+RIGHT, NEW_RIGHT = RNG.normal(size=(50, 3)), RNG.normal(size=(9, 3))
+Y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.normal(size=70)
+TWO = np.column_stack((Y, np.cos(X[:, 1]) + 0.1 * RNG.normal(size=70)))
+LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.5, 0.5])]
+WEIGHT = RNG.integers(0, 4, size=70).astype(float)
+SHORT = {"n_frequencies": 8, "n_burn_in": 8, "n_samples": 8, "thin": 1, "random_state": 3}
+SCHEMES = ("auto", "orthogonal", "qmc", "iid", "structured")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted estimator and the rows that it answers for."""
+
+    model: Any
+    rows: Any = None
+    right: Any = None
+
+
+Unit = tuple[str, Callable[[], Any]]
+
+
+def public(name: str) -> Any:
+    for each in RENAMED.get(name, (name,)):
+        if hasattr(bochner, each):
+            return getattr(bochner, each)
+    raise AttributeError(f"bochner has none of {RENAMED.get(name, (name,))}.")
+
+
+def sphere(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def bump(z: Any) -> Any:
+    return np.where(z < 2.0, (1.0 - z**2 / 4.0) ** 2, 0.0)
+
+
+def odd(u: Any) -> Any:
+    return np.sin(u) + 0.25
+
+
+def drift(delta: Any) -> Any:
+    return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + 0.5 * np.tanh(np.sum(delta, axis=-1)))
+
+
+def all_kernels() -> dict[str, tuple[Any, Callable[[Any], Any]]]:
+    """Every public kernel in three inputs, and what moves rows to where it is defined."""
+    k = kernels
+    scale = (0.7, 1.0, 1.6)
+    maps = np.random.default_rng(5).normal(size=(2, 3, 2)).round(2).tolist()
+    means = [[0.3, -1.0, 0.5], [1.0, 0.2, -0.4]]
+    root = np.random.default_rng(6).normal(size=(2, 3, 3))
+    full = (root @ root.swapaxes(1, 2) / 3.0 + 0.1 * np.eye(3)).tolist()
+    mixture = k.SpectralMixture([0.5, 1.5], means, full)
+    anywhere = {
+        "gaussian": k.Gaussian(scale),
+        "laplacian": k.Laplacian(0.8),
+        "laplacian scales": k.Laplacian(scale),
+        "exponential": k.Exponential(1.3),
+        "matern": k.Matern(scale, nu=1.5),
+        "matern 0.8": k.Matern(0.8, nu=0.8),
+        "cauchy": k.Cauchy(scale),
+        "rational quadratic": k.RationalQuadratic(0.8, alpha=0.7),
+        "anova": k.Anova(k.Gaussian(0.8), (0.3, 0.6, 1.0)),
+        "anova matern": k.Anova(k.Matern(scale), 0.6),
+        "anova without constant": k.Anova(k.Gaussian(0.8), (0.3, 0.4, 0.5), constant=False),
+        "mixture": mixture,
+        "mixture spherical": k.SpectralMixture([0.5, 1.5], means, [0.4, 1.2]),
+        "delta gaussian": k.DeltaGaussian(1.0, 3.0),
+        "polynomial": k.Polynomial(3, 0.5),
+        "polynomial negative": k.Polynomial(2, -1.0),
+        "tanh": k.Tanh(0.4, -0.5),
+        "tl1": k.TL1(2.4),
+        "radial": k.Radial(bump),
+        "dot product": k.DotProduct(odd),
+        "shift gaussian": k.ShiftGaussian(scale, (0.3, -0.2, 0.1)),
+        "sinh gaussian": k.SinhGaussian(1.2, 0.5),
+        "cosh gaussian": k.CoshGaussian(1.2, 0.4),
+        "transposed": k.SinhGaussian(1.2, 0.5).T,
+        "stationary": k.Stationary(drift),
+        "stationary transposed": k.Stationary(drift).T,
+        "bilinear": k.Bilinear(k.CoshGaussian(1.5, 0.4), *maps),
+        "bilinear one": k.Bilinear(k.Gaussian(), maps[0]),
+        "attention": k.Bilinear(k.DotProduct(np.exp), *(0.3 * np.array(maps))),
+        "local": k.LocallyStationary(k.Gaussian(2.0), k.Gaussian(scale), (0.3, -0.3, 0.3)),
+        "local mixture": k.LocallyStationary(mixture, k.Exponential(3.0), 0.2),
+        "modulated waves": k.ModulatedWaves(
+            [1.0, 0.5], means, [[0.5, 0.1, -0.3], [0.0, 0.0, 0.0]], [0.4, 0.0]
+        ),
+        "sum": k.Gaussian(scale) + 2.0 * k.Exponential(1.5),
+        "product": k.Laplacian(2.0) * k.Matern(scale, nu=1.5),
+        "signed sum": k.Gaussian(1.0) - 0.6 * k.Gaussian(0.5),
+        "signed product": k.Radial(bump) * k.Gaussian(0.8) - k.Polynomial(1),
+        "sum with skew": 0.5 * k.ShiftGaussian(0.8, 0.3) + k.SinhGaussian(1.1, 0.3).T,
+        "local sum": 0.5 * k.LocallyStationary(k.Gaussian(2.0), k.Gaussian(0.8)) + k.Matern(2.0),
+        "scaled": 3.0 * k.Gaussian(0.9),
+    }
+    on_sphere = {
+        "spherical polynomial": k.SphericalPolynomial(2),
+        "arc-cosine 0": k.ArcCosine(0),
+        "arc-cosine 1": k.ArcCosine(1),
+        "ntk": k.NTK(),
+        "sphere sum": 0.5 * k.NTK() + k.ArcCosine(1) * k.SphericalPolynomial(2),
+    }
+    found = {name: (kernel, lambda rows: rows) for name, kernel in anywhere.items()}
+    found |= {name: (kernel, sphere) for name, kernel in on_sphere.items()}
+    found["hellinger"] = k.Hellinger(), np.abs
+    return found
+
+
+def frequencies(found: Any) -> dict[str, Any]:
+    return {
+        "omega": np.asarray(found.omega),
+        "weight": found.weight,
+        "phase": found.phase,
+        "nu": np.asarray(found.nu),
+        "signature": found.signature,
+        "left": found.features(NEW) if found.dim == 3 else found.features(NEW[:, : found.dim]),
+        "right": found.features_right(NEW_RIGHT[:, : found.dim_right]),
+    }
+
+
+def answers(fit: Fit) -> dict[str, Any]:
+    """Return everything that a fitted estimator says about given rows."""
+    model, rows = fit.model, fit.rows
+    if isinstance(model, kernels.Kernel):
+        return values_of(model, rows, fit.right)
+    if not hasattr(model, "get_params"):
+        return draws_of(model)
+    found: dict[str, Any] = {}
+    if fit.right is not None and hasattr(model, "predict"):
+        found["predict"] = model.predict(rows, right=fit.right)
+    elif hasattr(model, "predict"):
+        found["predict"] = model.predict(rows)
+        with contextlib.suppress(TypeError, ValueError, AttributeError):
+            found["std"] = model.predict(rows, return_std=True)[1]
+    for name in ("predict_proba", "decision_function", "transform", "signal_std", "noise_std"):
+        if hasattr(model, name):
+            found[name] = getattr(model, name)(rows)
+    right = rows if fit.right is None else fit.right
+    if hasattr(model, "transform_right"):
+        found["transform_right"] = model.transform_right(right)
+    if hasattr(model, "gram"):
+        found["gram"] = model.gram(rows)
+    if hasattr(model, "sample_y"):
+        found["sample_y"] = model.sample_y(rows, 3, random_state=1)
+        found["sample_y without noise"] = model.sample_y(rows, 2, random_state=2, noise=False)
+    if hasattr(model, "features") and hasattr(model, "learned_"):
+        for draw in ("best", "last"):
+            found[f"features {draw}"] = model.features(draw).transform(rows)
+    return found | attributes(model)
+
+
+def values_of(kernel: Any, rows: Any, right: Any) -> dict[str, Any]:
+    return {
+        "gram": kernel(rows),
+        "cross": kernel(rows, right),
+        "diag": kernel.diag(rows),
+        "transposed": kernel.T(rows, right),
+        "symmetric": np.array(kernel.is_symmetric),
+    }
+
+
+def draws_of(mu: Any) -> dict[str, Any]:
+    found = {"mass": np.array([mu.mass, mu.total_variation, mu.max_error])}
+    for scheme in SCHEMES[1:]:
+        try:
+            drawn = mu.sample(16, np.random.default_rng(7), scheme)
+        except ValueError:  # Laws of independent coordinates have no structured directions.
+            continue
+        found |= {f"{scheme} {key}": value for key, value in frequencies(drawn).items()}
+    return found
+
+
+def attributes(model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in (
+        *("alpha_", "coef_", "intercept_", "noise_variance_", "log_evidence_", "n_iter_"),
+        *("signature_", "max_error_", "predicted_error_", "fit_error_", "singular_values_"),
+        *("interactions_", "classes_", "noise_", "sketch_indices_", "n_used_"),
+    ):
+        try:
+            value = getattr(model, name)
+        except AttributeError:
+            continue
+        if value is not None:
+            found[name] = np.asarray(value)
+    kernel = getattr(model, "kernel_", None)
+    dim = getattr(model, "n_features_in_", None)
+    if isinstance(kernel, kernels.Kernel) and dim in (1, 2, 3):
+        try:
+            found["kernel_"] = kernel(NEW[:, :dim])
+        except ValueError:  # The rows are not in the kernel's domain.
+            found["kernel_"] = kernel(sphere(np.abs(NEW[:, :dim])))
+    relevance = getattr(model, "relevance_", None)
+    if relevance is not None:
+        found["inclusion"], found["importance"] = relevance.inclusion, relevance.importance
+    if hasattr(model, "learned_") and hasattr(model, "trace_"):
+        traces = model.trace_ if isinstance(model.trace_, list) else [model.trace_]
+        for index, trace in enumerate(traces):
+            for name in sorted(trace.records.keys() - {"seconds"}):
+                found[f"trace {index} {name}"] = trace.records[name]
+        found["convergence"] = np.array(
+            [[c.rhat_predictions, c.ess_predictions] for c in model.convergence_]
+        )
+    return found
+
+
+def kernel_units() -> Iterator[Unit]:
+    for name, (kernel, place) in all_kernels().items():
+
+        def values(kernel: Any = kernel, place: Any = place) -> Fit:
+            return Fit(kernel, place(X), place(NEW_RIGHT))
+
+        yield f"kernel/{name}", values
+
+
+def measure_units() -> Iterator[Unit]:
+    for name, (kernel, place) in all_kernels().items():
+        for decomposition in ("auto", "jordan"):
+
+            def sampled(
+                kernel: Any = kernel, decomposition: str = decomposition, place: Any = place
+            ) -> Fit:
+                rows = place(X[:20])
+                distances = np.linalg.norm(rows[:, None] - rows, axis=-1).ravel()
+                how = {"decomposition": decomposition}
+                try:
+                    return Fit(bochner.spectral_measure(kernel, 3, **how))
+                except (TypeError, ValueError, NotImplementedError):
+                    return Fit(bochner.spectral_measure(kernel, 3, distances, 32, **how))
+
+            yield f"measure/{name}/{decomposition}", sampled
+
+
+def feature_units() -> Iterator[Unit]:
+    def fitted(kernel: Any, place: Any = None, rows: Any = None, **parameters: Any) -> Any:
+        def fit() -> Fit:
+            train = X if place is None else place(X)
+            new = (NEW if place is None else place(NEW)) if rows is None else rows[1]
+            parameters.setdefault("random_state", 1)
+            model = bochner.FourierFeatures(kernel, 32, **parameters)
+            return Fit(model.fit(train if rows is None else rows[0]), new)
+
+        return fit
+
+    for name, (kernel, place) in all_kernels().items():
+        yield f"features/{name}", fitted(kernel, place)
+        yield f"features/{name}/least squares", fitted(kernel, place, weights="least_squares")
+        if not kernel.is_symmetric:
+            yield f"features/{name}/concatenated", fitted(kernel, place, output="concatenated")
+    for name in kernels.NAMED_KERNELS:
+        yield f"features/name {name}", fitted(name)
+    for name in kernels.KERNELS_BY_DIMENSION:
+        by_name = sphere if name in ("ntk", "spherical_polynomial") or "arccos" in name else np.abs
+        yield f"features/name {name}", fitted(name, by_name)
+    signed = kernels.Gaussian(1.0) - 0.6 * kernels.Gaussian(0.5)
+    skew = kernels.SinhGaussian(1.2, 0.5)
+    local = kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian(0.9))
+    for scheme in SCHEMES:
+        yield f"features/scheme {scheme}", fitted("matern52", scheme=scheme)
+        yield f"features/scheme {scheme} signed", fitted(signed, scheme=scheme)
+        yield f"features/scheme {scheme} skew", fitted(skew, scheme=scheme)
+    for decomposition in ("auto", "designed", "polar", "jordan"):
+        for name, kernel in (("signed", signed), ("skew", skew)):
+            for masses in ("exact", "least_squares"):
+                parameters = {"decomposition": decomposition, "masses": masses}
+                yield f"features/{name} {decomposition} {masses}", fitted(kernel, **parameters)
+    for pairs in ("matched", "grid"):
+        yield f"features/pairs {pairs}", fitted(local, pairs=pairs)
+    single = (X.astype(np.float32), NEW.astype(np.float32))
+    thin = tuple(sparse.random(n, 3, 0.5, "csr", rng=np.random.default_rng(n)) for n in (60, 9))
+    yield "features/float32", fitted("gaussian", rows=single)
+    yield "features/dtype", fitted("gaussian", dtype="float32")
+    yield "features/sparse", fitted("gaussian", rows=thin)
+    yield "features/sparse skew", fitted(skew, rows=thin)
+    yield "features/sparse polynomial", fitted("polynomial", rows=thin)
+    yield (
+        "features/function",
+        fitted(lambda A, B: np.exp(-np.abs(A @ B.T)), weights="least_squares"),
+    )
+    wide = tuple(np.random.default_rng(n).normal(size=(n, 300)) for n in (40, 7))
+    yield "features/wide", fitted("gaussian", rows=wide)
+    yield "features/wide structured", fitted("gaussian", rows=wide, scheme="structured")
+    yield "features/length scales", fitted("cauchy", length_scale=(0.5, 1.0, 2.0))
+
+    def two_sided() -> Fit:
+        model = bochner.FourierFeatures(skew, 32, random_state=1)
+        return Fit(model.fit(X, right=RIGHT), NEW, NEW_RIGHT)
+
+    yield "features/right rows", two_sided
+    maps = (
+        np.random.default_rng(5).normal(size=(3, 2)),
+        np.random.default_rng(6).normal(size=(2, 2)),
+    )
+
+    def narrow_right() -> Fit:
+        kernel = kernels.Bilinear(kernels.Gaussian(2.0), maps[0], maps[1])
+        model = bochner.FourierFeatures(kernel, 32, random_state=1).fit(X, right=RIGHT[:, :2])
+        return Fit(model, NEW, NEW_RIGHT[:, :2])
+
+    def narrow_answers() -> dict[str, Any]:
+        fit = narrow_right()
+        return {
+            "left": fit.model.transform(fit.rows),
+            "right": fit.model.transform_right(fit.right),
+            "gram": fit.model.gram(fit.rows, fit.right),
+        }
+
+    yield "features/narrow right rows", narrow_answers
+
+
+RIDGES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "intercept": {"fit_intercept": True},
+    "evidence": {"alpha": "evidence"},
+    "evidence of scales": {"alpha": "evidence", "length_scale": "evidence"},
+    "signed": {"kernel": kernels.DeltaGaussian(1.0, 3.0)},
+    "signed evidence": {"kernel": kernels.DeltaGaussian(1.0, 3.0), "alpha": "evidence"},
+    "signed associated": {"kernel": kernels.DeltaGaussian(1.0, 3.0), "associated": True},
+    "skew associated": {"kernel": kernels.SinhGaussian(1.2, 0.5), "associated": True},
+    "jordan": {"kernel": kernels.DeltaGaussian(1.0, 3.0), "decomposition": "jordan"},
+    "designed": {"kernel": kernels.TL1(2.4)},
+    "gradients": {"solver": "cg", "tol": 1e-10, "alpha": 1e-3},
+    "signed gradients": {"solver": "cg", "kernel": kernels.DeltaGaussian(1.0, 3.0), "tol": 1e-10},
+    "least squares": {"weights": "least_squares"},
+    "local": {
+        "kernel": kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian(0.9)),
+        "pairs": "grid",
+    },
+    "memory": {"memory_limit": "60MiB"},
+    "many columns": {"n_components": 160},
+}
+
+
+def chunked(y: Any, weight: Any = None) -> list[Any]:
+    cuts = (slice(0, 30), slice(30, 31), slice(31, 70))
+    columns = (X, y) if weight is None else (X, y, weight)
+    return [tuple(column[part] for column in columns) for part in cuts]
+
+
+def dask_rows(*columns: Any) -> list[Any]:
+    import dask.array as da
+
+    return [da.from_array(c, chunks=(25,) if c.ndim == 1 else (25, c.shape[1])) for c in columns]
+
+
+def ridge_units() -> Iterator[Unit]:
+    def regress(y: Any, weight: Any, parameters: dict[str, Any], how: str = "rows") -> Any:
+        def fit() -> Fit:
+            model = bochner.KreinRidge(**{"n_components": 48, "random_state": 1} | parameters)
+            return Fit(given(model, y, weight, how), NEW)
+
+        return fit
+
+    def classify(y: Any, weight: Any, parameters: dict[str, Any], how: str = "rows") -> Any:
+        def fit() -> Fit:
+            some = {"n_components": 48, "random_state": 1}
+            return Fit(
+                given(bochner.KreinRidgeClassifier(**some | parameters), y, weight, how), NEW
+            )
+
+        return fit
+
+    def given(model: Any, y: Any, weight: Any, how: str) -> Any:
+        if how == "rows":
+            return model.fit(X, y, weight)
+        if how == "chunks":
+            return model.fit(chunked(y, weight))
+        if how == "dask":
+            return model.fit(*dask_rows(*((X, y) if weight is None else (X, y, weight))))
+        if how == "partial":
+            more = {"classes": np.unique(y)} if hasattr(model, "predict_proba") else {}
+            for rows, target, *weights in chunked(y, weight):
+                own = {"sample_weight": weights[0]} if weights else {}
+                model.partial_fit(rows, target, **own, **more)
+                more = {}
+            return model
+        if how == "float32":
+            return model.fit(X.astype(np.float32), y, weight)
+        return model.fit(sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X)), y, weight)
+
+    for name, parameters in RIDGES.items():
+        yield f"ridge/{name}", regress(Y, None, parameters)
+        yield f"ridge/{name} weights", regress(Y, WEIGHT, parameters)
+        yield f"ridge/{name} two targets", regress(TWO, None, parameters)
+        yield f"ridge classes/{name}", classify(LABELS, None, parameters)
+        yield f"ridge classes/{name} weights", classify(LABELS == "low", WEIGHT, parameters)
+    for how in ("chunks", "dask", "partial", "float32", "sparse"):
+        for name in ("plain", "intercept", "evidence", "signed", "gradients"):
+            if how == "partial" and name == "gradients":
+                continue
+            parameters = RIDGES[name]
+            yield f"ridge/{name} {how}", regress(Y, None, parameters, how)
+            yield f"ridge/{name} {how} weights", regress(TWO, WEIGHT, parameters, how)
+            yield f"ridge classes/{name} {how}", classify(LABELS, WEIGHT, parameters, how)
+    rows = np.random.default_rng(9).normal(size=(20_000, 3))
+    target = np.sin(rows[:, 0]) + 0.1 * np.random.default_rng(10).normal(size=len(rows))
+
+    def many() -> Fit:
+        return Fit(bochner.KreinRidge(n_components=64, random_state=1).fit(rows, target), NEW)
+
+    def many_single() -> Fit:
+        model = bochner.KreinRidge(n_components=64, alpha=50.0, random_state=1)
+        return Fit(model.fit(rows.astype(np.float32), target), NEW)
+
+    yield "ridge/many rows", many
+    yield "ridge/many rows of float32", many_single
+
+
+def asymmetric_units() -> Iterator[Unit]:
+    skew = kernels.ShiftGaussian(1.5, shift=(0.7, -0.4, 0.2))
+
+    def rows(y: Any, weight: Any = None, **parameters: Any) -> Any:
+        some = {"n_components": 32, "random_state": 1}
+        return lambda: Fit(
+            bochner.AsymmetricKernelRidge(skew, **some | parameters).fit(X, y, weight), NEW
+        )
+
+    yield "asymmetric ridge/rows", rows(Y)
+    yield "asymmetric ridge/weights", rows(TWO, WEIGHT, fit_intercept=True)
+    yield "asymmetric ridge/evidence", rows(Y, alpha="evidence")
+    yield "asymmetric ridge/jordan", rows(Y, decomposition="jordan", masses="least_squares")
+    t = np.sin(X[:50, 0] - RIGHT[:, 1])
+
+    def pairs(weight: Any = None, **parameters: Any) -> Any:
+        some = {"n_components": 16, "random_state": 1}
+
+        def fit() -> Fit:
+            model = public("AsymmetricPairRidge")(skew, **some | parameters)
+            return Fit(model.fit(X[:50], t, weight, right=RIGHT), NEW[:9], NEW_RIGHT)
+
+        return fit
+
+    yield "asymmetric ridge/pairs", pairs()
+    yield "asymmetric ridge/pairs weights", pairs(WEIGHT[:50])
+    yield "asymmetric ridge/pairs evidence", pairs(alpha="evidence")
+    yield "asymmetric ridge/pairs intercept", pairs(fit_intercept=True)
+
+    def many_pairs() -> Fit:
+        rng = np.random.default_rng(11)
+        left, right = rng.normal(size=(2, 2500, 3))
+        model = public("AsymmetricPairRidge")(skew, 16, random_state=1)
+        return Fit(
+            model.fit(left, np.sin(left[:, 0] - right[:, 1]), right=right), NEW[:9], NEW_RIGHT
+        )
+
+    yield "asymmetric ridge/many pairs", many_pairs
+    for name, right in (("one side", None), ("two sides", RIGHT)):
+
+        def components(right: Any = right) -> Fit:
+            model = bochner.AsymmetricKernelPCA(3, skew, 64, random_state=1)
+            return Fit(model.fit(X, right=right), NEW)
+
+        yield f"asymmetric components/{name}", components
+
+
+CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
+    "sparse": ("BaNKRegressor", {"structure": "sparse", "trend": 1}, Y, None),
+    "sparse pcn weights": ("BaNKRegressor", {"structure": "sparse", "sampler": "pcn"}, Y, WEIGHT),
+    "dense": ("BaNKRegressor", {"structure": "dense"}, Y, None),
+    "dense trend weights": ("BaNKRegressor", {"structure": "dense", "trend": 2}, Y, WEIGHT / 7),
+    "auto": ("BaNKRegressor", {}, Y, None),
+    "hamiltonian": ("BaNKRegressor", {"structure": "dense", "sampler": "hmc"}, Y, None),
+    "float32": ("BaNKRegressor", {"structure": "dense", "dtype": "float32"}, Y, None),
+    "sparse hamiltonian": ("BaNKRegressor", {"structure": "sparse", "sampler": "hmc"}, Y, WEIGHT),
+    "independence": ("BaNKRegressor", {"sampler": "mh", "thin": 2}, Y, None),
+    "independence trend": ("BaNKRegressor", {"sampler": "mh", "trend": 1}, Y, WEIGHT),
+    "two chains": ("BaNKRegressor", {"structure": "sparse", "n_chains": 2}, Y, None),
+    "thinned": ("BaNKRegressor", {"structure": "dense", "thin": "auto"}, Y, None),
+    "one input": ("BaNKRegressor", {"trend": 1}, Y, None),
+    "two classes": ("BaNKClassifier", {"structure": "sparse"}, LABELS == "low", None),
+    "two classes dense": ("BaNKClassifier", {"structure": "dense"}, LABELS == "low", WEIGHT),
+    "classes hamiltonian": (
+        "BaNKClassifier",
+        {"structure": "dense", "sampler": "hmc"},
+        LABELS == "low",
+        None,
+    ),
+    "joint pairs": ("BaNKClassifier", {"sampler": "mh"}, LABELS == "low", None),
+    "joint pairs trend": ("BaNKClassifier", {"sampler": "mh", "trend": 1}, LABELS == "low", None),
+    "three classes": ("BaNKClassifier", {"structure": "dense", "trend": 1}, LABELS, None),
+    "three classes sparse": ("BaNKClassifier", {"structure": "sparse"}, LABELS, WEIGHT),
+    "three classes pairs": ("BaNKClassifier", {"sampler": "mh"}, LABELS, None),
+    "varying noise": ("GaBaSRRegressor", {"structure": "sparse", "trend": 1}, Y, None),
+    "varying noise dense": ("GaBaSRRegressor", {"structure": "dense"}, Y, WEIGHT / 7),
+    "grid": (
+        "GaBaSRRegressor",
+        {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1},
+        Y,
+        None,
+    ),
+    "constant envelope": (
+        "GaBaSRRegressor",
+        {"structure": "sparse", "envelope": "constant"},
+        Y,
+        None,
+    ),
+    "modulated hamiltonian": (
+        "GaBaSRRegressor",
+        {"structure": "dense", "sampler": "hmc"},
+        Y,
+        None,
+    ),
+    "paper's regression": ("GaBaSRRegressor", {"sampler": "mh", "n_envelope": 2}, Y, None),
+    "modulated classes": (
+        "GaBaSRClassifier",
+        {"structure": "dense", "pairs": "grid", "n_envelope": 2},
+        LABELS == "low",
+        None,
+    ),
+    "modulated three classes": ("GaBaSRClassifier", {"structure": "sparse"}, LABELS, None),
+    "modulated pairs": ("GaBaSRClassifier", {"sampler": "mh", "n_envelope": 2}, LABELS, None),
+    "paper's classes": (
+        "GaBaSRClassifier",
+        {"likelihood": "paper", "n_envelope": 2},
+        LABELS == "low",
+        None,
+    ),
+    "paper's classes mh": (
+        "GaBaSRClassifier",
+        {"likelihood": "paper", "sampler": "mh", "n_envelope": 2},
+        LABELS,
+        WEIGHT,
+    ),
+}
+ON_DASK = (
+    *("sparse", "dense trend weights", "auto", "sparse hamiltonian", "two classes dense"),
+    *("varying noise dense", "grid", "three classes", "paper's regression"),
+)
+
+
+def chain_units() -> Iterator[Unit]:
+    def learn(name: str, how: str = "rows") -> Any:
+        kind, parameters, y, weight = CHAINS[name]
+
+        def fit() -> Fit:
+            model = public(kind)(**SHORT | parameters)
+            rows, new = (X[:, :1], NEW[:, :1]) if name == "one input" else (X, NEW)
+            columns = (rows, y) if weight is None else (rows, y, weight)
+            if how == "dask":
+                return Fit(
+                    model.set_params(n_burn_in=2, n_samples=3).fit(*dask_rows(*columns)), new
+                )
+            return Fit(model.fit(*columns), new)
+
+        return fit
+
+    for name in CHAINS:
+        yield f"chain/{name}", learn(name)
+    for name in ON_DASK:
+        yield f"chain on dask/{name}", learn(name, "dask")
+
+    def resumed() -> Fit:
+        """The first chain is in the checkpoint when the second one is interrupted."""
+        import tempfile
+
+        model = bochner.BaNKRegressor(**SHORT, structure="dense", n_chains=2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "chain.checkpoint"
+            lines = iter(range(20))
+
+            def interrupt(line: str) -> None:
+                if next(lines, None) is None:
+                    raise KeyboardInterrupt
+
+            with contextlib.suppress(KeyboardInterrupt):
+                model.fit(X, Y, checkpoint=path, progress=interrupt)
+            model.fit(X, Y, checkpoint=path)
+        return Fit(model, NEW)
+
+    yield "chain/resumed", resumed
+
+    def forecast() -> Fit:
+        t = np.linspace(0.0, 8.0, 90)[:, None]
+        y = t[:, 0] + np.sin(2.0 * np.pi * t[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
+        some = {"n_frequencies": 10, "n_burn_in": 6, "n_samples": 4, "n_chains": 2}
+        model = bochner.BaNKForecaster((0, 1, 2), **some, random_state=0)
+        return Fit(model.fit(t, y), np.array([[8.25], [9.0], [11.0]]))
+
+    yield "chain/forecaster", forecast
+
+
+def table() -> tuple[pd.DataFrame, pd.Series, pd.Series]:
+    rng = np.random.default_rng(3)
+    n = 110
+    frame = pd.DataFrame(
+        {
+            "area": rng.uniform(20.0, 200.0, n),
+            "kind": rng.choice(["flat", "house", "hut"], n),
+            "sold": pd.date_range("2001-01-01", periods=n),
+            "new": rng.choice([True, False], n),
+            "noise": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "same": 1.0,
+        }
+    )
+    price = 1e5 + 3e3 * frame["area"] + 5e4 * (frame["kind"] == "house") + 1e4 * rng.normal(size=n)
+    label = pd.Series(np.array(["cheap", "fair", "dear"])[np.digitize(price, [3e5, 5e5])])
+    return frame, price, label
+
+
+def table_units() -> Iterator[Unit]:
+    frame, price, label = table()
+    new = frame.iloc[::7].reset_index(drop=True)
+    for numeric in ("standardize", "normal_quantile"):
+        yield (
+            f"table/encoder {numeric}",
+            lambda numeric=numeric: Fit(bochner.TableEncoder(numeric=numeric).fit(frame), new),
+        )
+    for kernel in ("auto", "gaussian", "anova", "matern52", kernels.Matern(3.0, nu=2.5)):
+        yield (
+            f"table/regressor {kernel!r:.20}",
+            lambda kernel=kernel: Fit(
+                bochner.TableRegressor(kernel, 64, random_state=1).fit(frame, price), new
+            ),
+        )
+        yield (
+            f"table/classifier {kernel!r:.20}",
+            lambda kernel=kernel: Fit(
+                bochner.TableClassifier(kernel, 64, random_state=1).fit(frame, label), new
+            ),
+        )
+    quick = {"n_frequencies": 12, "n_burn_in": 5, "n_samples": 5, "random_state": 0}
+    for envelope in ("constant", "learned"):
+        more = {**quick, "envelope": envelope}
+        yield (
+            f"table/learned regressor {envelope}",
+            lambda more=more: Fit(
+                public("LearnedTableRegressor")(**more, trend=1).fit(frame, price), new
+            ),
+        )
+        yield (
+            f"table/learned classifier {envelope}",
+            lambda more=more: Fit(public("LearnedTableClassifier")(**more).fit(frame, label), new),
+        )
+
+
+def mixture_units() -> Iterator[Unit]:
+    signed = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
+    some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
+    for expectation in ("exact", "taylor"):
+        for name, kernel in (("signed", signed), ("positive", "gaussian"), ("tl1", "tl1")):
+
+            def fit(kernel: Any = kernel, expectation: str = expectation) -> Fit:
+                model = bochner.DIGMMFeatures(kernel, 32, expectation=expectation, **some)
+                return Fit(model.fit(X), NEW)
+
+            yield f"double mixture/{expectation} {name}", fit
+
+        def precomputed(expectation: str = expectation) -> Fit:
+            model = bochner.DIGMMFeatures("precomputed", 32, expectation=expectation, **some)
+            return Fit(model.fit(X, similarity=signed(X)), NEW)
+
+        yield f"double mixture/{expectation} precomputed", precomputed
+
+
+def baseline_units() -> Iterator[Unit]:
+    b = baselines
+    signed, skew = kernels.DeltaGaussian(1.0, 3.0), kernels.ShiftGaussian(1.5, 0.3)
+    made = {
+        "spherical": (b.SphericalRandomFeatures("spherical_polynomial", 32, n_gaussians=3), sphere),
+        "maclaurin": (b.RandomMaclaurin("polynomial", 32), None),
+        "tensorized": (b.TensorizedRandomProjection("polynomial", 32), None),
+        "tensor sketch": (b.TensorSketch("polynomial", 32), None),
+        "krein nystroem": (b.KreinNystroem(signed, 16), None),
+        "krein nystroem leverage": (b.KreinNystroem(signed, 16, landmarks="leverage"), None),
+        "asymmetric nystroem": (b.AsymmetricNystroem(skew, 16), None),
+        "multiple kernels": (b.MultipleKernelFeatures(48), None),
+        "a la carte": (b.ALaCarteRegressor(32, n_mixture=2, max_iter=10), None),
+        "random frequencies": (b.RandomFrequencyClassifier(32, n_mixture=2, max_iter=10), None),
+    }
+    for name, (model, place) in made.items():
+
+        def fit(model: Any = model, place: Any = place) -> Fit:
+            y = LABELS if hasattr(model, "predict_proba") or "Classifier" in repr(model) else Y
+            rows, new = (X, NEW) if place is None else (place(X), place(NEW))
+            return Fit(model.set_params(random_state=1).fit(rows, y), new)
+
+        yield f"baseline/{name}", fit
+
+
+def diagnosis_units() -> Iterator[Unit]:
+    for name, (kernel, place) in all_kernels().items():
+
+        def numbers(kernel: Any = kernel, place: Any = place) -> dict[str, Any]:
+            seen = bochner.diagnose(kernel, place(X), n_components=(16, 32), random_state=1)
+            found: dict[str, Any] = {
+                "flags": np.array([seen.in_domain, seen.symmetric, seen.n_outside], dtype=float),
+                "asymmetry": np.array(seen.asymmetry),
+                "definite": np.array(
+                    [np.nan if seen.definiteness is None or seen.definiteness.holds is None
+                     else seen.definiteness.holds], dtype=float
+                ),
+            }  # fmt: skip
+            for part in ("spectrum", "singular_values"):
+                value = getattr(seen, part)
+                for field in getattr(value, "__slots__", ()):
+                    number = getattr(value, field)
+                    if isinstance(number, int | float | np.ndarray | np.number):
+                        found[f"{part} {field}"] = np.asarray(number, dtype=float)
+            for row in seen.features.errors if seen.features else ():
+                fields = ("total_variation", "max_error", "predicted_error", "sampled_error")
+                values = [getattr(row, name) for name in (*fields, "least_squares_error")]
+                found[f"errors {row.n_components}"] = np.array(
+                    [np.nan if value is None else value for value in values]
+                )
+            return found
+
+        yield f"diagnosis/{name}", numbers
+
+
+def data_units() -> Iterator[Unit]:
+    def mixture() -> dict[str, Any]:
+        mixture = {"weights": [0.5, 1.5], "means": [[0.3, -1.0], [1.0, 0.2]]}
+        drawn = datasets.make_spectral_mixture(
+            30, **mixture, covariances=[0.4, 1.2], random_state=0
+        )
+        return {"X": drawn.dataset.X, "y": drawn.dataset.y, "f": drawn.f}
+
+    def process() -> dict[str, Any]:
+        drawn = datasets.make_gp_draw(30, 2, random_state=0)
+        return {"X": drawn.dataset.X, "y": drawn.dataset.y, "f": drawn.f}
+
+    yield "data/mixture", mixture
+    yield "data/process", process
+
+
+SECTIONS = (
+    *(kernel_units, measure_units, feature_units, ridge_units, asymmetric_units, chain_units),
+    *(table_units, mixture_units, baseline_units, diagnosis_units, data_units),
+)
+
+
+def chosen(only: str) -> Iterator[Unit]:
+    for section in SECTIONS:
+        yield from ((name, make) for name, make in section() if re.search(only, name))
+
+
+def file_of(folder: Path, name: str) -> Path:
+    return folder / "models" / (re.sub(r"[^\w. -]", "_", name) + ".bochner")
+
+
+def write(folder: Path, only: str) -> int:
+    (folder / "models").mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {}
+    refused: list[str] = []
+    saved = 0
+    for name, make in chosen(only):
+        try:
+            made = make()
+            found = answers(made) if isinstance(made, Fit) else made
+        except Exception as error:  # A refusal is behaviour, too.
+            arrays[f"{name}/error"] = np.array(type(error).__name__)
+            refused.append(f"{name}: {traceback.format_exception_only(error)[-1].strip()[:150]}")
+            continue
+        arrays |= {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+        if isinstance(made, Fit):
+            try:
+                bochner.save(made.model, file_of(folder, name))
+                saved += 1
+            except (TypeError, ValueError) as error:
+                arrays[f"{name}/not saved"] = np.array(type(error).__name__)
+    np.savez_compressed(folder / "arrays.npz", **arrays)
+    print(*refused, sep="\n")
+    print(f"{len(arrays)} arrays, {saved} model files, {len(refused)} refusals, in {folder}")
+    return 0
+
+
+def difference(a: Any, b: Any) -> float:
+    """Return how far two arrays are apart, relative to the larger of 1 and the largest entry."""
+    if a.shape != b.shape:
+        return np.inf
+    if a.dtype.kind not in "biufc" or b.dtype.kind not in "biufc":
+        return 0.0 if np.array_equal(a, b) else np.inf
+    if a.size == 0 or np.array_equal(a, b, equal_nan=True):
+        return 0.0
+    a, b = a.astype(float), b.astype(float)
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return np.inf
+    finite = np.isfinite(a)
+    scale = max(1.0, float(np.abs(a[finite]).max(initial=0.0)))
+    return float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / scale
+
+
+def report(first: dict[str, Any], second: dict[str, Any], only: str) -> int:
+    names = [name for name in first if re.search(only, name)]
+    bad = 0
+    for name in names:
+        if name not in second:
+            print(f"missing  {name}")
+            bad += 1
+            continue
+        gap = difference(first[name], second[name])
+        if gap > TOLERANCE:
+            print(f"{gap:8.1e} {name}")
+            bad += 1
+    for name in second.keys() - first.keys():
+        if re.search(only, name):
+            print(f"new      {name}")
+    print(f"{len(names)} arrays compared, {bad} differ by more than {TOLERANCE:g} or are missing")
+    return int(bad > 0)
+
+
+def loaded(folder: Path) -> dict[str, Any]:
+    with np.load(folder / "arrays.npz") as file:
+        return dict(file)
+
+
+def models(folder: Path, only: str) -> int:
+    """Load every model file of the folder and compare its answers with those written there."""
+    expected = loaded(folder)
+    first: dict[str, Any] = {}
+    second: dict[str, Any] = {}
+    refused = 0
+    rows = rows_by_name(only)
+    for name, fit in rows.items():
+        path = file_of(folder, name)
+        if not path.exists():
+            continue
+        try:
+            model = bochner.load(path)
+            found = answers(Fit(model, *fit))
+        except Exception as error:
+            print(f"refused  {name}: {type(error).__name__}: {error}")
+            refused += 1
+            continue
+        mine = {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+        first |= {key: value for key, value in expected.items() if key in mine}
+        second |= mine
+    print(f"{refused} model files were refused")
+    return report(first, second, "") or int(refused > 0)
+
+
+def rows_by_name(only: str) -> dict[str, tuple[Any, Any]]:
+    """Return the rows of each fit, for which nothing needs to be fitted."""
+    found: dict[str, tuple[Any, Any]] = {}
+    with no_fits():
+        for name, make in chosen(only):
+            try:
+                made = make()
+            except Exception:
+                continue
+            if isinstance(made, Fit):
+                found[name] = made.rows, made.right
+    return found
+
+
+class no_fits:
+    """Let ``fit`` of every estimator return at once: the rows alone are wanted."""
+
+    def __enter__(self) -> None:
+        owners = [getattr(bochner, name) for name in bochner.__all__]
+        owners += [getattr(baselines, name) for name in baselines.__all__]
+        self.changed = [
+            (owner, name, getattr(owner, name))
+            for owner in owners
+            for name in ("fit", "partial_fit")
+            if isinstance(owner, type) and hasattr(owner, name)
+        ]
+        self.own = [(owner, name, name in vars(owner)) for owner, name, _ in self.changed]
+        for owner, name, _ in self.changed:
+            setattr(owner, name, lambda self, *args, **options: self)
+
+    def __exit__(self, *error: Any) -> None:
+        for (owner, name, right), (_, _, is_own) in zip(self.changed, self.own, strict=True):
+            if is_own:
+                setattr(owner, name, right)
+            else:
+                delattr(owner, name)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("action", choices=("write", "compare", "models"))
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--only", default="", help="regular expression of names")
+    given = parser.parse_args()
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if given.action == "compare":
+            a, b = map(loaded, given.folders)
+            code = report(a, b, given.only)
+        elif given.action == "models":
+            code = models(given.folders[0], given.only)
+        else:
+            code = write(given.folders[0], given.only)
+    print(f"bochner of {Path(bochner.__file__).parent}; {time.perf_counter() - began:.0f} s")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
