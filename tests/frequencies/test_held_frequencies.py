@@ -29,7 +29,7 @@ def no_array(monkeypatch):
 
 
 def test_features_are_those_of_the_array():
-    assert isinstance(HELD.rows, HadamardRows)
+    assert isinstance(HELD.omega_blocks, HadamardRows)
     assert (HELD.n_frequencies, HELD.dim, HELD.dim_right) == (M, DIM, DIM)
     assert_allclose(HELD.features(X), DENSE.features(X), atol=1e-14)
     assert_allclose(HELD.gram(X[:5], X), DENSE.gram(X[:5], X), atol=1e-13)
@@ -47,7 +47,7 @@ def test_nothing_makes_the_array(no_array):
 def test_errors_against_extended_precision(dtype, bound):
     rows = (20.0 * X / np.linalg.norm(X, axis=1, keepdims=True)).astype(dtype)
     phase = np.linspace(-20.0, 20.0, M)
-    f = Frequencies(HELD.rows / np.array(0.1), np.ones(M), phase)
+    f = Frequencies(HELD.omega_blocks / np.array(0.1), np.ones(M), phase)
     angle = rows.astype(np.longdouble) @ f.omega.astype(np.longdouble).T + phase
     Z = f.features(rows)
     assert Z.dtype == dtype
@@ -62,13 +62,13 @@ def test_sparse_is_dense(container):
 
 def test_both_sides_and_envelopes():
     phase, envelope = RNG.uniform(size=M), Envelope(np.full(M, 0.01), np.full(M, 20.0))
-    right = HELD.rows / np.array(2.0)
-    held = Frequencies(HELD.rows, HELD.weight, phase, right, envelope)
+    right = HELD.omega_blocks / np.array(2.0)
+    held = Frequencies(HELD.omega_blocks, HELD.weight, phase, right, envelope)
     dense = Frequencies(HELD.omega, HELD.weight, phase, np.asarray(right), envelope)
     assert_allclose(held.gram(X), dense.gram(X), atol=1e-14)
     assert_allclose(held.nu, dense.nu)
     assert held.is_two_sided.all()
-    assert Frequencies(HELD.rows, HELD.weight, nu=HELD.omega).is_symmetric
+    assert Frequencies(HELD.omega_blocks, HELD.weight, nu=HELD.omega).is_symmetric
     assert_allclose((held + dense).gram(X), 2.0 * dense.gram(X), atol=1e-14)
 
 
@@ -96,7 +96,7 @@ def test_isotropic_laws_hold_their_frequencies(length_scale, no_array):
 )
 def test_other_laws_make_the_array(kernel):
     drawn = spectral_measure(kernel, DIM).sample(2000, 0, "structured")
-    assert isinstance(drawn.rows, np.ndarray)
+    assert isinstance(drawn.omega_blocks, np.ndarray)
     assert np.abs(drawn.gram(X) - kernel(X)).max() < 0.2
 
 

@@ -102,7 +102,7 @@ def check_marginals(scheme, block, fills=1000, m=3):
     """
     scheme = resolve_scheme(scheme)
     streams = np.random.default_rng(block.dim).spawn(fills)
-    filled = np.array([scheme.fill((block,), m, stream)[0] for stream in streams])
+    filled = np.array([scheme.sample((block,), m, stream)[0] for stream in streams])
     assert filled.shape == (fills, m, block.dim)
     if isinstance(block, Directions):
         assert np.allclose(np.linalg.norm(filled, axis=-1), 1.0)
@@ -124,7 +124,7 @@ def check_streams(scheme, fills=2000):
     scheme = resolve_scheme(scheme)
     layout = (Directions(3), Uniforms(1), Directions(3), Uniforms(1))
     streams = np.random.default_rng(3).spawn(fills)
-    rows = np.array([np.hstack([b[0] for b in scheme.fill(layout, 2, s)]) for s in streams])
+    rows = np.array([np.hstack([b[0] for b in scheme.sample(layout, 2, s)]) for s in streams])
     values = np.hstack([rows, rows**2])
     owner = np.tile(np.repeat(np.arange(4), [block.dim for block in layout]), 2)
     correlation = np.corrcoef(values.T)[owner[:, None] != owner]

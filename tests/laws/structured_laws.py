@@ -29,7 +29,7 @@ def matrix(rows):
 def drawn(m, dim=DIM, seed=0, length_scale=1.0):
     """Gaussian frequencies as they are held."""
     measure = spectral_measure(Gaussian(length_scale), dim)
-    return measure.sample(m, seed, "structured").rows
+    return measure.sample(m, seed, "structured").omega_blocks
 
 
 def check_angles():
@@ -45,7 +45,9 @@ def check_angles():
 
 def check_directions(dim=DIM):
     """Unit vectors whose projections follow the law of uniform ones, on and off the axes."""
-    rows = np.asarray(Structured().hold((Directions(dim),), 2000, np.random.default_rng(dim))[0])
+    rows = np.asarray(
+        Structured().sample_lazy((Directions(dim),), 2000, np.random.default_rng(dim))[0]
+    )
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
     half = (dim - 1) / 2.0
     law = stats.beta(half, half, loc=-1.0, scale=2.0)

@@ -123,7 +123,7 @@ def test_structured_blocks_are_biased_by_no_more_than_one_over_their_order(dim):
 
 
 def test_structured_rows_are_orthogonal_within_a_block():
-    rows = Structured().fill((Directions(64),), 128, np.random.default_rng(0))[0]
+    rows = Structured().sample((Directions(64),), 128, np.random.default_rng(0))[0]
     for block in (rows[:64], rows[64:]):
         np.testing.assert_allclose(block @ block.T, np.eye(64), atol=1e-12)
     assert np.abs(rows[:64] @ rows[64:].T).max() > 0.1

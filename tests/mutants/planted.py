@@ -87,10 +87,10 @@ def matern_with_nu_degrees(patch):
 
 
 def product_of_t(patch):
-    def hold(self, m, rng, scheme):
-        return Independent(self.radial, self.dim, self.length_scale).hold(m, rng, scheme)
+    def sample_lazy(self, m, rng, scheme):
+        return Independent(self.radial, self.dim, self.length_scale).sample_lazy(m, rng, scheme)
 
-    patch.setattr(Isotropic, "hold", hold)
+    patch.setattr(Isotropic, "sample_lazy", sample_lazy)
 
 
 def rational_quadratic_without_alpha(patch):
@@ -200,11 +200,11 @@ def zero_avoided_by_scaling(patch):
 
 
 def one_seed_for_all_blocks(patch):
-    def hold(self, layout, m, rng):
+    def sample_lazy(self, layout, m, rng):
         seed = int(rng.integers(2**32))
         return [self._hold_block(block, m, np.random.default_rng(seed)) for block in layout]
 
-    patch.setattr(schemes.Blockwise, "hold", hold)
+    patch.setattr(schemes.Blockwise, "sample_lazy", sample_lazy)
 
 
 def one_seed_for_all_parts(patch):

@@ -7,7 +7,7 @@ from laws import locally_stationary_laws as laws
 from mutants.planted import Mutant
 
 from bochner.features import one_sided
-from bochner.frequencies import modulation
+from bochner.frequencies import cosine_factors
 from bochner.spectral import TwoFrequency, composite, two_frequency
 from bochner.spectral.laws import Draw
 
@@ -61,17 +61,17 @@ def no_reflections(patch):
 
 
 def waves_of_whole_v(patch):
-    made = modulation.MovedWaves.__init__
+    made = cosine_factors.MovedWaves.__init__
 
     def whole(self, halved, phase):
         made(self, 2.0 * halved, phase)
 
-    patch.setattr(modulation.MovedWaves, "__init__", whole)
+    patch.setattr(cosine_factors.MovedWaves, "__init__", whole)
 
 
 def whole_phases_of_one_side(patch):
-    made = one_sided.ModulatingWaves
-    patch.setattr(one_sided, "ModulatingWaves", lambda v, phase: made(v, 2.0 * phase))
+    made = one_sided.CosineFactors
+    patch.setattr(one_sided, "CosineFactors", lambda v, phase: made(v, 2.0 * phase))
 
 
 def one_sign_for_both_waves(patch):

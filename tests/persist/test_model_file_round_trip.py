@@ -299,10 +299,10 @@ def test_frequencies_come_back_with_signs_phases_and_both_sides(tmp_path):
 def test_frequencies_held_by_blocks_come_back_so(tmp_path):
     rows = RNG.normal(size=(20, 100))
     f = spectral_measure(Gaussian(10.0), 100).sample(200, 0, "structured")
-    both = Frequencies(f.rows, f.weight, nu=f.rows / np.array(2.0))
+    both = Frequencies(f.omega_blocks, f.weight, nu=f.omega_blocks / np.array(2.0))
     for frequencies in (f, both):
         loaded = round_trip(frequencies, tmp_path)
-        assert isinstance(loaded.rows, HadamardRows)
+        assert isinstance(loaded.omega_blocks, HadamardRows)
         assert loaded.is_symmetric == frequencies.is_symmetric
         assert loaded.gram(rows).tobytes() == frequencies.gram(rows).tobytes()
     features = FourierFeatures(Gaussian(10.0), 400, scheme="structured", random_state=0).fit(rows)

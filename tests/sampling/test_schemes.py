@@ -22,9 +22,9 @@ LAYOUT = (Directions(5), Uniforms(2))
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("m", [1, 3, 17])
 def test_blocks_have_the_shapes_of_the_layout_and_seeds_repeat(name, m):
-    blocks = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(0))
-    again = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(0))
-    other = SCHEMES[name].fill(LAYOUT, m, np.random.default_rng(1))
+    blocks = SCHEMES[name].sample(LAYOUT, m, np.random.default_rng(0))
+    again = SCHEMES[name].sample(LAYOUT, m, np.random.default_rng(0))
+    other = SCHEMES[name].sample(LAYOUT, m, np.random.default_rng(1))
     assert [block.shape for block in blocks] == [(m, 5), (m, 2)]
     for first, second, third in zip(blocks, again, other, strict=True):
         assert_array_equal(first, second)
@@ -32,7 +32,7 @@ def test_blocks_have_the_shapes_of_the_layout_and_seeds_repeat(name, m):
 
 
 def test_orthogonal_blocks_are_orthogonal_and_strata_hold_one_row_each():
-    directions, uniforms = Orthogonal().fill(LAYOUT, 13, np.random.default_rng(0))
+    directions, uniforms = Orthogonal().sample(LAYOUT, 13, np.random.default_rng(0))
     for block in (directions[:5], directions[5:10], directions[10:]):
         assert_allclose(block @ block.T, np.eye(len(block)), atol=1e-12)
     strata = np.sort(np.floor(13 * uniforms).astype(int), axis=0)
@@ -40,7 +40,7 @@ def test_orthogonal_blocks_are_orthogonal_and_strata_hold_one_row_each():
 
 
 def test_sobol_points_fill_every_dyadic_interval():
-    (points,) = QuasiMonteCarlo().fill((Coordinates(3),), 64, np.random.default_rng(0))
+    (points,) = QuasiMonteCarlo().sample((Coordinates(3),), 64, np.random.default_rng(0))
     strata = np.sort(np.floor(64 * points).astype(int), axis=0)
     assert_array_equal(strata, np.tile(np.arange(64)[:, None], 3))
 
@@ -52,7 +52,7 @@ def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
             super().__init__(d, scramble=False, rng=rng)
 
     monkeypatch.setattr(schemes.qmc, "Sobol", Plain)
-    directions, uniforms = QuasiMonteCarlo().fill(
+    directions, uniforms = QuasiMonteCarlo().sample(
         (Directions(1), Uniforms(1)), 4, np.random.default_rng(0)
     )
     assert_allclose(np.abs(directions), 1.0)
@@ -73,9 +73,9 @@ def test_unknown_schemes_are_refused(bad):
 
 def test_structured_refuses_coordinates():
     with pytest.raises(ValueError, match="independent coordinates"):
-        resolve_scheme("structured").fill((Coordinates(3),), 4, np.random.default_rng(0))
+        resolve_scheme("structured").sample((Coordinates(3),), 4, np.random.default_rng(0))
 
 
 def test_qmc_refuses_too_many_dimensions():
     with pytest.raises(ValueError, match="at most 21201"):
-        QuasiMonteCarlo().fill((Coordinates(21202),), 4, np.random.default_rng(0))
+        QuasiMonteCarlo().sample((Coordinates(21202),), 4, np.random.default_rng(0))

@@ -85,7 +85,7 @@ def test_laws_that_are_not_even_are_negated_half_of_the_time_but_for_one():
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc"])
 def test_products_of_even_laws_without_phases_fill_one_layout(scheme):
     law = Convolution((EVEN, OTHER))
-    blocks = resolve_scheme(scheme).fill(law.layout, 16, np.random.default_rng(3))
+    blocks = resolve_scheme(scheme).sample(law.layout, 16, np.random.default_rng(3))
     assert_array_equal(draw(law, 16, 3, scheme).omega, law.assemble(blocks))
     assert_array_equal(
         law.sample(16, np.random.default_rng(3), resolve_scheme(scheme)), law.assemble(blocks)

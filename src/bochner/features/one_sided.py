@@ -3,7 +3,7 @@
 import numpy as np
 
 from bochner.features.length_scales import AnyKernel
-from bochner.frequencies import Frequencies, ModulatingWaves
+from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Scheme
 from bochner.spectral import SpectralMeasure
@@ -24,7 +24,7 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
     :math:`g(x) = \cos((v \cdot x + \theta)/2)` and :math:`h(x) = \sin((v \cdot x + \theta)/2)`:
     two frequencies :math:`s`, of weights :math:`\pm a`, whose features carry the factors ``g`` and
-    ``h`` (:class:`~bochner.frequencies.ModulatingWaves`). Twice as many frequencies are returned
+    ``h`` (:class:`~bochner.frequencies.CosineFactors`). Twice as many frequencies are returned
     then, even where some :math:`v` are zero.
 
     Those of an asymmetric kernel stay as they are, and those of arguments of different widths or
@@ -51,7 +51,7 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
     """
     if not isinstance(kernel, Kernel) or not kernel.is_symmetric:
         return frequencies
-    if frequencies.rows_right is not None:
+    if frequencies.nu_blocks is not None:
         return _modulated(frequencies)
     if frequencies.is_symmetric:
         return frequencies
@@ -74,7 +74,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
         np.tile(s, (2, 1)),
         np.concatenate([frequencies.weight, -frequencies.weight]),
         envelope=None if envelope is None else envelope.twice(),
-        modulation=ModulatingWaves(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
+        modulation=CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
     )
 
 

@@ -10,9 +10,9 @@ from sklearn.utils import check_array
 
 from bochner._numerics.arrays import FLOATS, Array, frozen_array
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
+from bochner.frequencies.cosine_factors import CosineFactors
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import DeviceMap, trigonometric_features
-from bochner.frequencies.modulation import ModulatingWaves
 from bochner.sampling import HadamardRows, Matrix
 
 
@@ -48,14 +48,14 @@ class Frequencies:
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
-    modulation : ModulatingWaves, default=None
+    modulation : CosineFactors, default=None
         Factors of the features besides; both arguments have the same number of inputs then.
 
     Attributes
     ----------
-    rows : ndarray or HadamardRows of shape (m, d)
+    omega_blocks : ndarray or HadamardRows of shape (m, d)
         ``omega`` as it is held.
-    rows_right : ndarray, HadamardRows or None
+    nu_blocks : ndarray, HadamardRows or None
         ``nu`` as it is held; ``None`` where it is ``omega``.
 
     Raises
@@ -72,12 +72,12 @@ class Frequencies:
     array([[1., 0.]])
     """
 
-    rows: Matrix
+    omega_blocks: Matrix
     weight: Array
     phase: Array
-    rows_right: Matrix | None
+    nu_blocks: Matrix | None
     envelope: Envelope | None = None
-    modulation: ModulatingWaves | None = None
+    modulation: CosineFactors | None = None
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Frequencies:
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
-        modulation: ModulatingWaves | None = None,
+        modulation: CosineFactors | None = None,
     ) -> None:
         rows = _held("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
             raise ValueError(f"omega must have shape (m, d), both positive, got {rows.shape}.")
         m = rows.shape[0]
-        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "omega_blocks", rows)
         object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
         phase = np.zeros(m) if phase is None else phase
         object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
@@ -102,7 +102,7 @@ class Frequencies:
                 f"nu must have shape (m, d2) with m = {m}, the number of frequencies in omega; "
                 f"got {right.shape}."
             )
-        object.__setattr__(self, "rows_right", right)
+        object.__setattr__(self, "nu_blocks", right)
         if envelope is not None and envelope.rate.shape != (m,):
             raise ValueError(
                 f"envelope has {len(envelope.rate)} factors; omega has {m} frequencies."
@@ -121,10 +121,10 @@ class Frequencies:
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
         return Frequencies, (
-            self.rows,
+            self.omega_blocks,
             self.weight,
             self.phase,
-            self.rows_right,
+            self.nu_blocks,
             self.envelope,
             self.modulation,
         )
@@ -132,16 +132,16 @@ class Frequencies:
     @property
     def omega(self) -> Array:
         """Frequencies as an array of shape (m, d), made anew from rows held by blocks."""
-        return np.asarray(self.rows)
+        return np.asarray(self.omega_blocks)
 
     @property
     def nu(self) -> Array:
         """Frequencies of the right argument as an array of shape (m, d2)."""
-        return np.asarray(self._rows_of_right)
+        return np.asarray(self._nu_blocks)
 
     @property
-    def _rows_of_right(self) -> Matrix:
-        return self.rows if self.rows_right is None else self.rows_right
+    def _nu_blocks(self) -> Matrix:
+        return self.omega_blocks if self.nu_blocks is None else self.nu_blocks
 
     @property
     def _amplitude(self) -> Array:
@@ -156,12 +156,12 @@ class Frequencies:
     @property
     def dim(self) -> int:
         """Number of inputs of the left argument, ``d``."""
-        return int(self.rows.shape[1])
+        return int(self.omega_blocks.shape[1])
 
     @property
     def dim_right(self) -> int:
         """Number of inputs of the right argument, ``d2``."""
-        return int(self._rows_of_right.shape[1])
+        return int(self._nu_blocks.shape[1])
 
     @property
     def signature(self) -> Array:
@@ -179,7 +179,7 @@ class Frequencies:
         if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
             return np.ones(self.n_frequencies, dtype=np.bool_)
         two_sided: NDArray[np.bool_] = self.phase != 0.0
-        if self.rows_right is not None:
+        if self.nu_blocks is not None:
             two_sided |= (self.omega != self.nu).any(axis=1)
         return two_sided
 
@@ -196,7 +196,7 @@ class Frequencies:
         out : ndarray of shape (n, 2m), default=None
             Of that type, in C order: where to write the features.
         """
-        return self._map(X, self.rows, self.phase, self.envelope, dtype, out)
+        return self._map(X, self.omega_blocks, self.phase, self.envelope, dtype, out)
 
     def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
         """Return what makes left features of blocks of checked rows ``X``, wherever they lie.
@@ -205,7 +205,7 @@ class Frequencies:
         """
         if not on_device(X):
             return self
-        return self._moved(X, self.rows, self.phase, self.envelope)
+        return self._moved(X, self.omega_blocks, self.phase, self.envelope)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m).
@@ -215,7 +215,7 @@ class Frequencies:
         Y : array-like or sparse matrix of shape (n, d2)
         """
         envelope = None if self.envelope is None else self.envelope.transposed()
-        return self._map(Y, self._rows_of_right, np.zeros_like(self.phase), envelope)
+        return self._map(Y, self._nu_blocks, np.zeros_like(self.phase), envelope)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
@@ -242,7 +242,7 @@ class Frequencies:
             (getattr(self, name), getattr(other, name)) for name in ("omega", "weight", "phase")
         )
         omega, weight, phase = (np.concatenate(pair) for pair in pairs)
-        one_sided = self.rows_right is None and other.rows_right is None
+        one_sided = self.nu_blocks is None and other.nu_blocks is None
         nu = None if one_sided else np.concatenate((self.nu, other.nu))
         return Frequencies(
             omega, weight, phase, nu, _joined(self, other), _modulations(self, other)
@@ -252,7 +252,7 @@ class Frequencies:
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
         phase = self.phase if phase is None else phase
         return Frequencies(
-            self.rows, weight, phase, self.rows_right, self.envelope, self.modulation
+            self.omega_blocks, weight, phase, self.nu_blocks, self.envelope, self.modulation
         )
 
     def _map(
@@ -293,8 +293,8 @@ def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:
     return reduce(Envelope.joined, envelopes)
 
 
-def _modulations(first: Frequencies, second: Frequencies) -> ModulatingWaves | None:
+def _modulations(first: Frequencies, second: Frequencies) -> CosineFactors | None:
     if first.modulation is None and second.modulation is None:
         return None
-    waves = (f.modulation or ModulatingWaves.none(f.n_frequencies, f.dim) for f in (first, second))
-    return reduce(ModulatingWaves.joined, waves)
+    waves = (f.modulation or CosineFactors.none(f.n_frequencies, f.dim) for f in (first, second))
+    return reduce(CosineFactors.joined, waves)

@@ -14,8 +14,8 @@ from bochner._numerics.namespaces import like, namespace, retyped, taken, widene
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import feature_waves
+from bochner.frequencies.cosine_factors import CosineFactors, MovedWaves
 from bochner.frequencies.envelope import Envelope
-from bochner.frequencies.modulation import ModulatingWaves, MovedWaves
 from bochner.sampling import HadamardRows, Matrix
 
 _ANGLES = Scratch()
@@ -29,7 +29,7 @@ def trigonometric_features(
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
     envelope: Envelope | None = None,
     out: NDArray[Any] | None = None,
-    modulation: ModulatingWaves | None = None,
+    modulation: CosineFactors | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
@@ -47,7 +47,7 @@ def trigonometric_features(
         Of ``m`` factors, by which both features of a frequency are multiplied.
     out : ndarray of shape (n, 2m), default=None
         Of that type, in C order: where to write the result.
-    modulation : ModulatingWaves, default=None
+    modulation : CosineFactors, default=None
         Of ``m`` factors more.
 
     Returns
@@ -119,7 +119,7 @@ class DeviceMap:
         phase: Array,
         amplitude: Array,
         envelope: Envelope | None,
-        modulation: ModulatingWaves | None,
+        modulation: CosineFactors | None,
         X: Any,
     ) -> "DeviceMap":
         """Return the map for rows of the namespace and on the device of ``X``.

@@ -15,7 +15,7 @@ from bochner import kernels
 from bochner._numerics.arrays import Array
 from bochner.features import FeatureSums, FourierFeatures
 from bochner.features.region import Region
-from bochner.frequencies import Envelope, Frequencies, ModulatingWaves
+from bochner.frequencies import CosineFactors, Envelope, Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.double_mixture.exact import Exact
 from bochner.learning.inference.basis import Grid, Matched, Plain
@@ -53,7 +53,7 @@ VALUES: Mapping[str, type] = MappingProxyType(
             Exact,
             Taylor,
             Envelope,
-            ModulatingWaves,
+            CosineFactors,
             Frequencies,
             Region,
             FeatureSums,
@@ -110,9 +110,12 @@ _SHAPES: Mapping[type, Mapping[str, str]] = MappingProxyType(
 """Shapes in letters, for the classes whose constructors do not check them."""
 
 _ARGUMENTS: Mapping[type, Mapping[str, str]] = MappingProxyType(
-    {Frequencies: {"rows": "omega", "rows_right": "nu"}}
+    {Frequencies: {"omega_blocks": "omega", "nu_blocks": "nu"}}
 )
 """What constructors call fields, where it is not their name."""
+
+_FORMER_NAMES: Mapping[str, str] = MappingProxyType({"ModulatingWaves": "CosineFactors"})
+"""Present names of classes that older files name otherwise."""
 
 _MAY_BE_UNKNOWN = frozenset((Convergence,))
 """Classes whose numbers may be NaN or infinite: too few draws tell nothing."""
@@ -185,6 +188,7 @@ def holds_function(cls: type) -> bool:
 
 def value_class(name: str) -> type:
     """Return the value class of a name, or raise ``ValueError``."""
+    name = _FORMER_NAMES.get(name, name)
     if name not in VALUES:
         raise ValueError(f"bochner has no class {name!r} of values")
     return VALUES[name]

@@ -31,12 +31,12 @@ class Scheme(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
         """Return one array of shape (m, block.dim) for each block of ``layout``."""
 
-    def hold(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        """Do what :meth:`fill` does, directions perhaps being held by blocks."""
-        return list(self.fill(layout, m, rng))
+    def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+        """Do what :meth:`sample` does, directions perhaps being held by blocks."""
+        return list(self.sample(layout, m, rng))
 
 
 class Blockwise(Scheme):
@@ -44,10 +44,10 @@ class Blockwise(Scheme):
 
     __slots__ = ()
 
-    def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
-        return [np.asarray(block) for block in self.hold(layout, m, rng)]
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+        return [np.asarray(block) for block in self.sample_lazy(layout, m, rng)]
 
-    def hold(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+    def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         streams = rng.spawn(len(layout))
         return [self._hold_block(block, m, s) for block, s in zip(layout, streams, strict=True)]
 
@@ -168,7 +168,7 @@ class QuasiMonteCarlo(Scheme):
     kernels", 2014.
     """
 
-    def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
         dims = [block.dim for block in layout]
         if sum(dims) > qmc.Sobol.MAXDIM:
             raise ValueError(
@@ -195,8 +195,8 @@ class Automatic(Scheme):
     ones.
     """
 
-    def fill(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
-        return Orthogonal().fill(layout, m, rng)
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+        return Orthogonal().sample(layout, m, rng)
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies import ModulatingWaves
+from bochner.frequencies import CosineFactors
 from bochner.sampling import Layout, Scheme
 from bochner.spectral.laws import Draw, Law
 
@@ -88,7 +88,7 @@ def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Sc
         # One layout for all, so that a quasi-random sequence fills it jointly.
         layout = tuple(block for law in laws for block in law.layout)
         ones, zeros = np.ones(m), np.zeros(m)
-        omegas = _assembled(laws, scheme.fill(layout, m, rng))
+        omegas = _assembled(laws, scheme.sample(layout, m, rng))
         draws = [Draw(omega, ones, zeros) for omega in omegas]
     else:
         streams = rng.spawn(len(laws))
@@ -181,7 +181,7 @@ class Mapped(Law):
                     "Modulated waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )
-            modulation = ModulatingWaves(modulation.v @ self.left.T, modulation.phase)
+            modulation = CosineFactors(modulation.v @ self.left.T, modulation.phase)
         nu = None
         if self.is_two_sided:
             nu = (omega if inner.nu is None else inner.nu) @ self.right.T

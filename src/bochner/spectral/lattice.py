@@ -105,7 +105,7 @@ class Lattice(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases, all of ratio one."""
-        (uniforms,) = scheme.fill(self.layout, m, rng)
+        (uniforms,) = scheme.sample(self.layout, m, rng)
         atoms = self._atoms(uniforms)
         return Draw(self.omega[atoms], np.ones(m), self.phase[atoms])
 

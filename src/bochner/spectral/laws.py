@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import ModulatingWaves
+from bochner.frequencies import CosineFactors
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -33,7 +33,7 @@ class Draw:
         :math:`\theta`.
     nu : ndarray of shape (m, d2) or None, default=None
         Frequencies of the right argument; ``None`` means ``omega``.
-    modulation : ModulatingWaves or None, default=None
+    modulation : CosineFactors or None, default=None
         Factors of every cosine at either argument.
     """
 
@@ -41,13 +41,13 @@ class Draw:
     ratio: Array
     phase: Array
     nu: Array | None = None
-    modulation: ModulatingWaves | None = None
+    modulation: CosineFactors | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with its rows in another order."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
-        waves = None if waves is None else ModulatingWaves(waves.v[order], waves.phase[order])
+        waves = None if waves is None else CosineFactors(waves.v[order], waves.phase[order])
         return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu, waves)
 
     def reflected(self, signs: Array) -> Draw:
@@ -127,15 +127,15 @@ class Law(ABC):
 
     def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
         """Return ``m`` frequencies of shape (m, dim), each following this law."""
-        return np.asarray(self.hold(m, rng, scheme))
+        return np.asarray(self.sample_lazy(m, rng, scheme))
 
-    def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
+    def sample_lazy(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
         """Do what :meth:`sample` does, frequencies perhaps being held by blocks."""
-        return self.assemble(scheme.fill(self.layout, m, rng))
+        return self.assemble(scheme.sample(self.layout, m, rng))
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies with their importance weights and phases."""
-        return Draw(self.hold(m, rng, scheme), np.ones(m), np.zeros(m))
+        return Draw(self.sample_lazy(m, rng, scheme), np.ones(m), np.zeros(m))
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
@@ -183,8 +183,8 @@ class Isotropic(Law):
         radius = self.radial.radius(np.asarray(uniforms), self.dim)
         return directions * radius[:, None] / as_array(self.length_scale)
 
-    def hold(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
-        return self.assemble(scheme.hold(self.layout, m, rng))
+    def sample_lazy(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
+        return self.assemble(scheme.sample_lazy(self.layout, m, rng))
 
 
 @dataclass(frozen=True, slots=True)

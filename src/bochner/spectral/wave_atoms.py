@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies import ModulatingWaves
+from bochner.frequencies import CosineFactors
 from bochner.kernels import ModulatedWaves
 from bochner.sampling import Layout, Scheme, Uniforms
 from bochner.spectral.laws import Draw, Law
@@ -21,14 +21,14 @@ class WaveAtoms(Law):
     Parameters
     ----------
     omega : ndarray of shape (n_atoms, d)
-    modulation : ModulatingWaves
+    modulation : CosineFactors
         Of as many factors.
     cumulative : ndarray of shape (n_atoms,)
         Sums of the atoms' probabilities, up to one.
     """
 
     omega: Array
-    modulation: ModulatingWaves
+    modulation: CosineFactors
     cumulative: Array
 
     @property
@@ -54,9 +54,9 @@ class WaveAtoms(Law):
         return self.omega[np.searchsorted(self.cumulative, blocks[0][:, 0], side="right")]
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        (uniforms,) = scheme.fill(self.layout, m, rng)
+        (uniforms,) = scheme.sample(self.layout, m, rng)
         atoms = np.searchsorted(self.cumulative, uniforms[:, 0], side="right")
-        waves = ModulatingWaves(self.modulation.v[atoms], self.modulation.phase[atoms])
+        waves = CosineFactors(self.modulation.v[atoms], self.modulation.phase[atoms])
         return Draw(self.omega[atoms], np.ones(m), np.zeros(m), modulation=waves)
 
 
@@ -69,5 +69,5 @@ def wave_atoms(kernel: ModulatedWaves) -> tuple[float, WaveAtoms]:
     phase = np.where(varying, np.asarray(kernel.phases), 0.0)
     cumulative = np.cumsum(mass) / mass.sum()
     cumulative[-1] = 1.0
-    law = WaveAtoms(np.asarray(kernel.frequencies), ModulatingWaves(v, phase), cumulative)
+    law = WaveAtoms(np.asarray(kernel.frequencies), CosineFactors(v, phase), cumulative)
     return float(mass.sum()), law

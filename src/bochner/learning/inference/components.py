@@ -8,7 +8,7 @@ from operator import add
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies, ModulatingWaves
+from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import ModulatedWaves, SpectralMixture
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.waves import Waves
@@ -73,7 +73,7 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
     each = [waves_in_units(waves, scaling) for waves in draws]
     frequencies = reduce(add, each)
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation = frequencies.modulation or ModulatingWaves.none(*frequencies.omega.shape)
+    modulation = frequencies.modulation or CosineFactors.none(*frequencies.omega.shape)
     omega = frequencies.omega[kept]
     weight = np.full(len(omega), 1.0 / len(omega))
     return modulated_waves(weight, omega, modulation.v[kept], modulation.phase[kept])
@@ -90,7 +90,7 @@ def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
     phase = np.where(waves.v.any(axis=1), waves.phase - 0.5 * v @ scaling.centre, 0.0)
     # Amplitudes are sqrt(2) times the factors.
     weight[which] *= 2.0
-    return Frequencies(omega, weight, modulation=ModulatingWaves(v, phase))
+    return Frequencies(omega, weight, modulation=CosineFactors(v, phase))
 
 
 def modulated_waves(

@@ -11,7 +11,7 @@ from bochner._numerics.namespaces import like, namespace, on_device, widened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ModulatingWaves:
+class CosineFactors:
     r"""One wave for each frequency, a factor of its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
@@ -36,8 +36,8 @@ class ModulatingWaves:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.frequencies import ModulatingWaves
-    >>> waves = ModulatingWaves(v=[[2.0], [2.0]], phase=[0.0, -np.pi / 2])
+    >>> from bochner.frequencies import CosineFactors
+    >>> waves = CosineFactors(v=[[2.0], [2.0]], phase=[0.0, -np.pi / 2])
     >>> waves.factors([[0.0], [np.pi / 2]]).round(12)
     array([[1., 0.],
            [0., 1.]])
@@ -54,17 +54,17 @@ class ModulatingWaves:
         object.__setattr__(self, "phase", frozen_array("phase", phase, v.shape[:1]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ModulatingWaves, (self.v, self.phase)
+        return CosineFactors, (self.v, self.phase)
 
     @classmethod
-    def none(cls, m: int, dim: int) -> "ModulatingWaves":
+    def none(cls, m: int, dim: int) -> "CosineFactors":
         """Return the waves of ``m`` factors that are one everywhere."""
         return cls(np.zeros((m, dim)), np.zeros(m))
 
-    def joined(self, other: "ModulatingWaves") -> "ModulatingWaves":
+    def joined(self, other: "CosineFactors") -> "CosineFactors":
         """Return the factors of both, one after the other."""
         v, phase = (np.concatenate(pair) for pair in ((self.v, other.v), (self.phase, other.phase)))
-        return ModulatingWaves(v, phase)
+        return CosineFactors(v, phase)
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d)."""

@@ -11,12 +11,12 @@ from scipy import sparse
 import bochner
 from bochner import Frequencies
 from bochner._numerics import limits
-from bochner.frequencies import Envelope, ModulatingWaves
+from bochner.frequencies import CosineFactors, Envelope
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(11, 3)), RNG.normal(size=(7, 3))
 V, PSI = RNG.normal(size=(4, 3)), RNG.uniform(-3.0, 3.0, 4)
-WAVES = ModulatingWaves(V, PSI)
+WAVES = CosineFactors(V, PSI)
 OMEGA, WEIGHT, PHASE = RNG.normal(size=(4, 3)), np.array([1.0, -0.5, 2.0, 0.25]), RNG.random(4)
 ENVELOPE = Envelope([0.1, 0.0, 0.2, 0.3], [6.0, 0.0, 6.0, 6.0])
 PLAIN = Frequencies(OMEGA, WEIGHT, PHASE, OMEGA + 0.3, ENVELOPE)
@@ -31,11 +31,11 @@ def factor(x, j):
 def test_factors_are_the_formula():
     expected = [[factor(x, j) for j in range(4)] for x in X]
     assert_allclose(WAVES.factors(X), expected, atol=1e-14)
-    assert_allclose(ModulatingWaves.none(2, 3).factors(X), np.ones((11, 2)), rtol=1e-15)
+    assert_allclose(CosineFactors.none(2, 3).factors(X), np.ones((11, 2)), rtol=1e-15)
 
 
 def test_two_pairs_of_factors_are_a_wave_of_the_midpoint():
-    quarter = ModulatingWaves(V, PSI - 0.5 * np.pi)
+    quarter = CosineFactors(V, PSI - 0.5 * np.pi)
     x, y = X[:7], Y
     found = WAVES.factors(x) * WAVES.factors(y) - quarter.factors(x) * quarter.factors(y)
     assert_allclose(found, np.cos(0.5 * (x + y) @ V.T + 2.0 * PSI), atol=1e-14)
@@ -115,7 +115,7 @@ def test_copies_and_model_files_hold_the_waves(tmp_path):
 )
 def test_bad_arrays_are_refused(v, phase, message):
     with pytest.raises(ValueError, match=message):
-        ModulatingWaves(v, phase)
+        CosineFactors(v, phase)
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_bad_arrays_are_refused(v, phase, message):
 )
 def test_waves_must_fit_the_frequencies(m, nu):
     with pytest.raises(ValueError, match="modulation has waves of shape"):
-        Frequencies(OMEGA, WEIGHT, nu=nu, modulation=ModulatingWaves(V[:m], PSI[:m]))
+        Frequencies(OMEGA, WEIGHT, nu=nu, modulation=CosineFactors(V[:m], PSI[:m]))
