@@ -1,24 +1,21 @@
-"""Models of whole tables: encoding, kernel and noise chosen from the data."""
+"""Models of whole tables with a fixed kernel, chosen by evidence."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.progress import Progress, silent
+from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.asymmetry import refuse_asymmetric
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import TableModel, as_numbers
+from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel, named_kernel
@@ -39,7 +36,15 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
     "normal_quantile",
 )
 _MOST_QMC_INPUTS = 256
-_SEARCH_ROWS, _CHOICE_ROWS = 800, 5000
+"""Most encoded columns for quasi-Monte Carlo frequencies; beyond, Sobol' points are no more even
+than orthogonal blocks, and they take longer to scramble."""
+
+_SEARCH_ROWS = 800
+"""Rows of the search for kernels by exact evidence, whose time grows with the cube of the rows."""
+
+_CHOICE_ROWS = 5000
+"""Rows of the choice among the kernels found, with random features: time grows linearly."""
+
 _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
     {
         "auto": FAMILIES,
@@ -48,12 +53,13 @@ _SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
         "anova": ANOVA_FAMILIES,
     }
 )
+"""Families of kernels to search, by the value of ``kernel``."""
 
 Choice = tuple[TableEncoder, Sequence[Kernel | str]]
 
 
-class KernelTable(TableModel):
-    """A ridge head on random features of an encoded table, all chosen by evidence."""
+class FixedKernelTable(TableModel):
+    """A table model that chooses a kernel by evidence and fits a ridge head on its features."""
 
     _head_class: ClassVar[type[RidgeHead]]
     _criterion: ClassVar[type[PairCriterion]]
@@ -70,61 +76,44 @@ class KernelTable(TableModel):
         self.random_state = random_state
 
     @abstractmethod
-    def _targets(self, y: NDArray[Any]) -> Array:
-        """Return targets (n, t) of order one for the search."""
+    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return the target (n,) of the head."""
 
-    def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
-        """Choose encoding, kernel and noise, and fit to all rows.
+    @abstractmethod
+    def _search_targets(self, y: NDArray[Any]) -> Array:
+        """Return targets (n, t) of order one for the search, given those of the head."""
 
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
-            Numbers, text and dates; see :class:`TableEncoder`.
-        y : array-like of shape (n,)
-        progress : callable, default=silent
-            Called with a line of text before every step.
-
-        Returns
-        -------
-        self : TableModel
-
-        Raises
-        ------
-        ValueError
-            If the table or the target cannot be learned from, or the kernel is asymmetric.
-        """
-        y = self._read_target(X, y)
+    def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, RidgeHead]:
         count_frequencies(self.n_components)
         self._check_kernel()
+        y = self._head_target(y)
         search_rng, choice_rng, head_rng = generators(self.random_state, 3)
-        targets = self._targets(y)
         seed = int(head_rng.integers(2**31))
         # On matrices this small, threads of BLAS cost more than they gain.
         with single_threaded_blas():
-            choices = self._choices(X, targets, search_rng, progress)
+            choices = self._choices(X, self._search_targets(y), search_rng, progress)
             progress("choosing among the fitted kernels")
             rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
             encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
         progress("fitting all rows")
-        head.fit(encoder.transform(X), self._head_target(y))
-        return self._remember(encoder, head, len(y))
+        head.fit(encoder.transform(X), y)
+        return encoder, head
 
     def _check_kernel(self) -> None:
-        if isinstance(self.kernel, str):
-            if self.kernel not in _SEARCHED:
-                named_kernel(self.kernel, also=_SEARCHED)
-        elif not isinstance(self.kernel, Kernel):
+        if isinstance(self.kernel, Kernel):
+            refuse_asymmetric(self.kernel, associated=False)
+        elif not isinstance(self.kernel, str):
             raise TypeError(
                 f"kernel must be one of {', '.join(map(repr, _SEARCHED))}, the name of another "
                 f"kernel, or a Kernel, got {self.kernel!r}."
             )
-        else:
-            refuse_asymmetric(self.kernel, associated=False)
+        elif self.kernel not in _SEARCHED:
+            named_kernel(self.kernel, also=_SEARCHED)
 
     def _choices(
         self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress
     ) -> list[Choice]:
-        """Return encoders and kernels to choose from."""
+        """Return encoders, each with kernels to choose from."""
         encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
         if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
             return [(encoder, [self.kernel]) for encoder in encoders]
@@ -141,18 +130,27 @@ class KernelTable(TableModel):
 
     def _best(
         self, choices: list[Choice], X: Any, y: NDArray[Any], seed: int
-    ) -> tuple[TableEncoder, Any]:
-        """Return the encoder and the head of greatest evidence with the features in use.
+    ) -> tuple[TableEncoder, RidgeHead]:
+        """Return the encoder and the head with the greatest evidence of the random features.
 
-        The first kernel of every choice is compared; of the best choice, richer kernels follow
-        while the evidence grows, where the targets are such that it can be trusted that far.
+        The first kernels of all choices are compared. Of the best choice, richer kernels are
+        tried as long as the evidence grows. They are not tried for classes, whose indicators are
+        not Gaussian, so that the evidence is no guide there.
         """
-        y = self._head_target(y)
 
         def fitted(encoder: TableEncoder, kernel: Kernel | str) -> Any:
             encoded = encoder.transform(X)
             scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
-            return self._head(kernel, scheme, seed).fit(encoded, y)
+            head = self._head_class(
+                kernel,
+                self.n_components,
+                "evidence",
+                length_scale="evidence",
+                scheme=scheme,
+                fit_intercept=True,
+                random_state=seed,
+            )
+            return head.fit(encoded, y)
 
         heads = [fitted(encoder, kernels[0]) for encoder, kernels in choices]
         best = max(range(len(heads)), key=lambda index: heads[index].log_evidence_)
@@ -164,27 +162,6 @@ class KernelTable(TableModel):
             head = richer
         return encoder, head
 
-    def _head(self, kernel: Kernel | str, scheme: str, seed: int) -> RidgeHead:
-        return self._head_class(
-            kernel,
-            self.n_components,
-            "evidence",
-            length_scale="evidence",
-            scheme=scheme,
-            fit_intercept=True,
-            random_state=seed,
-        )
-
-    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The chosen kernel, on the encoded table."""
-        check_is_fitted(self, "head_")
-        kernel: Kernel = self.head_.kernel_
-        return kernel
-
 
 @persistable(
     encoder_=TableEncoder,
@@ -193,19 +170,18 @@ class KernelTable(TableModel):
     target_mean_=float,
     target_scale_=float,
 )
-class TableRegressor(RegressorMixin, KernelTable):
-    r"""Regression on a table, with predictive uncertainty and nothing to choose.
+class TableRegressor(RegressionTable, FixedKernelTable):
+    r"""Regression on a table, with predictive uncertainty and no parameters to choose.
 
     Encoding (standardised or by quantiles), kernel (Gaussian, Matérn, ANOVA of order one to
-    three), a length scale and an inclusion for every input, and noise are all chosen by
-    evidence: exact on at most 800 rows, then with the features in use on at most
-    5000.
+    three), a length scale and an inclusion for each input, and the noise are chosen by evidence:
+    exactly on at most 800 rows, then with random features on at most 5000.
 
     Parameters
     ----------
     kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
-        ``"auto"`` compares all families; other names take one length scale by evidence; a
-        Kernel object acts on the encoded table as it is.
+        ``"auto"`` compares all families. Kernels with another name get one length scale by
+        evidence. A Kernel object is used as it is on the encoded table.
     n_components : int, default=1024
         Number of real features, even.
     random_state : int, RandomState instance or None, default=None
@@ -214,11 +190,13 @@ class TableRegressor(RegressorMixin, KernelTable):
     ----------
     encoder_ : TableEncoder
     head_ : KreinRidge
-        On the encoded table and the standardised target.
+        Model of the encoded columns and the standardised target.
     kernel_ : Kernel
+        The chosen kernel, on the encoded columns.
     record_ : dict
-        Plain facts about the fit, kept in model files; add your own.
+        Plain facts about the fit, stored in model files; entries may be added.
     target_mean_, target_scale_ : float
+        Mean and standard deviation of the training target.
 
     Examples
     --------
@@ -234,32 +212,24 @@ class TableRegressor(RegressorMixin, KernelTable):
     _head_class = KreinRidge
     _criterion = ExactEvidence
 
-    def _read_target(self, X: Any, y: Any) -> NDArray[Any]:
-        return as_numbers(super()._read_target(X, y))
-
-    def _targets(self, y: NDArray[Any]) -> Array:
+    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
         self.target_mean_ = float(y.mean())
         self.target_scale_ = float(y.std()) or 1.0
-        return self._head_target(y)[:, None]
+        return (y - self.target_mean_) / self.target_scale_
 
-    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        standardised: Array = (y - self.target_mean_) / self.target_scale_
-        return standardised
+    def _search_targets(self, y: NDArray[Any]) -> Array:
+        return y[:, None]
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictive means (n,) and, if asked for, standard deviations with noise."""
-        check_is_fitted(self, "head_")
-        mean, std = self.head_.predict(self.encoder_.transform(X), return_std=True)
-        mean = self.target_mean_ + self.target_scale_ * mean
-        return (mean, self.target_scale_ * std) if return_std else mean
+    def _units(self) -> tuple[float, float]:
+        return self.target_mean_, self.target_scale_
 
 
 @persistable(encoder_=TableEncoder, head_=KreinRidgeClassifier, record_=dict[str, Any])
-class TableClassifier(ClassifierMixin, KernelTable):
-    r"""Classification on a table, with nothing to choose.
+class TableClassifier(ClassificationTable, FixedKernelTable):
+    r"""Classification on a table, with no parameters to choose.
 
-    As :class:`TableRegressor`, but length scales and inclusions minimise the leave-one-out
-    squared error of the class indicators, which are no Gaussian draws.
+    The model is chosen as in :class:`TableRegressor`, but length scales and inclusions minimise
+    the leave-one-out squared error of the class indicators, because these are not Gaussian.
 
     Parameters
     ----------
@@ -268,9 +238,9 @@ class TableClassifier(ClassifierMixin, KernelTable):
 
     Attributes
     ----------
-    encoder_ : TableEncoder
+    encoder_, kernel_, record_
+        As in :class:`TableRegressor`.
     head_ : KreinRidgeClassifier
-    kernel_ : Kernel
     classes_ : ndarray of shape (n_classes,)
 
     Examples
@@ -286,33 +256,11 @@ class TableClassifier(ClassifierMixin, KernelTable):
     _head_class = KreinRidgeClassifier
     _criterion = LeaveOneOut
 
-    def _targets(self, y: NDArray[Any]) -> Array:
-        check_classification_targets(y)
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"TableClassifier needs at least two classes, got 1 class: {classes[0]!r}."
-            )
-        return Indicators(classes)(y)
+    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The class labels, sorted."""
-        check_is_fitted(self, "head_")
-        classes: NDArray[Any] = self.head_.classes_
-        return classes
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the predicted class of each row, of shape (n,)."""
-        check_is_fitted(self, "head_")
-        labels: NDArray[Any] = self.head_.predict(self.encoder_.transform(X))
-        return labels
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities, of shape (n, n_classes)."""
-        check_is_fitted(self, "head_")
-        probability: Array = self.head_.predict_proba(self.encoder_.transform(X))
-        return probability
+    def _search_targets(self, y: NDArray[Any]) -> Array:
+        return Indicators(np.unique(y))(y)
 
 
 def _rows(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -1,1 +1,0 @@
-"""Pictures: results in, figure out, no computation."""
