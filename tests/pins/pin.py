@@ -800,7 +800,7 @@ def write(folder: Path, only: str) -> int:
             arrays[f"{name}/error"] = np.array(type(error).__name__)
             refused.append(f"{name}: {traceback.format_exception_only(error)[-1].strip()[:150]}")
             continue
-        arrays |= {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+        arrays |= named(name, found)
         if isinstance(made, Fit):
             try:
                 bochner.save(made.model, file_of(folder, name))
@@ -811,6 +811,12 @@ def write(folder: Path, only: str) -> int:
     print(*refused, sep="\n")
     print(f"{len(arrays)} arrays, {saved} model files, {len(refused)} refusals, in {folder}")
     return 0
+
+
+def named(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return plain arrays by their full names; labels become text."""
+    arrays = {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+    return {key: a.astype(str) if a.dtype == object else a for key, a in arrays.items()}
 
 
 def difference(a: Any, b: Any) -> float:
@@ -871,7 +877,7 @@ def models(folder: Path, only: str) -> int:
             print(f"refused  {name}: {type(error).__name__}: {error}")
             refused += 1
             continue
-        mine = {f"{name}/{key}": np.asarray(value) for key, value in found.items()}
+        mine = named(name, found)
         first |= {key: value for key, value in expected.items() if key in mine}
         second |= mine
     print(f"{refused} model files were refused")
