@@ -19,6 +19,7 @@ from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.persist import load, save
+from bochner.registry import register
 from bochner.spectral import spectral_measure
 from bochner.tables.encoder import TableEncoder
 
@@ -49,6 +50,7 @@ __all__ = [
     "diagnose",
     "kernels",
     "load",
+    "register",
     "save",
     "spectral_measure",
 ]

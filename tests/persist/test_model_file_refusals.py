@@ -15,7 +15,7 @@ from safetensors.numpy import save as safetensors
 import bochner
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
 from bochner.kernels import Gaussian, Kernel
-from bochner.persist import ModelFileError, container, persistable
+from bochner.persist import ModelFileError, container
 from bochner.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(0)
@@ -404,11 +404,13 @@ def test_no_function_is_loaded(name, function, path):
 def test_a_name_cannot_be_taken_twice():
     other = type("KreinRidge", (KreinRidgeClassifier,), {"__module__": "elsewhere"})
     with pytest.raises(ValueError, match="KreinRidge in model files is already"):
-        persistable(level_=float)(other)
+        bochner.register(other)
     kernel = type("Gaussian", (KreinRidge,), {"__module__": "elsewhere"})
     with pytest.raises(ValueError, match="Gaussian in model files is already"):
-        persistable(level_=float)(kernel)
-    assert persistable(**{})(type("Free", (KreinRidge,), {})).__name__ == "Free"
+        bochner.register(kernel)
+    assert bochner.register(type("Free", (KreinRidge,), {})).__name__ == "Free"
+    with pytest.raises(TypeError, match="Expected a dataclass or an estimator"):
+        bochner.register(int)
 
 
 def loads_equal_or_is_refused(path, expected):

@@ -27,7 +27,6 @@ from bochner import (
 )
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Kernel, Matern, SpectralMixture
-from bochner.persist import persistable
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
@@ -88,11 +87,13 @@ WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
 ON_THE_SPHERE = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-@persistable(
-    encoder_=TableEncoder, head_=KreinRidge | KreinRidgeClassifier, notes_=dict[str, float]
-)
+@bochner.register
 class Pair(BaseEstimator):
     """An encoder and a head, nested as parameters and as attributes."""
+
+    encoder_: TableEncoder
+    head_: KreinRidge | KreinRidgeClassifier
+    notes_: dict[str, float]
 
     def __init__(self, encoder=None, head=None):
         self.encoder = encoder

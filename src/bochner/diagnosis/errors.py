@@ -13,7 +13,7 @@ from bochner.features.approximation import Recipe, approximate
 from bochner.features.one_sided import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import Auto, Lattice, Law, Mapped, SpectralMeasure
+from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
 from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Setting
 
@@ -129,7 +129,7 @@ def features_of(
     reason, refused = "", False
     try:
         measures = _measures(kernel, split, n_frequencies)
-    except (TypeError, NotImplementedError, ValueError) as problem:
+    except (NoMeasureError, ValueError) as problem:
         reason, refused = str(problem), isinstance(problem, ValueError)
     fitted = _least_squares_error(kernel.__call__ if refused else kernel, split, middle, rng)
     errors = []

@@ -1,12 +1,11 @@
 """What the regressor and the classifier that learn their kernel share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,18 +32,6 @@ from bochner.learning.inference.plan import learn
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
 from bochner.learning.inference.settings import Data, Settings
-
-BANK_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
-    {
-        "learned_": list[Learned],
-        "convergence_": list[Convergence],
-        "kernel_": Kernel,
-        "relevance_": Relevance,
-        "_scaling": Scaling,
-        "_trend": Trend,
-    }
-)
-"""What both learn, for model files."""
 
 _BAD_RHAT, _FEW = 1.3, 10.0
 

@@ -16,21 +16,13 @@ from bochner.features.length_scales import AnyKernel
 from bochner.features.parameters import count_frequencies
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel
 from bochner.learning.singular import SingularComponents, triangular_factor
-from bochner.persist import persistable
+from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
 
-@persistable(
-    kernel_=Kernel,
-    frequencies_=Frequencies,
-    signature_=Array,
-    _region=Region | None,
-    components_=SingularComponents,
-    _n_features_out=int,
-)
+@register
 class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""The singular value decomposition of an asymmetric kernel's Gram matrix, through features.
 
@@ -90,6 +82,13 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     >>> bool(np.allclose(model.singular_values_, values[:3]))
     True
     """
+
+    kernel_: AnyKernel
+    frequencies_: Frequencies
+    signature_: Array
+    _region: Region | None
+    components_: SingularComponents
+    _n_features_out: int
 
     def __init__(
         self,

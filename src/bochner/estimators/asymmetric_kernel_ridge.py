@@ -17,25 +17,16 @@ from bochner.features.parameters import count_frequencies
 from bochner.features.region import Region, check_rows
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel
 from bochner.learning.asymmetric_ridge import fit_composed, right_gram
 from bochner.learning.pair_features import PairFeatures
 from bochner.learning.pair_ridge import PairSolution, best_pair_alpha, fit_pairs
 from bochner.learning.ridge import RidgePosterior
-from bochner.persist import persistable
+from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
 
-@persistable(
-    kernel_=Kernel,
-    frequencies_=Frequencies,
-    signature_=Array,
-    _region=Region | None,
-    posterior_=RidgePosterior | PairSolution,
-    _single_target=bool,
-    _target_origin=Array,
-)
+@register
 class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Ridge regression with a kernel that need not be symmetric, in one of two forms.
 
@@ -119,6 +110,12 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     posterior_: RidgePosterior | PairSolution
+    kernel_: AnyKernel
+    frequencies_: Frequencies
+    signature_: Array
+    _region: Region | None
+    _single_target: bool
+    _target_origin: Array
 
     def __init__(
         self,

@@ -10,15 +10,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank import BaNK, positive_rows
 from bochner.estimators._bank_problems import OneAgainstRest, Problems
 from bochner.estimators.dask_collections import is_dask, lazily
 from bochner.estimators.validation import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
-from bochner.persist import persistable
+from bochner.registry import register
 
 
-@persistable(**BANK_ATTRIBUTES, classes_=NDArray[Any])
+@register
 class BaNKClassifier(ClassifierMixin, BaNK):
     r"""Classification with a kernel that is learned, and probabilities that average it.
 

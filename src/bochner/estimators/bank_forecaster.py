@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
 from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.persist import persistable
+from bochner.registry import register
 
 _RATIO = 0.25
 
 
-@persistable(models_=list[BaNKRegressor])
+@register
 class BaNKForecaster(RegressorMixin, BaseEstimator):
     r"""Many short chains of :class:`bochner.BaNKRegressor`, beside trends of several degrees.
 

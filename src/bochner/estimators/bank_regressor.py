@@ -9,15 +9,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FLOAT64_EPS
-from bochner.estimators._bank import BANK_ATTRIBUTES, BaNK, positive_rows
+from bochner.estimators._bank import BaNK, positive_rows
 from bochner.estimators._bank_problems import Problems, Standardised
 from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
 from bochner.estimators.validation import checked_weight
 from bochner.learning.inference.preparation import distinct_rows
-from bochner.persist import persistable
+from bochner.registry import register
 
 
-@persistable(**BANK_ATTRIBUTES, target_mean_=float, target_scale_=float)
+@register
 class BaNKRegressor(RegressorMixin, BaNK):
     r"""Regression with a kernel that is learned, and honest uncertainty.
 

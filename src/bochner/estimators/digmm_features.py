@@ -24,7 +24,7 @@ from bochner.learning.double_mixture.expectation import Expectation, MixtureSett
 from bochner.learning.double_mixture.learned_mixture import LearnedMixture
 from bochner.learning.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_taylor import Taylor
-from bochner.persist import persistable
+from bochner.registry import register
 
 EXPECTATIONS: Mapping[str, Expectation] = MappingProxyType({"exact": Exact(), "taylor": Taylor()})
 
@@ -37,21 +37,7 @@ _POOR_FIT = 0.5
 _LARGEST_ENTRY = 1e150
 
 
-@persistable(
-    kernel_=Kernel,
-    positive_=SpectralMixture | None,
-    negative_=SpectralMixture | None,
-    frequencies_=Frequencies,
-    responsibilities_=tuple[Array | None, ...],
-    n_used_=tuple[int, ...],
-    signature_=Array,
-    elbo_=Array,
-    changes_=Array,
-    noise_=float,
-    sketch_indices_=NDArray[np.integer[Any]],
-    n_iter_=int,
-    _n_features_out=int,
-)
+@register
 class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
 
@@ -166,6 +152,20 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     >>> map.fit(X, similarity=np.tanh(2.0 * k(X))).signature_.shape
     (512,)
     """
+
+    kernel_: Kernel
+    positive_: SpectralMixture | None
+    negative_: SpectralMixture | None
+    frequencies_: Frequencies
+    responsibilities_: tuple[Array | None, ...]
+    n_used_: tuple[int, ...]
+    signature_: Array
+    elbo_: Array
+    changes_: Array
+    noise_: float
+    sketch_indices_: NDArray[np.integer[Any]]
+    n_iter_: int
+    _n_features_out: int
 
     def __init__(
         self,
@@ -303,12 +303,12 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         by_sign = {part.sign: part for part in learned.parts}
         parts = by_sign.get(1.0), by_sign.get(-1.0)
         self.kernel_ = learned.kernel
-        self.positive_, self.negative_ = (part and part.kernel for part in parts)
+        self.positive_, self.negative_ = (None if part is None else part.kernel for part in parts)
         self.n_used_ = tuple(part.n_used if part else 0 for part in parts)
         self.frequencies_ = frequencies
         omega, positive = frequencies.omega, frequencies.weight > 0.0
         self.responsibilities_ = tuple(
-            part and part.responsibilities(omega[mine])
+            None if part is None else part.responsibilities(omega[mine])
             for part, mine in zip(parts, (positive, ~positive), strict=True)
         )
         self.signature_ = frequencies.signature[: self.n_components]

@@ -4,22 +4,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES
 from bochner.estimators._bank_settings import check_name
 from bochner.estimators._gabasr import locally_stationary
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.learning.inference.models import Model
 from bochner.learning.inference.settings import Settings
-from bochner.persist import persistable
+from bochner.registry import register
 
 _ENVELOPES = ("learned", "constant")
 _LIKELIHOODS = ("logistic", "paper")
 
 
-@persistable(**BANK_ATTRIBUTES, classes_=NDArray[Any])
+@register
 class GaBaSRClassifier(BaNKClassifier):
     r"""Classification with a locally stationary kernel that is learned.
 

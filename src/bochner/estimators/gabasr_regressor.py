@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BANK_ATTRIBUTES
 from bochner.estimators._gabasr import locally_stationary
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.learning.inference.models import Model
-from bochner.persist import persistable
+from bochner.registry import register
 
 _ENVELOPES = ("learned", "signal", "noise", "constant")
 
 
-@persistable(**BANK_ATTRIBUTES, target_mean_=float, target_scale_=float)
+@register
 class GaBaSRRegressor(BaNKRegressor):
     r"""Regression with a locally stationary kernel that is learned.
 

@@ -9,15 +9,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.namespaces import float_types, like, to_numpy
 from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
-from bochner.estimators.ridge_head import HEAD_ATTRIBUTES, RidgeHead
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.row_sources import row_chunks
 from bochner.estimators.validation import checked_weight
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
-from bochner.persist import persistable
+from bochner.registry import register
 
 
-@persistable(**HEAD_ATTRIBUTES, _single_target=bool, _target_origin=Array)
+@register
 class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
@@ -126,6 +126,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     >>> bool(0.07 < np.median(std) < 0.13)
     True
     """
+
+    _single_target: bool
+    _target_origin: Array
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.

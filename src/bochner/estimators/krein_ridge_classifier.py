@@ -11,15 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.namespaces import float_types, to_numpy
 from bochner.estimators.dask_collections import is_dask, lazily
-from bochner.estimators.ridge_head import HEAD_ATTRIBUTES, RidgeHead
+from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.row_sources import labels_of, row_chunks
 from bochner.estimators.validation import checked_weight
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Indicators
-from bochner.persist import persistable
+from bochner.registry import register
 
 
-@persistable(**HEAD_ATTRIBUTES, classes_=NDArray[Any])
+@register
 class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 

@@ -16,7 +16,7 @@ from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
 from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
-from bochner.persist import persistable
+from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 
 _CLIP = 3.0
@@ -76,12 +76,7 @@ class LearnedTable(TableModel):
         return super().encode(X)[:, self.varying_]
 
 
-@persistable(
-    encoder_=TableEncoder,
-    head_=BaNKRegressor,
-    varying_=NDArray[np.int64],
-    record_=dict[str, Any],
-)
+@register
 class LearnedTableRegressor(RegressionTable, LearnedTable):
     """Regression on a table with a learned kernel.
 
@@ -122,15 +117,12 @@ class LearnedTableRegressor(RegressionTable, LearnedTable):
     True
     """
 
+    head_: BaNKRegressor
+
     _heads = MappingProxyType({"constant": BaNKRegressor, "learned": GaBaSRRegressor})
 
 
-@persistable(
-    encoder_=TableEncoder,
-    head_=BaNKClassifier,
-    varying_=NDArray[np.int64],
-    record_=dict[str, Any],
-)
+@register
 class LearnedTableClassifier(ClassificationTable, LearnedTable):
     """Classification on a table with a learned kernel.
 
@@ -158,5 +150,7 @@ class LearnedTableClassifier(ClassificationTable, LearnedTable):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
+
+    head_: BaNKClassifier
 
     _heads = MappingProxyType({"constant": BaNKClassifier, "learned": GaBaSRClassifier})

@@ -1,9 +1,7 @@
 """What the ridge regressor and classifier share: features, sums and their solution."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from bochner.features.region import Region, check_rows
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
-from bochner.kernels import KERNELS_BY_DIMENSION, Kernel, named_kernel
+from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import KreinSolution, fit_krein
 from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
@@ -33,18 +31,6 @@ from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
-
-HEAD_ATTRIBUTES: Mapping[str, Any] = MappingProxyType(
-    {
-        "kernel_": Kernel,
-        "frequencies_": Frequencies,
-        "signature_": Array,
-        "_region": Region | None,
-        "sums_": FeatureSums | None,
-        "posterior_": RidgePosterior | KreinSolution | IterativeSolution,
-    }
-)
-"""What every head learns, for model files."""
 
 
 class RidgeHead(BaseEstimator, ABC):

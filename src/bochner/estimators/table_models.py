@@ -28,7 +28,7 @@ from bochner.learning.families import (
     Family,
 )
 from bochner.learning.kernel_search import search_kernel
-from bochner.persist import persistable
+from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
@@ -163,13 +163,7 @@ class FixedKernelTable(TableModel):
         return encoder, head
 
 
-@persistable(
-    encoder_=TableEncoder,
-    head_=KreinRidge,
-    record_=dict[str, Any],
-    target_mean_=float,
-    target_scale_=float,
-)
+@register
 class TableRegressor(RegressionTable, FixedKernelTable):
     r"""Regression on a table, with predictive uncertainty and no parameters to choose.
 
@@ -209,6 +203,10 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     True
     """
 
+    head_: KreinRidge
+    target_mean_: float
+    target_scale_: float
+
     _head_class = KreinRidge
     _criterion = ExactEvidence
 
@@ -224,7 +222,7 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         return self.target_mean_, self.target_scale_
 
 
-@persistable(encoder_=TableEncoder, head_=KreinRidgeClassifier, record_=dict[str, Any])
+@register
 class TableClassifier(ClassificationTable, FixedKernelTable):
     r"""Classification on a table, with no parameters to choose.
 
@@ -252,6 +250,8 @@ class TableClassifier(ClassificationTable, FixedKernelTable):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
+
+    head_: KreinRidgeClassifier
 
     _head_class = KreinRidgeClassifier
     _criterion = LeaveOneOut

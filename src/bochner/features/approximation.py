@@ -17,7 +17,7 @@ from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral import Decomposition, Pairing, SpectralMeasure, profile
+from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
 from bochner.spectral.data import Rows
 from bochner.spectral.decompositions import Auto, Setting, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample
@@ -171,7 +171,7 @@ def _measure(
     if not isinstance(kernel, Kernel):
         if or_none:
             return None
-        raise TypeError(
+        raise NoMeasureError(
             f"Nothing is known of the spectrum of the function {kernel!r}: use "
             f"weights='least_squares', or one of Radial(function) and DotProduct(function) if it "
             f"depends on the distance or the inner product alone."
@@ -184,7 +184,7 @@ def _measure(
     decomposition = resolve_decomposition(recipe.decomposition)
     try:
         return decomposition.measure(kernel, setting).paired(recipe.pairs)
-    except (TypeError, NotImplementedError):
+    except NoMeasureError:
         if or_none and isinstance(decomposition, Auto):
             return None
         raise

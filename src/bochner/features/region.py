@@ -9,8 +9,10 @@ from bochner._numerics.arrays import Array, frozen_array, squared_norms
 from bochner._numerics.namespaces import host_view
 from bochner._numerics.warn import warn_user
 from bochner.kernels import Kernel
+from bochner.registry import register
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
     """The rows at a distance from a centre between two bounds.

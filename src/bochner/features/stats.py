@@ -14,8 +14,10 @@ from bochner.features.chunks import Chunk
 from bochner.features.products import DeviceProducts, HostProducts, Products
 from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
+from bochner.registry import register
 
 
+@register(shapes={"gram": "pp", "cross": "pt", "square": "t", "features": "p", "targets": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSums:
     r"""Weighted sums over rows of features ``z`` (p of them) and targets ``y`` (t of them).

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, stacked_rows
+from bochner._numerics.arrays import FLOATS, Array, stacked_rows
 from bochner._numerics.namespaces import (
     float_types,
     host_view,
@@ -21,15 +21,17 @@ from bochner._numerics.namespaces import (
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import check_dtype, count_frequencies, generators
-from bochner.features.region import check_rows
+from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
 OUTPUTS = ("left", "concatenated")
 
 
+@register
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random Fourier features of a kernel.
 
@@ -132,6 +134,15 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     >>> bool(np.abs((left * map.signature_) @ right.T - k(X)).max() < 0.1)
     True
     """
+
+    kernel_: AnyKernel
+    frequencies_: Frequencies
+    signature_: Array
+    max_error_: float | None
+    predicted_error_: float | None
+    fit_error_: float | None
+    _region: Region | None
+    _n_features_out: int
 
     def __init__(
         self,

@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array
 from bochner._numerics.namespaces import like, namespace, on_device, widened
+from bochner.registry import register
 
 
+@register(former_names=("ModulatingWaves",))
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
     r"""One wave for each frequency, a factor of its features.

@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
 from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
+from bochner.registry import register
 
 _SILENCE = 8.0
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
     r"""One factor for each frequency, for inputs in a ball.

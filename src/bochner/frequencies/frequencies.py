@@ -13,9 +13,11 @@ from bochner._numerics.namespaces import float_types, like, on_device, same_name
 from bochner.frequencies.cosine_factors import CosineFactors
 from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.maps import DeviceMap, trigonometric_features
+from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
 
 
+@register(arguments={"omega_blocks": "omega", "nu_blocks": "nu"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
     r"""The finite sum that approximates a kernel, and its features.

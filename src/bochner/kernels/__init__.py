@@ -3,6 +3,8 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
+import inspect
+
 from bochner.kernels._base import Kernel
 from bochner.kernels._named import (
     KERNELS_BY_DIMENSION,
@@ -35,6 +37,7 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
+from bochner.registry import register
 
 __all__ = [
     "KERNELS_BY_DIMENSION",
@@ -80,3 +83,7 @@ __all__ = [
     "kernel_called",
     "named_kernel",
 ]
+
+for _cls in [value for value in globals().values() if inspect.isclass(value)]:
+    if issubclass(_cls, Kernel) and not inspect.isabstract(_cls):
+        register(_cls)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels._base import Kernel
@@ -21,6 +22,7 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
+from bochner.registry import registered_kernel_names
 
 NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxyType(
     {
@@ -84,15 +86,21 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     >>> named_kernel("matern52")(0.3)
     Matern(length_scale=0.3, nu=2.5)
     """
-    if name in NAMED_KERNELS:
-        return NAMED_KERNELS[name]
-    if name in KERNELS_BY_DIMENSION:
+    own = registered_kernel_names()
+    by_scale: dict[str, Any] = {
+        **NAMED_KERNELS,
+        **{n: cls for n, (cls, scaled) in own.items() if scaled},
+    }
+    if name in by_scale:
+        family: Callable[[LengthScale], Correlation] = by_scale[name]
+        return family
+    if name in KERNELS_BY_DIMENSION or name in own:
         raise ValueError(
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
-            f"of kernels that are: {', '.join(dict.fromkeys([*also, *NAMED_KERNELS]))}; or give a "
+            f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
             f"Kernel object."
         )
-    raise _unknown(name, [*also, *NAMED_KERNELS, *KERNELS_BY_DIMENSION])
+    raise _unknown(name, [*also, *by_scale, *KERNELS_BY_DIMENSION, *own])
 
 
 def kernel_called(
@@ -123,6 +131,10 @@ def kernel_called(
     """
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
+    own, scaled = registered_kernel_names().get(name, (None, True))
+    if own is not None and not scaled:
+        made: Kernel = own()
+        return made
     family = named_kernel(name)
     return family(length_scale() if callable(length_scale) else length_scale)
 

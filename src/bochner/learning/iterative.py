@@ -44,12 +44,14 @@ from bochner.learning.row_products import (
     normal_products,
     target_products,
 )
+from bochner.registry import register
 
 MOST_STEPS = 200
 
 Product = Callable[[Array], Array]
 
 
+@register(shapes={"coef": "pt", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class IterativeSolution:
     """The solution on ``p`` features, for ``t`` targets, without a covariance.

@@ -37,6 +37,7 @@ from bochner._numerics.linalg import pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin
+from bochner.registry import register
 
 _SINGULAR = 1e-6
 _CLEAR = np.log(1.1)
@@ -44,6 +45,7 @@ _NARROW = np.log(1.01)
 _STEP = np.log(10.0) / 20.0
 
 
+@register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSolution:
     """The stationary point on ``p`` features, for ``t`` targets.

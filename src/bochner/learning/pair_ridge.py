@@ -30,11 +30,13 @@ from bochner.features.stats import FeatureSums
 from bochner.learning.pair_features import PairFeatures
 from bochner.learning.pair_system import PairSystem
 from bochner.learning.ridge import best_alpha
+from bochner.registry import register
 
 _DIRECT = 2000
 _SUBSAMPLE = 1000
 
 
+@register(shapes={"coef": "pp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSolution:
     """A bilinear function of ``p`` left and ``p`` right features.

@@ -10,11 +10,21 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.namespaces import namespace
 from bochner.features.stats import FeatureSums
+from bochner.registry import register
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """The range of log alpha that is searched, about the log of the features' mean square."""
 
 
+@register(
+    shapes={
+        "coef": "pt",
+        "intercept": "t",
+        "whitener": "pp",
+        "noise_variance": "t",
+        "centre": "p",
+    }
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgePosterior:
     r"""The Gaussian posterior of a linear model on ``p`` features, for ``t`` targets.

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from bochner._numerics.arrays import Array
+from bochner.registry import register
 
 _ROWS = 1024
 
@@ -55,6 +56,7 @@ def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
     return factor
 
 
+@register(shapes={"values": "r", "left": "pr", "right": "pr"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SingularComponents:
     r"""The leading singular values of a Gram matrix, and its scores as functions of features.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array
 from bochner.learning.convergence import effective_sample_size, split_rhat
+from bochner.registry import register
 
 _NO_ARVIZ = (
     "to_arviz needs ArviZ, which is not installed; run pip install 'bochner[arviz]', or use "
@@ -41,6 +42,7 @@ class Summary(NamedTuple):
     ess: float
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """Records of a sampler, one number per chain and iteration each.

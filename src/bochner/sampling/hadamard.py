@@ -10,10 +10,12 @@ from scipy import sparse
 
 from bochner._numerics.arrays import Array, frozen_array, row_blocks
 from bochner._numerics.hadamard import signed_transforms
+from bochner.registry import register
 
 Signs = NDArray[np.int8]
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class HadamardRows:
     r"""A matrix whose products take :math:`O(\log d)` operations for each row of it.

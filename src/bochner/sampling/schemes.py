@@ -18,6 +18,7 @@ from scipy.stats import chi, qmc
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
+from bochner.registry import register
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.layout import Block, Coordinates, Directions, Layout
 
@@ -71,6 +72,7 @@ class Blockwise(Scheme):
         """Return ``m`` auxiliary points, each uniform on the open cube."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Iid(Blockwise):
     r"""Independent draws.
@@ -89,6 +91,7 @@ class Iid(Blockwise):
         return _open_interval(rng.random((m, dim)))
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Orthogonal(Blockwise):
     r"""Haar orthogonal blocks of directions, with radii stratified over all rows.
@@ -117,6 +120,7 @@ class Orthogonal(Blockwise):
         return _stratified(m, dim, rng)
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Structured(Blockwise):
     r"""Blocks :math:`H D_1 H D_2 H D_3` of Hadamard matrices and random signs.
@@ -154,6 +158,7 @@ class Structured(Blockwise):
         return _stratified(m, dim, rng)
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class QuasiMonteCarlo(Scheme):
     r"""A scrambled Sobol sequence over all blocks jointly, through inverse distribution functions.
@@ -186,6 +191,7 @@ class QuasiMonteCarlo(Scheme):
         ]
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Automatic(Scheme):
     r"""The draws of :class:`Orthogonal`, unless :class:`Structured` ones will do.

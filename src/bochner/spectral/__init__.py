@@ -14,7 +14,7 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import Lattice
-from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law
+from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.modulated import Modulated
 from bochner.spectral.modulation import Component, Modulation
@@ -64,6 +64,7 @@ __all__ = [
     "MatchedPairs",
     "Modulated",
     "Modulation",
+    "NoMeasureError",
     "Pairing",
     "Pairs",
     "Part",

@@ -1,13 +1,16 @@
 """The spectral measure of every kernel that has one in closed form."""
 
-from functools import reduce, singledispatch
+from collections.abc import Callable, Mapping
+from functools import reduce
 from operator import add, mul
+from typing import Any
 
 import numpy as np
 
 from bochner import kernels
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law
+from bochner.registry import fact, register
+from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.modulated import modulated
 from bochner.spectral.modulation import Modulation
@@ -18,80 +21,69 @@ from bochner.spectral.wave_atoms import wave_atoms
 _TRANSLATION = Modulation(0.0, 1.0, 1.0)  # exp(i t)
 
 
-class UnknownClosedFormError(TypeError):
-    """No spectral measure in closed form is known for a kernel."""
-
-
-@singledispatch
 def closed_form(kernel: object, dim: int) -> SpectralMeasure:
-    """Return the closed form for ``kernel``; register a new kernel's here."""
-    raise UnknownClosedFormError(
-        f"No spectral measure in closed form is known for {kernel!r}; expected a kernel of "
-        f"bochner.kernels, or a type registered with bochner.spectral.closed_form.register."
-    )
+    """Return the spectral measure of ``kernel`` on ``dim`` inputs in closed form.
+
+    Raises
+    ------
+    NoMeasureError
+        If none is known; :func:`bochner.register` takes one for a kernel of your own.
+    """
+    found = fact(type(kernel), "closed_form", "law")
+    if found is None:
+        raise NoMeasureError(
+            f"No spectral measure in closed form is known for {kernel!r}; expected a kernel of "
+            f"bochner.kernels, or one that bochner.register was given closed_form= or law= for."
+        )
+    kind, function = found
+    made = function(kernel, dim)
+    measure = SpectralMeasure((Part(1.0, made),)) if kind == "law" else made
+    assert isinstance(measure, SpectralMeasure)
+    return measure
 
 
-@singledispatch
-def radial_law(kernel: object) -> RadialLaw:
-    """Return the law of one frequency's magnitude, for kernels that have an isotropic law."""
-    raise TypeError(f"No radial law is known for {kernel!r}.")
+def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None:
+    """Return the closed form for ``kernel``, or ``None`` where none is known."""
+    try:
+        return closed_form(kernel, dim)
+    except NoMeasureError:
+        return None
 
 
-@radial_law.register
-def _(kernel: kernels.Gaussian) -> RadialLaw:
-    return Chi()
+_NORMS: Mapping[type, Callable[[Any], RadialLaw]] = {
+    kernels.Gaussian: lambda kernel: Chi(),
+    kernels.Matern: lambda kernel: Student(2.0 * kernel.nu),
+    kernels.Exponential: lambda kernel: Student(1.0),
+    kernels.RationalQuadratic: lambda kernel: GammaMixture(kernel.alpha),
+}
+"""Laws of the norm of a frequency, for kernels whose frequencies are isotropic."""
+
+_COORDINATES: Mapping[type, Callable[[Any], RadialLaw]] = {
+    kernels.Laplacian: lambda kernel: Student(1.0),
+    kernels.Cauchy: lambda kernel: ExponentialMagnitude(),
+}
+"""Laws of the size of one coordinate, for products of kernels of one input."""
 
 
-@radial_law.register
-def _(kernel: kernels.Matern) -> RadialLaw:
-    return Student(2.0 * kernel.nu)
+def _isotropic(norm: Callable[[Any], RadialLaw]) -> Callable[[kernels.Correlation, int], Law]:
+    return lambda kernel, dim: Isotropic(norm(kernel), dim, kernel.length_scale)
 
 
-@radial_law.register(kernels.Exponential)
-@radial_law.register(kernels.Laplacian)
-def _(kernel: kernels.Exponential | kernels.Laplacian) -> RadialLaw:
-    return Student(1.0)
+def _independent(size: Callable[[Any], RadialLaw]) -> Callable[[kernels.Correlation, int], Law]:
+    return lambda kernel, dim: Independent(size(kernel), dim, kernel.length_scale)
 
 
-@radial_law.register
-def _(kernel: kernels.RationalQuadratic) -> RadialLaw:
-    return GammaMixture(kernel.alpha)
-
-
-@radial_law.register
-def _(kernel: kernels.Cauchy) -> RadialLaw:
-    return ExponentialMagnitude()
-
-
-def _probability(law: Law) -> SpectralMeasure:
-    return SpectralMeasure((Part(1.0, law),))
-
-
-@closed_form.register(kernels.Gaussian)
-@closed_form.register(kernels.Matern)
-@closed_form.register(kernels.Exponential)
-@closed_form.register(kernels.RationalQuadratic)
-def _(kernel: kernels.Correlation, dim: int) -> SpectralMeasure:
-    return _probability(Isotropic(radial_law(kernel), dim, kernel.length_scale))
-
-
-@closed_form.register(kernels.Laplacian)
-@closed_form.register(kernels.Cauchy)
-def _(kernel: kernels.Correlation, dim: int) -> SpectralMeasure:
-    return _probability(Independent(radial_law(kernel), dim, kernel.length_scale))
-
-
-@closed_form.register
-def _(kernel: kernels.Anova, dim: int) -> SpectralMeasure:
+def _anova(kernel: kernels.Anova, dim: int) -> Law:
     slab = kernel.kernel
-    law = Independent(
-        radial_law(slab), dim, slab.length_scale, kernel.inclusion, allow_zero=kernel.constant
+    found = closed_form(slab, 1).parts[0].law
+    if not isinstance(found, Isotropic | Independent):
+        raise NoMeasureError(f"No law of the frequency of one input is known for {slab!r}.")
+    return Independent(
+        found.radial, dim, slab.length_scale, kernel.inclusion, allow_zero=kernel.constant
     )
-    return _probability(law)
 
 
-@closed_form.register
-def _(kernel: kernels.SpectralMixture, dim: int) -> SpectralMeasure:
+def _spectral_mixture(kernel: kernels.SpectralMixture, dim: int) -> SpectralMeasure:
     factors = kernel.factors().tolist()
     return SpectralMeasure(
         tuple(
@@ -101,19 +93,16 @@ def _(kernel: kernels.SpectralMixture, dim: int) -> SpectralMeasure:
     )
 
 
-@closed_form.register
-def _(kernel: kernels.ShiftGaussian, dim: int) -> SpectralMeasure:
+def _shift_gaussian(kernel: kernels.ShiftGaussian, dim: int) -> SpectralMeasure:
     return _translated(kernel.length_scale, np.broadcast_to(kernel.shift, dim), _TRANSLATION)
 
 
-@closed_form.register
-def _(kernel: kernels.SinhGaussian, dim: int) -> SpectralMeasure:
+def _sinh_gaussian(kernel: kernels.SinhGaussian, dim: int) -> SpectralMeasure:
     shift, factor = _tilt(kernel, dim)
     return _translated(kernel.length_scale, shift, Modulation(1.0, 0.0, -factor))
 
 
-@closed_form.register
-def _(kernel: kernels.CoshGaussian, dim: int) -> SpectralMeasure:
+def _cosh_gaussian(kernel: kernels.CoshGaussian, dim: int) -> SpectralMeasure:
     shift, factor = _tilt(kernel, dim)
     return _translated(kernel.length_scale, shift, _TRANSLATION.reversed() * factor)
 
@@ -136,14 +125,12 @@ def _translated(length_scale: LengthScale, shift: Array, modulation: Modulation)
     return SpectralMeasure(tuple(Part(mass, law) for mass, law in parts))
 
 
-@closed_form.register
-def _(kernel: kernels.Bilinear, dim: int) -> SpectralMeasure:
+def _bilinear(kernel: kernels.Bilinear, dim: int) -> SpectralMeasure:
     inner = closed_form(kernel.kernel, kernel.left.shape[1])
     return inner.mapped(kernel.left, kernel.right)
 
 
-@closed_form.register
-def _(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
+def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
     envelope, stationary = (closed_form(k, dim) for k in (kernel.envelope, kernel.stationary))
     centre = tuple(np.broadcast_to(kernel.centre, dim).tolist())
     return SpectralMeasure(
@@ -155,34 +142,27 @@ def _(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
     )
 
 
-@closed_form.register
-def _(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
-    return SpectralMeasure((Part(*wave_atoms(kernel)),))
-
-
-@closed_form.register
-def _(kernel: kernels.Sum, dim: int) -> SpectralMeasure:
-    return reduce(add, (closed_form(term, dim) for term in kernel.terms))
-
-
-@closed_form.register
-def _(kernel: kernels.Product, dim: int) -> SpectralMeasure:
-    return reduce(mul, (closed_form(factor, dim) for factor in kernel.factors))
-
-
-@closed_form.register
-def _(kernel: kernels.Scaled, dim: int) -> SpectralMeasure:
-    return kernel.factor * closed_form(kernel.kernel, dim)
-
-
-@closed_form.register
-def _(kernel: kernels.DeltaGaussian, dim: int) -> SpectralMeasure:
+def _delta_gaussian(kernel: kernels.DeltaGaussian, dim: int) -> SpectralMeasure:
     return closed_form(kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim)
 
 
-def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None:
-    """Return the closed form for ``kernel``, or ``None`` where none is known."""
-    try:
-        return closed_form(kernel, dim)
-    except UnknownClosedFormError:
-        return None
+_CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
+    kernels.SpectralMixture: _spectral_mixture,
+    kernels.ShiftGaussian: _shift_gaussian,
+    kernels.SinhGaussian: _sinh_gaussian,
+    kernels.CoshGaussian: _cosh_gaussian,
+    kernels.Bilinear: _bilinear,
+    kernels.LocallyStationary: _locally_stationary,
+    kernels.DeltaGaussian: _delta_gaussian,
+    kernels.ModulatedWaves: lambda kernel, dim: SpectralMeasure((Part(*wave_atoms(kernel)),)),
+    kernels.Sum: lambda kernel, dim: reduce(add, (closed_form(k, dim) for k in kernel.terms)),
+    kernels.Product: lambda kernel, dim: reduce(mul, (closed_form(k, dim) for k in kernel.factors)),
+    kernels.Scaled: lambda kernel, dim: kernel.factor * closed_form(kernel.kernel, dim),
+}
+for _cls, _form in _CLOSED_FORMS.items():
+    register(_cls, closed_form=_form)
+for _cls, _norm in _NORMS.items():
+    register(_cls, law=_isotropic(_norm))
+for _cls, _size in _COORDINATES.items():
+    register(_cls, law=_independent(_size))
+register(kernels.Anova, law=_anova)

@@ -11,7 +11,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Layout, Scheme
-from bochner.spectral.laws import Draw, Law
+from bochner.spectral.laws import Draw, Law, NoMeasureError
 
 if TYPE_CHECKING:
     from bochner.spectral.two_frequency import Pairing
@@ -177,7 +177,7 @@ class Mapped(Law):
         omega, modulation = np.asarray(inner.omega), inner.modulation
         if modulation is not None:
             if not self._is_one_map:
-                raise NotImplementedError(
+                raise NoMeasureError(
                     "Modulated waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )

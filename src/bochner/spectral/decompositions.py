@@ -14,11 +14,13 @@ from bochner import kernels
 from bochner._numerics.arrays import as_positive_scalar
 from bochner._numerics.names import resolved
 from bochner.kernels import Kernel, Metric, UnitSphere
+from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
-from bochner.spectral.closed_forms import UnknownClosedFormError, closed_form, find_closed_form
+from bochner.spectral.closed_forms import closed_form, find_closed_form
 from bochner.spectral.data import Data, Distances
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
+from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
@@ -75,6 +77,7 @@ class Decomposition(ABC):
         return None
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Polar(Decomposition):
     r"""Closed forms as they are, with their phases: :math:`\mu = e^{i\theta} |\mu|`.
@@ -92,6 +95,7 @@ class Polar(Decomposition):
         return _transformed(kernel, setting) if found is None else found
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Jordan(Decomposition):
     r"""Closed forms, split by sign: :math:`\mu = \mu_R^+ - \mu_R^- + i \mu_I^+ - i \mu_I^-`.
@@ -128,6 +132,7 @@ class Jordan(Decomposition):
         return (_transformed(kernel, setting) if known is None else known).jordan()
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Designed(Decomposition):
     """The measure of least variance for the data; see :func:`designed_measure`."""
@@ -150,6 +155,7 @@ class Designed(Decomposition):
         )
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Auto(Decomposition):
     """Closed forms where they are positive or complex; designed measures where they are signed.
@@ -237,7 +243,7 @@ def spectral_measure(
     ValueError
         If ``dim`` does not fit the kernel's parameters, distances are needed and not given, or
         the kernel's function is not finite and continuous as far as they reach.
-    TypeError
+    NoMeasureError
         If the kernel has neither a closed form nor a profile to design for.
 
     Examples
@@ -279,7 +285,7 @@ def _transformed(kernel: Kernel, setting: Setting) -> SpectralMeasure:
     if not isinstance(lag, kernels.Stationary):
         return closed_form(kernel, setting.dim)
     if setting.dim > LARGEST_DIM:
-        raise UnknownClosedFormError(
+        raise NoMeasureError(
             f"The spectrum of a function of the lag is found numerically in at most {LARGEST_DIM} "
             f"inputs, and there are {setting.dim}; use weights='least_squares'."
         )

@@ -11,6 +11,7 @@ from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner.kernels import Kernel
 from bochner.spectral.allocation import ByVariance
 from bochner.spectral.geometry import Geometry
+from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
@@ -76,7 +77,7 @@ def designed_measure(
 
     Raises
     ------
-    TypeError
+    NoMeasureError
         If the kernel is not a function of one number.
     ValueError
         If its function is not finite and continuous as far as the data reach.
@@ -160,7 +161,7 @@ def _search(
     """Return the solutions of all programs; they do not depend on the number of frequencies."""
     found = profile(kernel)
     if found is None:
-        raise TypeError(
+        raise NoMeasureError(
             f"{kernel!r} is not a function of one distance or inner product, so no measure can be "
             f"designed for it; use decomposition='jordan', or weights='least_squares'."
         )

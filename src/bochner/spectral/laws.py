@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from bochner.spectral.two_frequency import Pairing
 
 
+class NoMeasureError(TypeError, NotImplementedError):
+    """No spectral measure is known for a kernel.
+
+    The one error on which callers fall back to frequencies with least-squares weights, so that a
+    mistake in a kernel's own code stays visible. It derives from ``TypeError`` and
+    ``NotImplementedError``, which were raised before it existed.
+    """
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     r"""Frequencies drawn from a law, with what makes their mean the measure's transform.
@@ -61,11 +70,11 @@ class Draw:
 
         Raises
         ------
-        NotImplementedError
+        NoMeasureError
             If both have factors.
         """
         if self.modulation is not None and other.modulation is not None:
-            raise NotImplementedError(
+            raise NoMeasureError(
                 "Products of two kernels of modulated waves have no sampled features; use "
                 "weights='least_squares'."
             )

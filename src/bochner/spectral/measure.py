@@ -13,7 +13,7 @@ from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
 from bochner.spectral.composite import Convolution, Mapped
-from bochner.spectral.laws import Law
+from bochner.spectral.laws import Law, NoMeasureError
 from bochner.spectral.two_frequency import Pairing, resolve_pairing
 
 _HALF_BY_MASS = HalfByMass()
@@ -247,7 +247,7 @@ def _maps(law: Law) -> tuple[Array, Array] | tuple[()]:
     if isinstance(law, Mapped):
         return law.left, law.right
     if isinstance(law, Convolution) and any(isinstance(factor, Mapped) for factor in law.laws):
-        raise NotImplementedError(
+        raise NoMeasureError(
             "Products of a Bilinear kernel of inner products and another kernel have no sampled "
             "features; use weights='least_squares'."
         )
@@ -269,7 +269,7 @@ def _envelope(a: Part, b: Part) -> tuple[float, float]:
     """Return the envelope of the products of two parts' features."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
     if radius and other_radius and radius != other_radius:
-        raise NotImplementedError(
+        raise NoMeasureError(
             f"Envelopes of radii {radius:.6g} and {other_radius:.6g} have no product of the same "
             f"form; write the product of the kernels as one function in DotProduct."
         )

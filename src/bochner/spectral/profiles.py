@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce, singledispatch
+from functools import reduce
 from operator import add, mul
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from bochner import kernels
 from bochner._numerics.arrays import Array
 from bochner.kernels import Domain, Metric, RealSpace, UnitSphere
+from bochner.registry import fact, register
 
 Function = Callable[[Array], Array]
 
@@ -33,47 +34,14 @@ class Profile:
     function: Function
 
 
-@singledispatch
 def profile(kernel: object) -> Profile | None:
     """Return a kernel's profile, or ``None`` where it depends on more than one number."""
-    return None
-
-
-@profile.register
-def _(kernel: kernels.Profiled) -> Profile:
-    return Profile(kernel.metric, kernel.domain, kernel.profile)
-
-
-@profile.register(kernels.Gaussian)
-@profile.register(kernels.Matern)
-@profile.register(kernels.Exponential)
-@profile.register(kernels.RationalQuadratic)
-def _(kernel: kernels.Correlation) -> Profile | None:
-    return _along_a_line(kernel, Metric.EUCLIDEAN)
-
-
-@profile.register
-def _(kernel: kernels.Laplacian) -> Profile | None:
-    return _along_a_line(kernel, Metric.CITY_BLOCK)
-
-
-@profile.register
-def _(kernel: kernels.Sum) -> Profile | None:
-    return _combined(kernel.terms, add)
-
-
-@profile.register
-def _(kernel: kernels.Product) -> Profile | None:
-    return _combined(kernel.factors, mul)
-
-
-@profile.register
-def _(kernel: kernels.Scaled) -> Profile | None:
-    inner = profile(kernel.kernel)
-    if inner is None:
-        return None
-    function = inner.function
-    return Profile(inner.metric, inner.domain, lambda t: kernel.factor * function(t))
+    if isinstance(kernel, kernels.Profiled):
+        return Profile(kernel.metric, kernel.domain, kernel.profile)
+    found = fact(type(kernel), "profile")
+    made = None if found is None else found[1](kernel)
+    assert made is None or isinstance(made, Profile)
+    return made
 
 
 def _along_a_line(kernel: kernels.Correlation, metric: Metric) -> Profile | None:
@@ -87,6 +55,14 @@ def _along_a_line(kernel: kernels.Correlation, metric: Metric) -> Profile | None
         return values
 
     return Profile(metric, RealSpace(), function)
+
+
+def _scaled(kernel: kernels.Scaled) -> Profile | None:
+    inner = profile(kernel.kernel)
+    if inner is None:
+        return None
+    function = inner.function
+    return Profile(inner.metric, inner.domain, lambda t: kernel.factor * function(t))
 
 
 def _combined(
@@ -115,3 +91,15 @@ def _of_distance(found: Profile) -> Profile:
         return found
     function = found.function
     return Profile(Metric.EUCLIDEAN, found.domain, lambda t: function(1.0 - 0.5 * t * t))
+
+
+def _euclidean(kernel: kernels.Correlation) -> Profile | None:
+    return _along_a_line(kernel, Metric.EUCLIDEAN)
+
+
+register(kernels.Laplacian, profile=lambda kernel: _along_a_line(kernel, Metric.CITY_BLOCK))
+register(kernels.Sum, profile=lambda kernel: _combined(kernel.terms, add))
+register(kernels.Product, profile=lambda kernel: _combined(kernel.factors, mul))
+register(kernels.Scaled, profile=_scaled)
+for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.RationalQuadratic):
+    register(_cls, profile=_euclidean)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
+from bochner.registry import register
 from bochner.sampling import Layout, Scheme
 from bochner.spectral.composite import reflected, together
 from bochner.spectral.laws import Draw, Law
@@ -30,6 +31,7 @@ class Pairing(ABC):
         """Return ``m`` draws from either law; the two of a row are independent of each other."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class MatchedPairs(Pairing):
     """One frequency of the lag and one of the midpoint for every pair."""
@@ -41,6 +43,7 @@ class MatchedPairs(Pairing):
         return lag, middle
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class GridPairs(Pairing):
     r"""All pairs of few frequencies of the lag and few of the midpoint, the paper's equation (6).

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
-from bochner.persist import persistable
+from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
     State,
@@ -37,7 +37,7 @@ _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Knots of the map of numbers, by the value of ``numeric``."""
 
 
-@persistable(columns_=list[State])
+@register
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as real features, each by the kind of its entries.
 

@@ -14,6 +14,7 @@ from bochner.learning.double_mixture.expectation import Expectation, MixtureSett
 from bochner.learning.double_mixture.learned_mixture import LearnedMixture, LearnedPart
 from bochner.learning.double_mixture.sketch import Observed, Sketch, observed, spread_rows
 from bochner.learning.double_mixture.starts import from_scales, random_starts
+from bochner.registry import register
 from bochner.spectral import ByMass
 
 # Iterations of every start before the best one continues: enough to separate good starts from
@@ -41,6 +42,7 @@ _LEAST_WEIGHT = 1e-4
 _LEAST_MASS = 1e-9
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Exact(Expectation):
     """The bound with exact expectations, both signs together, maximised.

@@ -7,6 +7,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.waves import Index, Waves
+from bochner.registry import register
 
 
 class Basis(ABC):
@@ -46,6 +47,7 @@ class Basis(ABC):
         """Return derivatives by the units (k, D), given those by :meth:`waves`."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Plain(Basis):
     """Every unit is the frequency of a wave of constant amplitude."""
@@ -113,6 +115,7 @@ class TwoSpectra(Basis):
         """Return where a unit of so many numbers has its ``v``; its phase is the last."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Matched(TwoSpectra):
     r"""Every unit is a frequency with an amplitude of its own, :math:`(s, v, \psi)`."""
@@ -158,6 +161,7 @@ class Matched(TwoSpectra):
         return self.joined(*gradient)
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Grid(TwoSpectra):
     r"""All combinations of frequencies and amplitudes; equation (6) of the paper.

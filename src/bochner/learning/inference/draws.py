@@ -16,8 +16,22 @@ from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves.noise_field import log_factor
+from bochner.registry import register
 
 
+@register(
+    shapes={
+        "omega": "smd",
+        "coef": "sp",
+        "precision": "s",
+        "noise_variance": "s",
+        "log_density": "s",
+        "whitener": "wpp",
+        "whitened": "w",
+        "field_omega": "ski",
+        "field_weights": "se",
+    }
+)
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
     r"""Posterior draws of frequencies, each with its posterior of weights.

@@ -18,11 +18,13 @@ from bochner.learning.inference.draws import Draws, stacked
 from bochner.learning.inference.driver import Progress
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
+from bochner.registry import register
 
 _POOLED_DRAWS = 24
 _PROBES = 64
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
     """Draws of all chains, one after the other, and how the chains ran.
@@ -62,6 +64,7 @@ class Learned:
         return cls(draws, _trace(chains, n_kept), kernel, structure)
 
 
+@register(allow_nan=True)
 @dataclass(frozen=True, slots=True)
 class Convergence:
     """How well chains agree and how much they have seen.

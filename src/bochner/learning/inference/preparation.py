@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.registry import register
 
 _TAILS = 0.005
 _MOST_PAIRS = 5000
@@ -14,6 +15,7 @@ _DEPENDENT = 1e-7
 _FEW_REPEATED = 1.25
 
 
+@register(shapes={"centre": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
     """Inputs less their median, over a scale that gross outliers do not move.
@@ -52,6 +54,7 @@ class Scaling:
         return scaled
 
 
+@register(shapes={"kept": "q", "transform": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend:
     """A constant and powers of every input, orthonormal on the training rows.

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draws
+from bochner.registry import register
 
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500
 _MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
 _TINY = float(np.finfo(np.float64).tiny)
 
 
+@register(shapes={"inclusion": "d", "importance": "d", "interactions": "dd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
     """What the learned function says of the inputs, at rows that it was learned from.

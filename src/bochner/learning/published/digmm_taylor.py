@@ -47,6 +47,7 @@ from bochner.learning.published.digmm_mean_field import (
     updated_components,
     updated_frequencies,
 )
+from bochner.registry import register
 from bochner.spectral import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
@@ -56,6 +57,7 @@ _BLOCK = 4_096
 _LENGTH_SCALE = 0.5
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Taylor(Expectation):
     """Algorithm 1 as published, applied to each part of the eigen-split separately."""

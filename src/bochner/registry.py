@@ -1,0 +1,214 @@
+"""The registry of classes: how kernels get their measures, and what model files may hold."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeVar, overload
+
+from sklearn.base import BaseEstimator
+
+AnyClass = TypeVar("AnyClass", bound=type)
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What the library knows about one class; the fields are the parameters of `register`."""
+
+    closed_form: Callable[[Any, int], Any] | None = None
+    law: Callable[[Any, int], Any] | None = None
+    profile: Callable[[Any], Any] | None = None
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    allow_nan: bool = False
+
+
+_REGISTRATIONS: dict[type, Registration] = {}
+_CLASSES: dict[str, type] = {}
+"""Classes by their names in model files, former names included."""
+_KERNEL_NAMES: dict[str, type] = {}
+"""Kernel classes by the strings that estimators accept for them."""
+
+
+@overload
+def register(cls: AnyClass) -> AnyClass: ...
+
+
+@overload
+def register(
+    cls: AnyClass,
+    *,
+    closed_form: Callable[[Any, int], Any] | None = ...,
+    law: Callable[[Any, int], Any] | None = ...,
+    profile: Callable[[Any], Any] | None = ...,
+    name: str | None = ...,
+    former_names: tuple[str, ...] = ...,
+    shapes: Mapping[str, str] = ...,
+    arguments: Mapping[str, str] = ...,
+    allow_nan: bool = ...,
+) -> AnyClass: ...
+
+
+@overload
+def register(
+    *,
+    closed_form: Callable[[Any, int], Any] | None = ...,
+    law: Callable[[Any, int], Any] | None = ...,
+    profile: Callable[[Any], Any] | None = ...,
+    name: str | None = ...,
+    former_names: tuple[str, ...] = ...,
+    shapes: Mapping[str, str] = ...,
+    arguments: Mapping[str, str] = ...,
+    allow_nan: bool = ...,
+) -> Callable[[AnyClass], AnyClass]: ...
+
+
+def register(
+    cls: type | None = None,
+    *,
+    closed_form: Callable[[Any, int], Any] | None = None,
+    law: Callable[[Any, int], Any] | None = None,
+    profile: Callable[[Any], Any] | None = None,
+    name: str | None = None,
+    former_names: tuple[str, ...] = (),
+    shapes: Mapping[str, str] = _NOTHING,
+    arguments: Mapping[str, str] = _NOTHING,
+    allow_nan: bool = False,
+) -> Any:
+    r"""Register a kernel, another immutable value or an estimator with the library.
+
+    Use it as a class decorator, with or without arguments, or call it with a class. Model files
+    may then hold objects of the class, and a kernel gets its spectral measure. The types of the
+    saved attributes are read from annotations: the fields of a dataclass; the annotations
+    ``level_: float`` in the body of an estimator, for the attributes that ``fit`` sets. Loading
+    a model file needs the same registration, and never runs code from the file.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass or a subclass of scikit-learn's ``BaseEstimator``.
+    closed_form : callable, default=None
+        Function ``(kernel, dim) -> SpectralMeasure``, the kernel's measure on ``dim`` inputs. It
+        raises :class:`bochner.spectral.NoMeasureError` where it knows none.
+    law : callable, default=None
+        Function ``(kernel, dim) -> Law``, the probability law of the frequencies of a kernel that
+        is one at a zero lag; short for a closed form with one part of mass one.
+    profile : callable, default=None
+        Function ``kernel -> Profile``, for kernels that are functions of one distance or of the
+        inner product: measures are designed for it. Subclasses of
+        :class:`bochner.kernels.Profiled` need none.
+    name : str, default=None
+        String that stands for the kernel, as in ``FourierFeatures(kernel=name)``. The kernel is
+        made from the length scale if its constructor takes a ``length_scale``, and from no
+        arguments otherwise.
+    former_names : tuple of str, default=()
+        Names of the class in older model files.
+    shapes : mapping, default={}
+        Shapes of array fields, a letter for each axis, such as ``{"gram": "pp", "cross": "pt"}``:
+        equal letters are equal sizes. Only for classes whose constructors do not check them.
+    arguments : mapping, default={}
+        Names of constructor arguments by field, where the two differ.
+    allow_nan : bool, default=False
+        Whether float fields may be NaN or infinite.
+
+    Returns
+    -------
+    cls : type
+        The class; a decorator for it if ``cls`` is left out.
+
+    Raises
+    ------
+    TypeError
+        If the class is neither a dataclass nor an estimator.
+    ValueError
+        If another class or kernel has the name.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import bochner
+    >>> from bochner.kernels import Correlation
+    >>> from bochner.spectral import Chi, Isotropic
+    >>> def gaussian_law(kernel, dim):
+    ...     return Isotropic(Chi(), dim, kernel.length_scale)
+    >>> @bochner.register(law=gaussian_law, name="bell")
+    ... @dataclass(frozen=True, slots=True)
+    ... class Bell(Correlation):
+    ...     def correlation(self, X, Y):
+    ...         return np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2))
+    >>> bochner.spectral_measure(Bell(0.5), dim=3).is_positive
+    True
+    """
+
+    def registered(cls: type) -> type:
+        if not (is_dataclass(cls) or issubclass(cls, BaseEstimator)):
+            raise TypeError(
+                f"Expected a dataclass or an estimator derived from sklearn.base.BaseEstimator, "
+                f"got {cls!r}."
+            )
+        for known in (cls.__name__, *former_names):
+            _claim(_CLASSES, known, cls, "in model files")
+        if name is not None:
+            _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
+        given: dict[str, Any] = {
+            "closed_form": closed_form,
+            "law": law,
+            "profile": profile,
+            "shapes": shapes,
+            "arguments": arguments,
+            "allow_nan": allow_nan,
+        }
+        # Several calls add up: the class's own room says how it is saved, another what it means.
+        _REGISTRATIONS[cls] = replace(
+            _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in given.items() if v}
+        )
+        return cls
+
+    return registered if cls is None else registered(cls)
+
+
+def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
+    taken = table.get(name, cls)
+    # A class that was defined once more, as in a notebook, replaces the older one.
+    if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"{name} {where} is already {taken!r}; rename {cls!r}.")
+    table[name] = cls
+
+
+def registration(cls: type) -> Registration | None:
+    """Return what was registered for exactly this class, or ``None``."""
+    return _REGISTRATIONS.get(cls)
+
+
+def registered_class(name: str) -> type | None:
+    """Return the class of that name in model files, or ``None``."""
+    return _CLASSES.get(name)
+
+
+def is_registered(cls: type) -> bool:
+    """Tell whether model files may hold objects of exactly this class."""
+    return _CLASSES.get(cls.__name__) is cls
+
+
+def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
+    """Return the first function registered under one of some names, and its name.
+
+    The class is searched before its bases, as methods are.
+    """
+    for base in cls.__mro__:
+        known = _REGISTRATIONS.get(base)
+        for name in names if known else ():
+            if (function := getattr(known, name)) is not None:
+                return name, function
+    return None
+
+
+def registered_kernel_names() -> dict[str, tuple[type, bool]]:
+    """Return registered kernel classes by name, and whether a length scale makes each of them."""
+    return {
+        name: (cls, "length_scale" in inspect.signature(cls).parameters)
+        for name, cls in _KERNEL_NAMES.items()
+    }
