@@ -231,7 +231,7 @@ def bilinear(dim: int) -> Iterator[Case]:
     yield Case(Bilinear(ShiftGaussian(1.0, 0.3), left), dim)
 
 
-def modulated(dim: int) -> Iterator[Case]:
+def modulated_cases(dim: int) -> Iterator[Case]:
     rng = np.random.default_rng(dim)
     s, v = rng.normal(size=(2, 4, dim)).round(2)
     v[2] = 0.0
@@ -239,7 +239,7 @@ def modulated(dim: int) -> Iterator[Case]:
     yield Case(ModulatedWaves([0.5], s[:1], 3.0 * v[1:2], [0.1]), dim)
 
 
-MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated(dim))
+MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
 SKEWED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in skewed(dim))
 BILINEAR_CASES: tuple[Case, ...] = (
     *(case for dim in DIMS for case in bilinear(dim)),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws import asymmetric_laws as laws
-from laws import modulation_laws
+from laws import phase_factor_laws
 from laws.asymmetric_laws import CASES, DECOMPOSITIONS, NAMED
 from scipy.spatial.distance import pdist
 
@@ -54,7 +54,7 @@ def test_few_frequencies_are_unbiased(scheme):
 
 
 def test_amplitudes_and_phases_are_those_of_the_measure():
-    modulation_laws.check_weights()
+    phase_factor_laws.check_weights()
 
 
 def test_products_keep_the_rate_of_quasi_random_points():

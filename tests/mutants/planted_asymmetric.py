@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 from laws import asymmetric_laws as laws
-from laws import modulation_laws
+from laws import phase_factor_laws
 from laws.asymmetric_laws import Case
-from laws.modulation_laws import LAWS, MODULATIONS
+from laws.phase_factor_laws import LAWS, MODULATIONS
 from mutants.planted import Mutant
 
 from bochner import kernels
@@ -19,12 +19,12 @@ from bochner.spectral import (
     Elliptical,
     Law,
     Mapped,
-    Modulated,
-    Modulation,
+    PhaseFactor,
+    ShiftedGaussian,
     SpectralMeasure,
     closed_forms,
-    modulated,
-    modulation,
+    phase_factor,
+    shifted_gaussian,
 )
 
 SMALL_ALPHA = 1e-4
@@ -52,22 +52,22 @@ def check_mass(case):
 
 
 def check_masses(component, name):
-    return lambda: modulation_laws.check_masses(component, MODULATIONS[name])
+    return lambda: phase_factor_laws.check_masses(component, MODULATIONS[name])
 
 
 def check_component(name, component, scheme="iid"):
     (law,) = (
-        part for part in modulation_laws.jordan_laws(LAWS[name]) if part.component is component
+        part for part in phase_factor_laws.jordan_laws(LAWS[name]) if part.component is component
     )
-    return lambda: modulation_laws.check_component(law, scheme, SMALL_ALPHA)
+    return lambda: phase_factor_laws.check_component(law, scheme, SMALL_ALPHA)
 
 
 def lost_factor_of_the_imaginary_mass(patch):
     """Only one of the two imaginary parts is counted."""
     patch.setattr(
-        Modulation,
+        PhaseFactor,
         "imaginary_variation",
-        lambda self, s: 0.5 * abs(self.sine) * modulation.mean_abs_sine(s),
+        lambda self, s: 0.5 * abs(self.sine) * phase_factor.mean_abs_sine(s),
     )
 
 
@@ -95,7 +95,7 @@ def phases_on_both_sides(patch):
 
 
 def opposite_translation(patch):
-    patch.setattr(closed_forms, "_TRANSLATION", Modulation(0.0, 1.0, -1.0))
+    patch.setattr(closed_forms, "_TRANSLATION", PhaseFactor(0.0, 1.0, -1.0))
 
 
 def tilt_without_its_length_scales(patch):
@@ -115,9 +115,11 @@ def tilt_without_its_constant(patch):
 
 
 def with_draws(patch, change: Callable[[Law, Draw], Draw]):
-    draw = Modulated.draw
+    draw = ShiftedGaussian.draw
     patch.setattr(
-        Modulated, "draw", lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme))
+        ShiftedGaussian,
+        "draw",
+        lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme)),
     )
 
 
@@ -143,7 +145,7 @@ def negative_ratios_without_their_sign(patch):
         if law.component is not Component.POLAR:
             return draw
         t = draw.omega @ np.array(law.shift)
-        return replace(draw, phase=law.component.phase(law.modulation, t))
+        return replace(draw, phase=law.component.phase(law.factor, t))
 
     with_draws(patch, change)
 
@@ -159,7 +161,7 @@ def reflections_of_frequencies_alone(patch):
         lambda self, signs: Draw(self.omega * signs[:, None], self.ratio, self.phase),
     )
     # As if laws with phases were not even, so that theirs are reflected, too.
-    patch.setattr(Modulated, "is_even", property(lambda self: False))
+    patch.setattr(ShiftedGaussian, "is_even", property(lambda self: False))
 
 
 def mixtures_taken_to_be_even(patch):
@@ -217,8 +219,8 @@ def one_map_for_both(patch):
 
 
 def with_correction(patch, change: Callable):
-    correction = modulated.correction
-    for module in (modulated, modulation_laws):
+    correction = shifted_gaussian.correction
+    for module in (shifted_gaussian, phase_factor_laws):
         patch.setattr(module, "correction", lambda halves, s: change(correction, halves, s))
 
 
@@ -251,17 +253,17 @@ def halves_of_one_draw(patch):
     """The halves come from the same orthogonal blocks and strata."""
 
     def draw(self, m, rng, scheme):
-        standard = modulated.Isotropic(modulated.Chi(), self.dim)
+        standard = shifted_gaussian.Isotropic(shifted_gaussian.Chi(), self.dim)
         points = standard.sample(m, rng, scheme)
         t = points @ self._axis
         halves = [t[: m // 2], t[m // 2 :]]
-        ratio = self.modulation.size(t) * modulated.correction(halves, self.spread)
-        phase = self.component.phase(self.modulation, t)
+        ratio = self.factor.size(t) * shifted_gaussian.correction(halves, self.spread)
+        phase = self.component.phase(self.factor, t)
         phase = np.where(ratio < 0.0, phase + np.pi, phase)
         omega = points / np.asarray(self.length_scale)
         return Draw(omega, np.abs(ratio) / self.variation, phase)
 
-    patch.setattr(Modulated, "draw", draw)
+    patch.setattr(ShiftedGaussian, "draw", draw)
 
 
 def positive_part_of_everything(patch):
@@ -276,9 +278,11 @@ def positive_part_of_everything(patch):
 
 
 def unsigned_negative_part(patch):
-    jordan = Modulated.jordan
+    jordan = ShiftedGaussian.jordan
     patch.setattr(
-        Modulated, "jordan", lambda self: tuple((abs(share), law) for share, law in jordan(self))
+        ShiftedGaussian,
+        "jordan",
+        lambda self: tuple((abs(share), law) for share, law in jordan(self)),
     )
 
 
@@ -303,14 +307,14 @@ def proposals_below_half_of_the_bound(patch):
 
 
 def points_that_are_not_moved(patch):
-    patch.setattr(Modulated, "_moved", lambda self, points, rng, *, independent: points)
+    patch.setattr(ShiftedGaussian, "_moved", lambda self, points, rng, *, independent: points)
 
 
 def sums_without_the_other_mass(patch):
     """Joined measures count every member's law, not its mass."""
-    joined = Modulated.joined
+    joined = ShiftedGaussian.joined
     patch.setattr(
-        Modulated,
+        ShiftedGaussian,
         "joined",
         lambda self, mass, other, other_mass: joined(self, mass, other, other.variation),
     )
@@ -318,16 +322,16 @@ def sums_without_the_other_mass(patch):
 
 def sums_without_reversal(patch):
     """Opposite shifts are taken to be the same one."""
-    patch.setattr(Modulation, "reversed", lambda self: self)
+    patch.setattr(PhaseFactor, "reversed", lambda self: self)
 
 
 def alternating_series_without_signs(patch):
-    patch.setattr(modulation, "mean_abs_cosine", modulation.mean_abs_sine)
+    patch.setattr(phase_factor, "mean_abs_cosine", phase_factor.mean_abs_sine)
 
 
 def variation_by_the_triangle_inequality(patch):
     patch.setattr(
-        Modulation,
+        PhaseFactor,
         "variation",
         lambda self, s: abs(self.constant) + abs(self.cosine) + abs(self.sine),
     )
@@ -370,7 +374,7 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         tilt_without_its_constant: (check(COSH), check(SINH, "jordan"), check_mass(COSH)),
         no_importance_weights: (check(SINH), check(WIDE_SINH, "polar", "orthogonal")),
         ratios_that_are_not_divided_by_the_variation: (check(COSH), check(SINH, "polar", "qmc")),
-        negative_ratios_without_their_sign: (modulation_laws.check_weights,),
+        negative_ratios_without_their_sign: (phase_factor_laws.check_weights,),
         no_reflections: (check(MIXTURES), check(MIXTURES, "polar", "qmc")),
         mixtures_taken_to_be_even: (check(MIXTURES),),
         reflections_of_frequencies_alone: (check(SINH_TIMES_COSH),),
@@ -380,8 +384,8 @@ MUTANTS: tuple[Mutant, ...] = tuple(
         sequences_from_one_stream: (check(SINH_TIMES_COSH),),
         swapped_maps: (check(PLANE[-2]), check(PLANE[-3], "jordan")),
         one_map_for_both: (check(BILINEAR), check(BILINEAR, "jordan")),
-        corrected_by_itself: (check_few("iid"), modulation_laws.check_correction),
-        correction_without_centring: (modulation_laws.check_correction,),
+        corrected_by_itself: (check_few("iid"), phase_factor_laws.check_correction),
+        correction_without_centring: (phase_factor_laws.check_correction,),
         halves_of_one_draw: (check_few("orthogonal"),),
         positive_part_of_everything: (
             check_component("cosh", Component.NEGATIVE),

@@ -44,7 +44,7 @@ def test_the_transpose_has_the_conjugate_measure(kernel):
     (part,), (turned,) = mu(kernel).parts, mu(kernel.T).parts
     assert turned.mass == part.mass
     assert turned.law.shift == part.law.shift
-    assert turned.law.modulation == part.law.modulation.reversed()
+    assert turned.law.factor == part.law.factor.reversed()
     # The same draws with opposite phases: the transposed matrix, up to rounding.
     forth, back = (mu(k).sample(32, 0) for k in (kernel, kernel.T))
     assert_allclose(back.gram(X, Y), forth.gram(Y, X).T, atol=1e-12)

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 from laws import asymmetric_laws as laws
-from laws.modulation_laws import MODULATIONS
+from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
 from bochner.sampling import resolve_scheme
-from bochner.spectral import Chi, Convolution, Draw, Elliptical, Isotropic, Mapped, Modulated
+from bochner.spectral import Chi, Convolution, Draw, Elliptical, Isotropic, Mapped, ShiftedGaussian
 
 RNG = np.random.default_rng(0)
 EVEN, OTHER = Isotropic(Chi(), 2), Isotropic(Chi(), 2, 0.5)
 MEAN = Elliptical(Chi(), (3.0, -2.0), ((0.1, 0.0), (0.0, 0.1)))
-PHASED = Modulated(1.0, (0.5, 0.2), MODULATIONS["sinh"])
+PHASED = ShiftedGaussian(1.0, (0.5, 0.2), MODULATIONS["sinh"])
 LEFT, RIGHT = RNG.normal(size=(3, 2)), RNG.normal(size=(4, 2))
 
 
@@ -59,9 +59,9 @@ def test_frequencies_phases_and_weights_come_in_step():
     assert (one.ratio > 0.0).all()
     t = narrow @ np.array(PHASED.shift)
     # The mixture's component has a spread of a tenth, so that t is known to about as much.
-    expected = PHASED.modulation.size(t) / PHASED.variation
+    expected = PHASED.factor.size(t) / PHASED.variation
     assert np.corrcoef(one.ratio, expected)[0, 1] > 0.95
-    phase = np.angle(PHASED.modulation(t))
+    phase = np.angle(PHASED.factor(t))
     assert np.corrcoef(one.phase, phase)[0, 1] > 0.95
 
 

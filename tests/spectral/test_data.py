@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner.kernels import Metric
-from bochner.spectral.data import Distances, Rows
+from bochner.spectral.data import Distances, KernelData
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), RNG.normal(size=(20, 3)) + 2.0
@@ -19,7 +19,7 @@ def test_the_reach_is_the_greatest_lag_of_each_input(form):
     for left, right in ((THIN, None), (THIN, Y), (Y, THIN)):
         given = None if right is None else form(right)
         lags = left[:, None] - (left if right is None else right)[None]
-        assert_allclose(Rows(form(left), given, 0).reach(3), np.abs(lags).max(axis=(0, 1)))
+        assert_allclose(KernelData(form(left), given, 0).reach(3), np.abs(lags).max(axis=(0, 1)))
 
 
 def test_the_reach_of_distances_is_the_greatest_in_every_input():
@@ -31,8 +31,8 @@ def test_the_reach_of_distances_is_the_greatest_in_every_input():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_pairs_are_of_the_rows_of_both_arguments(form):
-    alone = Rows(form(X), None, 0).pairs(Metric.EUCLIDEAN)
-    both = Rows(form(X), form(Y), 0).pairs(Metric.EUCLIDEAN)
+    alone = KernelData(form(X), None, 0).pairs(Metric.EUCLIDEAN)
+    both = KernelData(form(X), form(Y), 0).pairs(Metric.EUCLIDEAN)
     every = np.concatenate([X, Y])
     assert alone.reach < both.reach
     # A bound: at most the diameter of a ball around the rows.
@@ -42,9 +42,9 @@ def test_pairs_are_of_the_rows_of_both_arguments(form):
 def test_maps_are_of_either_argument():
     left, right = RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))
     lags = (X @ left)[:, None] - (Y @ right)[None]
-    mapped = Rows(X, Y, 0).mapped(left, right)
+    mapped = KernelData(X, Y, 0).mapped(left, right)
     assert_allclose(mapped.reach(2), np.abs(lags).max(axis=(0, 1)))
-    same = Rows(X, None, 0).mapped(left, right)
+    same = KernelData(X, None, 0).mapped(left, right)
     lags = (X @ left)[:, None] - (X @ right)[None]
     assert_allclose(same.reach(2), np.abs(lags).max(axis=(0, 1)))
     distances = Distances(np.ones(3))

@@ -14,8 +14,8 @@ from bochner.features.one_sided import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
-from bochner.spectral.data import Rows
-from bochner.spectral.decompositions import Setting
+from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import DesignContext
 
 _DRAWS = 3
 
@@ -160,16 +160,16 @@ def _measures(
     if not isinstance(kernel, Kernel):
         return [None] * len(n_frequencies)
     # All rows are looked at, as they are few: `approximate` makes the same design, which is cached.
-    data = Rows(split.fit, None, seed=0)
-    settings = [Setting(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]
+    data = KernelData(split.fit, None, seed=0)
+    contexts = [DesignContext(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]
     with warnings.catch_warnings():
         # That a numerical transform is rough shows in its greatest error.
         warnings.simplefilter("ignore", UserWarning)
-        first = Auto().measure(kernel, settings[0])
+        first = Auto().measure(kernel, contexts[0])
         if _kind(first) in ("numerical", "closed form"):
             # They cost time, or nothing, and are the same for every number.
-            return [first] * len(settings)
-        return [first, *(Auto().measure(kernel, setting) for setting in settings[1:])]
+            return [first] * len(contexts)
+        return [first, *(Auto().measure(kernel, context) for context in contexts[1:])]
 
 
 def _kind(measure: SpectralMeasure) -> str:

@@ -18,8 +18,8 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
-from bochner.spectral.data import Rows
-from bochner.spectral.decompositions import Auto, Setting, makes_blocks, resolve_decomposition
+from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample
 from bochner.spectral.masses import least_squares_masses
 from bochner.spectral.two_frequency import resolve_pairing
@@ -116,14 +116,14 @@ def approximate(
     scheme = resolve_scheme(recipe.scheme)
     rows_seed = int(data_rng.integers(2**63))
     fitted = recipe.weights == "least_squares"
-    setting = Setting(
+    context = DesignContext(
         dim=dim,
-        data=Rows(X, right, rows_seed),
+        data=KernelData(X, right, rows_seed),
         n_frequencies=recipe.n_frequencies,
         orthogonal=makes_blocks(scheme),
         fitted=fitted,
     )
-    measure = _measure(kernel, X, right, recipe, setting, or_none=fitted)
+    measure = _measure(kernel, X, right, recipe, context, or_none=fitted)
     if not fitted:
         assert measure is not None
         assert isinstance(kernel, Kernel)
@@ -136,14 +136,14 @@ def approximate(
         _warn_if_poor(measure.predicted_error, 2 * recipe.n_frequencies)
         return Approximation(
             frequencies,
-            _region(kernel, X, measure, setting),
+            _region(kernel, X, measure, context),
             max_error=measure.max_error,
             predicted_error=measure.predicted_error,
         )
     frequencies, error = fitted_frequencies(
         kernel, X, measure, recipe.n_frequencies, scheme, draw_rng, data_rng, right
     )
-    region = None if measure is None else _region(kernel, X, measure, setting)
+    region = None if measure is None else _region(kernel, X, measure, context)
     return Approximation(frequencies, region, fit_error=error)
 
 
@@ -165,7 +165,7 @@ def _with_fitted_masses(
 
 
 def _measure(
-    kernel: AnyKernel, X: Any, right: Any, recipe: Recipe, setting: Setting, *, or_none: bool
+    kernel: AnyKernel, X: Any, right: Any, recipe: Recipe, context: DesignContext, *, or_none: bool
 ) -> SpectralMeasure | None:
     """Return the kernel's measure, or ``None`` where there is none and a proposal will do."""
     if not isinstance(kernel, Kernel):
@@ -183,24 +183,26 @@ def _measure(
         kernel.check_right_inputs(other)
     decomposition = resolve_decomposition(recipe.decomposition)
     try:
-        return decomposition.measure(kernel, setting).paired(recipe.pairs)
+        return decomposition.measure(kernel, context).paired(recipe.pairs)
     except NoMeasureError:
         if or_none and isinstance(decomposition, Auto):
             return None
         raise
 
 
-def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, setting: Setting) -> Region | None:
+def _region(
+    kernel: AnyKernel, X: Any, measure: SpectralMeasure, context: DesignContext
+) -> Region | None:
     """Return where a designed measure holds; ``None`` for a closed form or on the unit sphere."""
     found = profile(kernel)
     if measure.predicted_error is None or found is None or isinstance(found.domain, UnitSphere):
         return None
-    pairs = setting.data.pairs(found.metric)
+    pairs = context.data.pairs(found.metric)
     assert pairs is not None
     if found.metric is Metric.INNER_PRODUCT:
         radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))
         least = (1.0 - _SPHERE_TOLERANCE) * radius if pairs.spherical else 0.0
-        return Region(np.zeros(setting.dim), least, (1.0 + _SPHERE_TOLERANCE) * radius)
+        return Region(np.zeros(context.dim), least, (1.0 + _SPHERE_TOLERANCE) * radius)
     centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     offset = X @ centre
     square = squared_norms(X) - 2.0 * offset + centre @ centre

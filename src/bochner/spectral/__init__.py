@@ -16,9 +16,8 @@ from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.modulated import Modulated
-from bochner.spectral.modulation import Component, Modulation
 from bochner.spectral.pairs import Pairs
+from bochner.spectral.phase_factor import Component, PhaseFactor
 from bochner.spectral.profiles import Profile, profile
 from bochner.spectral.radial import (
     Chi,
@@ -28,6 +27,7 @@ from bochner.spectral.radial import (
     Shell,
     Student,
 )
+from bochner.spectral.shifted_gaussian import ShiftedGaussian
 from bochner.spectral.two_frequency import (
     PAIRINGS,
     GridPairs,
@@ -62,16 +62,16 @@ __all__ = [
     "Law",
     "Mapped",
     "MatchedPairs",
-    "Modulated",
-    "Modulation",
     "NoMeasureError",
     "Pairing",
     "Pairs",
     "Part",
+    "PhaseFactor",
     "Polar",
     "Profile",
     "RadialLaw",
     "Shell",
+    "ShiftedGaussian",
     "SpectralMeasure",
     "Student",
     "TwoFrequency",

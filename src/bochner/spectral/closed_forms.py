@@ -12,13 +12,13 @@ from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.registry import fact, register
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.modulated import modulated
-from bochner.spectral.modulation import Modulation
+from bochner.spectral.phase_factor import PhaseFactor
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
+from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
 from bochner.spectral.two_frequency import TwoFrequency
 from bochner.spectral.wave_atoms import wave_atoms
 
-_TRANSLATION = Modulation(0.0, 1.0, 1.0)  # exp(i t)
+_TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 
 
 def closed_form(kernel: object, dim: int) -> SpectralMeasure:
@@ -99,7 +99,7 @@ def _shift_gaussian(kernel: kernels.ShiftGaussian, dim: int) -> SpectralMeasure:
 
 def _sinh_gaussian(kernel: kernels.SinhGaussian, dim: int) -> SpectralMeasure:
     shift, factor = _tilt(kernel, dim)
-    return _translated(kernel.length_scale, shift, Modulation(1.0, 0.0, -factor))
+    return _translated(kernel.length_scale, shift, PhaseFactor(1.0, 0.0, -factor))
 
 
 def _cosh_gaussian(kernel: kernels.CoshGaussian, dim: int) -> SpectralMeasure:
@@ -120,8 +120,8 @@ def _tilt(kernel: kernels.SinhGaussian | kernels.CoshGaussian, dim: int) -> tupl
     return scaled * as_array(kernel.length_scale), factor
 
 
-def _translated(length_scale: LengthScale, shift: Array, modulation: Modulation) -> SpectralMeasure:
-    parts = modulated(length_scale, tuple(shift.tolist()), modulation)
+def _translated(length_scale: LengthScale, shift: Array, factor: PhaseFactor) -> SpectralMeasure:
+    parts = shifted_gaussian_parts(length_scale, tuple(shift.tolist()), factor)
     return SpectralMeasure(tuple(Part(mass, law) for mass, law in parts))
 
 

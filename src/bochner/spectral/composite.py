@@ -178,7 +178,7 @@ class Mapped(Law):
         if modulation is not None:
             if not self._is_one_map:
                 raise NoMeasureError(
-                    "Modulated waves of two different maps have no sampled features; use "
+                    "ShiftedGaussian waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )
             modulation = CosineFactors(modulation.v @ self.left.T, modulation.phase)

@@ -1,7 +1,7 @@
 """What is known of the data when a measure is made."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Distances(Data):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows(Data):
+class KernelData(Data):
     """The rows themselves.
 
     Parameters
@@ -71,10 +71,14 @@ class Rows(Data):
     left: Any
     right: Any
     seed: int
+    _pairs: dict[Metric, Pairs] = field(default_factory=dict, init=False, repr=False)
 
     def pairs(self, metric: Metric) -> Pairs:
-        rows = self.left if self.right is None else stacked_rows(self.left, self.right)
-        return Pairs.of_rows(rows, metric, np.random.default_rng(self.seed))
+        if metric not in self._pairs:
+            rows = self.left if self.right is None else stacked_rows(self.left, self.right)
+            rng = np.random.default_rng(self.seed)
+            self._pairs[metric] = Pairs.of_rows(rows, metric, rng)
+        return self._pairs[metric]
 
     def reach(self, dim: int) -> Array:
         (low, high), (least, most) = (
@@ -85,7 +89,7 @@ class Rows(Data):
 
     def mapped(self, left: Array, right: Array) -> "Data":
         other = self.left if self.right is None else self.right
-        return Rows(self.left @ left, other @ right, self.seed)
+        return KernelData(self.left @ left, other @ right, self.seed)
 
 
 def _extremes(rows: Any) -> tuple[Array, Array]:

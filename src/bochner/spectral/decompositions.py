@@ -31,7 +31,7 @@ _DEFAULT_FREQUENCIES = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Setting:
+class DesignContext:
     """What a measure is wanted for.
 
     Parameters
@@ -59,20 +59,20 @@ class Decomposition(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
         """Return the measure."""
 
-    def by_members(self, kernel: Kernel, setting: Setting) -> SpectralMeasure | None:
+    def by_members(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure | None:
         """Return the measure that those of a kernel's members make, or ``None`` without any."""
         if isinstance(kernel, kernels.Sum):
-            return reduce(add, (self.measure(term, setting) for term in kernel.terms))
+            return reduce(add, (self.measure(term, context) for term in kernel.terms))
         if isinstance(kernel, kernels.Product):
-            return reduce(mul, (self.measure(factor, setting) for factor in kernel.factors))
+            return reduce(mul, (self.measure(factor, context) for factor in kernel.factors))
         if isinstance(kernel, kernels.Scaled):
-            return kernel.factor * self.measure(kernel.kernel, setting)
+            return kernel.factor * self.measure(kernel.kernel, context)
         if isinstance(kernel, kernels.Bilinear):
-            data = setting.data.mapped(kernel.left, kernel.right)
-            inner = replace(setting, dim=kernel.left.shape[1], data=data)
+            data = context.data.mapped(kernel.left, kernel.right)
+            inner = replace(context, dim=kernel.left.shape[1], data=data)
             return self.measure(kernel.kernel, inner).mapped(kernel.left, kernel.right)
         return None
 
@@ -87,12 +87,12 @@ class Polar(Decomposition):
     lag, :class:`bochner.kernels.Stationary`, is transformed numerically in up to three inputs.
     """
 
-    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
-        known = find_closed_form(kernel, setting.dim)
+    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+        known = find_closed_form(kernel, context.dim)
         if known is not None:
             return known
-        found = self.by_members(kernel, setting)
-        return _transformed(kernel, setting) if found is None else found
+        found = self.by_members(kernel, context)
+        return _transformed(kernel, context) if found is None else found
 
 
 @register
@@ -121,15 +121,15 @@ class Jordan(Decomposition):
     def __post_init__(self) -> None:
         object.__setattr__(self, "truncation", as_positive_scalar("truncation", self.truncation))
 
-    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
         if isinstance(kernel, kernels.SphericalPolynomial):
             return spherical_polynomial_measure(
-                kernel.degree, kernel.a, setting.dim, self.truncation
+                kernel.degree, kernel.a, context.dim, self.truncation
             )
-        known = find_closed_form(kernel, setting.dim)
+        known = find_closed_form(kernel, context.dim)
         if known is None:
-            known = self.by_members(kernel, setting)
-        return (_transformed(kernel, setting) if known is None else known).jordan()
+            known = self.by_members(kernel, context)
+        return (_transformed(kernel, context) if known is None else known).jordan()
 
 
 @register
@@ -137,9 +137,9 @@ class Jordan(Decomposition):
 class Designed(Decomposition):
     """The measure of least variance for the data; see :func:`designed_measure`."""
 
-    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
         found = profile(kernel)
-        pairs = None if found is None else _pairs(found.metric, found.domain, setting)
+        pairs = None if found is None else _pairs(found.metric, found.domain, context)
         if found is not None and pairs is None:
             raise ValueError(
                 f"A designed measure of {kernel!r} depends on how far the data reach; give the "
@@ -147,11 +147,11 @@ class Designed(Decomposition):
             )
         return designed_measure(
             kernel,
-            setting.dim,
+            context.dim,
             pairs or Pairs.of_sphere(),
-            setting.n_frequencies,
-            orthogonal=setting.orthogonal,
-            fitted=setting.fitted,
+            context.n_frequencies,
+            orthogonal=context.orthogonal,
+            fitted=context.fitted,
         )
 
 
@@ -163,18 +163,18 @@ class Auto(Decomposition):
     Term by term if need be.
     """
 
-    def measure(self, kernel: Kernel, setting: Setting) -> SpectralMeasure:
-        known = find_closed_form(kernel, setting.dim)
+    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+        known = find_closed_form(kernel, context.dim)
         if known is not None and known.is_positive:
             return known
         found = profile(kernel)
         if found is not None and (
-            known is None or _pairs(found.metric, found.domain, setting) is not None
+            known is None or _pairs(found.metric, found.domain, context) is not None
         ):
-            return Designed().measure(kernel, setting)
+            return Designed().measure(kernel, context)
         if known is None:
-            known = self.by_members(kernel, setting)
-        return _transformed(kernel, setting) if known is None else known
+            known = self.by_members(kernel, context)
+        return _transformed(kernel, context) if known is None else known
 
 
 DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
@@ -263,32 +263,32 @@ def spectral_measure(
     if m < 1:
         raise ValueError(f"n_frequencies must be at least 1, got {m}.")
     given = None if distances is None else np.asarray(distances, dtype=np.float64)
-    setting = Setting(
+    context = DesignContext(
         dim=dim,
         data=Distances(given),
         n_frequencies=int(m),
         orthogonal=makes_blocks(resolve_scheme(scheme)),
     )
-    return resolve_decomposition(decomposition).measure(kernel, setting).paired(pairs)
+    return resolve_decomposition(decomposition).measure(kernel, context).paired(pairs)
 
 
-def _pairs(metric: Metric, domain: object, setting: Setting) -> Pairs | None:
+def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | None:
     """Return the pairs of the data; all of the sphere if the kernel lives there."""
-    known = setting.data.pairs(metric)
+    known = context.data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
     return Pairs.of_sphere() if known is None and on_sphere else known
 
 
-def _transformed(kernel: Kernel, setting: Setting) -> SpectralMeasure:
+def _transformed(kernel: Kernel, context: DesignContext) -> SpectralMeasure:
     """Return the numerical transform of a function of the lag; refuse other kernels."""
     lag = kernel.kernel if isinstance(kernel, kernels.Transposed) else kernel
     if not isinstance(lag, kernels.Stationary):
-        return closed_form(kernel, setting.dim)
-    if setting.dim > LARGEST_DIM:
+        return closed_form(kernel, context.dim)
+    if context.dim > LARGEST_DIM:
         raise NoMeasureError(
             f"The spectrum of a function of the lag is found numerically in at most {LARGEST_DIM} "
-            f"inputs, and there are {setting.dim}; use weights='least_squares'."
+            f"inputs, and there are {context.dim}; use weights='least_squares'."
         )
     function = lag.function if lag is kernel else lambda delta: lag.function(-delta)
-    reach = setting.data.reach(setting.dim)
-    return lattice_measure(function, setting.dim, reach, symmetric=lag.symmetric)
+    reach = context.data.reach(context.dim)
+    return lattice_measure(function, context.dim, reach, symmetric=lag.symmetric)

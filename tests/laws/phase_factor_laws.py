@@ -14,27 +14,27 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from bochner.sampling import resolve_scheme
-from bochner.spectral import Component, Modulated, Modulation
-from bochner.spectral.modulated import correction
+from bochner.spectral import Component, PhaseFactor, ShiftedGaussian
+from bochner.spectral.shifted_gaussian import correction
 
 MODULATIONS = {
-    "shift": Modulation(0.0, 1.0, 1.0),
-    "sinh": Modulation(1.0, 0.0, -1.8),
-    "cosh": Modulation(0.0, 1.6, -1.6),
-    "both": Modulation(0.0, 1.4, 0.4),
-    "all": Modulation(0.8, -1.3, 0.6),
-    "sharp": Modulation(0.5, 1.0, 1e-3),
-    "real": Modulation(-0.3, 1.0, 0.0),
-    "odd": Modulation(0.0, 0.0, 0.7),
+    "shift": PhaseFactor(0.0, 1.0, 1.0),
+    "sinh": PhaseFactor(1.0, 0.0, -1.8),
+    "cosh": PhaseFactor(0.0, 1.6, -1.6),
+    "both": PhaseFactor(0.0, 1.4, 0.4),
+    "all": PhaseFactor(0.8, -1.3, 0.6),
+    "sharp": PhaseFactor(0.5, 1.0, 1e-3),
+    "real": PhaseFactor(-0.3, 1.0, 0.0),
+    "odd": PhaseFactor(0.0, 0.0, 0.7),
 }
 SPREADS = (0.01, 0.05, 0.19, 0.21, 0.5, 1.0, 2.0, 5.0, 12.0, 20.0)
 
 
-def corners(modulation, top):
+def corners(factor, top):
     """Where absolute values or sizes have a corner, rounded or not, in [0, top]."""
     turns = np.arange(0.0, top + 2.0 * np.pi, 0.5 * np.pi)
-    if abs(modulation.cosine) > abs(modulation.constant):
-        zero = np.arccos(-modulation.constant / modulation.cosine)
+    if abs(factor.cosine) > abs(factor.constant):
+        zero = np.arccos(-factor.constant / factor.cosine)
         periods = np.arange(0.0, top + 4.0 * np.pi, 2.0 * np.pi)
         near = [0.0, *(sign * 10.0**-power for power in (1, 2, 3, 5) for sign in (1, -1))]
         ends = [periods + sign * zero + step for step in near for sign in (1, -1)]
@@ -53,10 +53,10 @@ def normal_integral(function, s, points, upper=np.inf):
     return sum(quad(integrand, a, b, epsabs=1e-15, epsrel=1e-12)[0] for a, b in pairwise(edges))
 
 
-def density(component, modulation, t):
+def density(component, factor, t):
     """The density of a component relative to the normal law, from its definition."""
-    real = modulation.constant + modulation.cosine * np.cos(t)
-    imaginary = modulation.sine * np.sin(t)
+    real = factor.constant + factor.cosine * np.cos(t)
+    imaginary = factor.sine * np.sin(t)
     return {
         Component.POLAR: abs(real + 1j * imaginary),
         Component.POSITIVE: 0.5 * (abs(real) + real),
@@ -65,16 +65,18 @@ def density(component, modulation, t):
     }[component]
 
 
-def check_masses(component, modulation):
+def check_masses(component, factor):
     """Masses are those of quadrature to 1e-10 of the largest that the factor could have."""
     for s in SPREADS:
-        points = corners(modulation, 11.0 * s)
-        expected = normal_integral(lambda t: density(component, modulation, t), s, points)
-        assert_allclose(component.mass(modulation, s), expected, rtol=1e-10, atol=1e-13)
+        points = corners(factor, 11.0 * s)
+        expected = normal_integral(lambda t: density(component, factor, t), s, points)
+        assert_allclose(component.mass(factor, s), expected, rtol=1e-10, atol=1e-13)
 
 
 LAWS = {
-    name: Modulated((1.0, 0.5, 2.0), tuple((spread * np.array([0.6, -0.4, 0.0])).round(6)), factor)
+    name: ShiftedGaussian(
+        (1.0, 0.5, 2.0), tuple((spread * np.array([0.6, -0.4, 0.0])).round(6)), factor
+    )
     for name, factor, spread in (
         ("shift", MODULATIONS["shift"], 2.0),
         ("sinh", MODULATIONS["sinh"], 1.0),
@@ -110,13 +112,13 @@ def check_component(law, scheme, alpha, seed=0):
     than independent ones, so that the same bounds hold.
     """
     points, phase = standard_draws(law, scheme, seed)
-    s, modulation = law.spread, law.modulation
-    kinks = corners(modulation, 11.0 * s)
-    total = normal_integral(lambda t: density(law.component, modulation, t), s, kinks)
+    s, factor = law.spread, law.factor
+    kinks = corners(factor, 11.0 * s)
+    total = normal_integral(lambda t: density(law.component, factor, t), s, kinks)
     grid = np.linspace(0.0, 5.0 * s, 301)
     steps = [
         quad(
-            lambda t: density(law.component, modulation, t) * np.exp(-0.5 * (t / s) ** 2),
+            lambda t: density(law.component, factor, t) * np.exp(-0.5 * (t / s) ** 2),
             a,
             b,
             points=[k for k in kinks if a < k < b] or None,
@@ -136,7 +138,7 @@ def check_component(law, scheme, alpha, seed=0):
         ),
     ]
     assert min(p_values) > alpha / len(p_values), np.round(p_values, 5)
-    expected = 0.5 * np.pi * np.sign(modulation.sine * np.sin(t))
+    expected = 0.5 * np.pi * np.sign(factor.sine * np.sin(t))
     assert_allclose(phase, expected if law.component is Component.IMAGINARY else 0.0)
 
 
@@ -144,8 +146,8 @@ def check_acceptance(law, alpha, n=40_000):
     """Rejection accepts the stated share of proposals (binomial test), below a true bound."""
     rng = np.random.default_rng(zlib.crc32(repr(law).encode()))
     t = law.spread * rng.standard_normal(n)
-    value = np.array([density(law.component, law.modulation, one) for one in t])
-    bound = law.component.bound(law.modulation)
+    value = np.array([density(law.component, law.factor, one) for one in t])
+    bound = law.component.bound(law.factor)
     assert value.max() <= bound * (1.0 + 1e-12)
     accepted = int((rng.random(n) * bound < value).sum())
     assert stats.binomtest(accepted, n, law.acceptance).pvalue > alpha
@@ -168,7 +170,7 @@ def check_correction(s=1.0, size=3, n=8_000):
 
 def check_weights(seeds=200, m=4):
     """Amplitudes and phases are those of the measure times the correction, also a negative one."""
-    law = Modulated(1.0, vector(2, 2.5), MODULATIONS["cosh"])
+    law = ShiftedGaussian(1.0, vector(2, 2.5), MODULATIONS["cosh"])
     factors = []
     for seed in range(seeds):
         draw = law.draw(m, np.random.default_rng(seed), resolve_scheme("iid"))

@@ -2,34 +2,34 @@
 
 import numpy as np
 import pytest
-from laws import asymmetric_laws, modulation_laws
+from laws import asymmetric_laws, phase_factor_laws
 from laws.asymmetric_laws import FAMILY_ALPHA, Case, check_mean, vector
-from laws.modulation_laws import LAWS, MODULATIONS, jordan_laws
+from laws.phase_factor_laws import LAWS, MODULATIONS, jordan_laws
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner import kernels, spectral_measure
 from bochner.sampling import resolve_scheme
-from bochner.spectral import Chi, Component, Isotropic, Modulated, Modulation
-from bochner.spectral.modulated import correction, modulated
+from bochner.spectral import Chi, Component, Isotropic, PhaseFactor, ShiftedGaussian
+from bochner.spectral.shifted_gaussian import correction, shifted_gaussian_parts
 
 PARTS = [(name, part) for name, law in LAWS.items() for part in jordan_laws(law)]
 ALPHA = FAMILY_ALPHA / (4 * len(PARTS))
 
 
 def label(value):
-    return value.component.value if isinstance(value, Modulated) else str(value)
+    return value.component.value if isinstance(value, ShiftedGaussian) else str(value)
 
 
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc"])
 @pytest.mark.parametrize(("name", "law"), PARTS, ids=label)
 def test_jordan_parts_follow_their_density(name, law, scheme):
-    modulation_laws.check_component(law, scheme, ALPHA)
+    phase_factor_laws.check_component(law, scheme, ALPHA)
 
 
 @pytest.mark.parametrize(("name", "law"), PARTS, ids=label)
 def test_rejection_accepts_the_stated_share(name, law):
-    modulation_laws.check_acceptance(law, ALPHA)
+    phase_factor_laws.check_acceptance(law, ALPHA)
 
 
 @pytest.mark.parametrize("name", sorted(LAWS))
@@ -39,19 +39,19 @@ def test_jordan_parts_have_the_masses_of_their_signs(name):
     assert Component.POLAR not in shares
     for component, share in shares.items():
         sign = -1.0 if component is Component.NEGATIVE else 1.0
-        mass = component.mass(law.modulation, law.spread)
+        mass = component.mass(law.factor, law.spread)
         assert_allclose(share * law.variation, sign * mass, rtol=1e-12)
     missing = set(Component) - set(shares) - {Component.POLAR}
-    assert all(part.mass(law.modulation, law.spread) < 1e-11 for part in missing)
+    assert all(part.mass(law.factor, law.spread) < 1e-11 for part in missing)
     assert all(part.jordan() == ((1.0, part),) for part in jordan_laws(law))
 
 
 def test_rare_parts_are_drawn_without_rejection():
     # The real part falls below zero near odd multiples of pi alone, six deviations away.
-    law = Modulated(1.0, (0.5, 0.0), MODULATIONS["cosh"])
+    law = ShiftedGaussian(1.0, (0.5, 0.0), MODULATIONS["cosh"])
     (rare,) = (part for part in jordan_laws(law) if part.component is Component.NEGATIVE)
     assert rare.acceptance < 2e-3
-    rarer = Modulated(1.0, (0.3, 0.0), MODULATIONS["cosh"], Component.NEGATIVE)
+    rarer = ShiftedGaussian(1.0, (0.3, 0.0), MODULATIONS["cosh"], Component.NEGATIVE)
     assert rarer.acceptance < 1e-4
     for part in (rare, rarer):
         draw = part.draw(200, np.random.default_rng(0), resolve_scheme("iid"))
@@ -73,7 +73,7 @@ def test_weights_of_one_draw_have_the_mean_one_and_the_value_at_zero():
     law, rng = LAWS["all"], np.random.default_rng(2)
     draw = law.draw(1, rng, resolve_scheme("iid"))
     t = draw.omega @ np.array(law.shift)
-    assert_allclose(draw.ratio, law.modulation.size(t) / law.variation)
+    assert_allclose(draw.ratio, law.factor.size(t) / law.variation)
     ratios = np.array(
         [
             [d.ratio[0], d.ratio[0] * np.cos(d.phase[0])]
@@ -81,13 +81,13 @@ def test_weights_of_one_draw_have_the_mean_one_and_the_value_at_zero():
         ]
     )
     check_mean(ratios, np.array([1.0, law.at_zero]))
-    positive, negative = (c.mass(law.modulation, law.spread) for c in list(Component)[1:3])
+    positive, negative = (c.mass(law.factor, law.spread) for c in list(Component)[1:3])
     assert_allclose(law.at_zero, (positive - negative) / law.variation)
 
 
 @pytest.mark.parametrize("s", [0.05, 1.0, 4.0])
 def test_the_correction_is_unbiased(s):
-    modulation_laws.check_correction(s=s)
+    phase_factor_laws.check_correction(s=s)
 
 
 def test_the_correction_is_that_of_its_formula():
@@ -108,7 +108,7 @@ def test_the_correction_is_that_of_its_formula():
 
 def test_the_correction_cancels_the_error_at_zero_in_the_mean_of_many():
     # Exactly known at a zero lag: with many draws hardly anything of the error is left.
-    law, errors = Modulated(1.0, (1.0,), Modulation(0.0, 1.0, 1.0)), []
+    law, errors = ShiftedGaussian(1.0, (1.0,), PhaseFactor(0.0, 1.0, 1.0)), []
     for rng in np.random.default_rng(4).spawn(50):
         draw = law.draw(2000, rng, resolve_scheme("iid"))
         corrected = np.mean(draw.ratio * np.cos(draw.phase)) - law.at_zero
@@ -119,11 +119,13 @@ def test_the_correction_cancels_the_error_at_zero_in_the_mean_of_many():
 
 
 def test_nothing_is_corrected_where_nothing_can_be():
-    sinh, shift = (Modulated(1.0, (0.7, 0.0), MODULATIONS[name]) for name in ("sinh", "shift"))
+    sinh, shift = (
+        ShiftedGaussian(1.0, (0.7, 0.0), MODULATIONS[name]) for name in ("sinh", "shift")
+    )
     for law, m, scheme in ((sinh, 40, "iid"), (shift, 3, "iid"), (shift, 64, "qmc")):
         draw = law.draw(m, np.random.default_rng(0), resolve_scheme(scheme))
         t = draw.omega @ np.array(law.shift)
-        assert_allclose(draw.ratio, law.modulation.size(t) / law.variation, rtol=1e-12)
+        assert_allclose(draw.ratio, law.factor.size(t) / law.variation, rtol=1e-12)
         expected = Isotropic(Chi(), 2).sample(m, np.random.default_rng(0), resolve_scheme(scheme))
         assert_array_equal(draw.omega, expected)
 
@@ -131,7 +133,7 @@ def test_nothing_is_corrected_where_nothing_can_be():
 @pytest.mark.parametrize("dim", [3, 4])
 @pytest.mark.parametrize("m", [4, 8, 24, 25])
 def test_halves_are_of_whole_blocks_where_they_can_be(dim, m):
-    law = Modulated(1.0, (0.5,) * dim, MODULATIONS["shift"])
+    law = ShiftedGaussian(1.0, (0.5,) * dim, MODULATIONS["shift"])
     draw = law.draw(m, np.random.default_rng(0), resolve_scheme("orthogonal"))
     assert len(draw.omega) == m
     unit = draw.omega / np.linalg.norm(draw.omega, axis=1, keepdims=True)
@@ -142,30 +144,30 @@ def test_halves_are_of_whole_blocks_where_they_can_be(dim, m):
 
 
 def test_without_a_shift_the_measure_is_a_multiple_of_the_gaussian():
-    for modulation, mass in ((Modulation(1.0, 0.5, 9.0), 1.5), (Modulation(0.0, -2.0, 1.0), -2.0)):
-        ((found, law),) = modulated(0.7, (0.0, 0.0), modulation)
+    for factor, mass in ((PhaseFactor(1.0, 0.5, 9.0), 1.5), (PhaseFactor(0.0, -2.0, 1.0), -2.0)):
+        ((found, law),) = shifted_gaussian_parts(0.7, (0.0, 0.0), factor)
         assert found == mass
         assert isinstance(law, Isotropic)
         assert law.length_scale == 0.7
-    assert modulated(1.0, (1.0,), Modulation(-0.5, 0.0, 0.0))[0][0] == -0.5
-    assert modulated(1.0, (1.0,), Modulation(0.0, 0.0, 0.0))[0][0] == 0.0
+    assert shifted_gaussian_parts(1.0, (1.0,), PhaseFactor(-0.5, 0.0, 0.0))[0][0] == -0.5
+    assert shifted_gaussian_parts(1.0, (1.0,), PhaseFactor(0.0, 0.0, 0.0))[0][0] == 0.0
 
 
 def test_real_measures_are_split_by_sign():
-    split = modulated(1.0, (2.0, 1.0), Modulation(0.3, -1.5, 0.0))
+    split = shifted_gaussian_parts(1.0, (2.0, 1.0), PhaseFactor(0.3, -1.5, 0.0))
     assert [law.component for _, law in split] == [Component.POSITIVE, Component.NEGATIVE]
     assert_allclose(sum(mass for mass, _ in split), 0.3 - 1.5 * np.exp(-2.5))
     assert split[0][0] > 0.0 > split[1][0]
-    ((mass, law),) = modulated(1.0, (2.0, 1.0), Modulation(1.5, 0.5, 0.0))
+    ((mass, law),) = shifted_gaussian_parts(1.0, (2.0, 1.0), PhaseFactor(1.5, 0.5, 0.0))
     assert law.component is Component.POSITIVE
     assert_allclose(mass, 1.5 + 0.5 * np.exp(-2.5))
 
 
 def test_opposite_shifts_are_one_law_reversed():
-    ((mass, law),) = modulated(1.0, (-0.5, 2.0), MODULATIONS["all"])
+    ((mass, law),) = shifted_gaussian_parts(1.0, (-0.5, 2.0), MODULATIONS["all"])
     assert law.shift == (0.5, -2.0)
-    assert law.modulation == MODULATIONS["all"].reversed()
-    assert modulated(1.0, (0.5, -2.0), MODULATIONS["all"].reversed()) == ((mass, law),)
+    assert law.factor == MODULATIONS["all"].reversed()
+    assert shifted_gaussian_parts(1.0, (0.5, -2.0), MODULATIONS["all"].reversed()) == ((mass, law),)
 
 
 def test_measures_of_one_scale_and_shift_are_joined():
@@ -176,7 +178,7 @@ def test_measures_of_one_scale_and_shift_are_joined():
     c = np.exp(0.5 * (0.5**2 + 0.2**2) / 0.64)
     # 2 e^it - 0.5 e^-it + 1 - i c sin t
     for name, value in (("constant", 1.0), ("cosine", 1.5), ("sine", 2.5 - c)):
-        assert_allclose(getattr(part.law.modulation, name), value, rtol=1e-12)
+        assert_allclose(getattr(part.law.factor, name), value, rtol=1e-12)
     for other in (kernels.ShiftGaussian(0.8, (0.5, 0.3)), kernels.ShiftGaussian(0.9, (0.5, 0.2))):
         assert len(spectral_measure(shift + other, 2).parts) == 2
     split = spectral_measure(shift, 2, decomposition="jordan")
@@ -194,7 +196,7 @@ def test_variations_that_overflow_are_refused():
     with pytest.raises(ValueError, match=r"overflows: the norm of length_scale \* beta is 40"):
         spectral_measure(kernels.CoshGaussian(1.0, 40.0), 1)
     with pytest.raises(ValueError, match="total variation of the kernel's measure overflows"):
-        modulated(1.0, (1.0,), Modulation(0.0, np.inf, 1.0))
+        shifted_gaussian_parts(1.0, (1.0,), PhaseFactor(0.0, np.inf, 1.0))
 
 
 def errors(kernel, decomposition, dim, m, seeds):
@@ -238,7 +240,7 @@ def test_the_polar_form_has_a_much_lower_error_than_the_three_sets(kernel):
 def test_the_correction_lowers_the_error_at_concentrated_lags(monkeypatch):
     kernel = kernels.CoshGaussian(3.0, vector(8, 0.2))
     corrected = errors(kernel, "polar", 8, 128, 150)
-    monkeypatch.setattr(Modulated, "_halves", lambda self, m, scheme: (m,))
+    monkeypatch.setattr(ShiftedGaussian, "_halves", lambda self, m, scheme: (m,))
     plain = errors(kernel, "polar", 8, 128, 150)
     result = stats.ttest_ind(corrected, 0.8 * plain, equal_var=False, alternative="less")
     assert result.pvalue < ALPHA, corrected.mean() / plain.mean()

@@ -27,7 +27,7 @@ _GRADES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Modulation:
+class PhaseFactor:
     r"""The factor :math:`H(t) = \alpha + \gamma \cos t + i \delta \sin t`.
 
     Its even part is real and its odd part imaginary, so that kernels come out real.
@@ -40,8 +40,8 @@ class Modulation:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.spectral.modulation import Modulation
-    >>> translation = Modulation(0.0, 1.0, 1.0)
+    >>> from bochner.spectral.phase_factor import PhaseFactor
+    >>> translation = PhaseFactor(0.0, 1.0, 1.0)
     >>> bool(np.isclose(translation(np.array(0.3)), np.exp(0.3j)))
     True
     """
@@ -69,17 +69,17 @@ class Modulation:
         r"""Return :math:`|H(t)|`."""
         return np.hypot(self.real(t), self.imaginary(t))
 
-    def __add__(self, other: "Modulation") -> "Modulation":
-        return Modulation(
+    def __add__(self, other: "PhaseFactor") -> "PhaseFactor":
+        return PhaseFactor(
             self.constant + other.constant, self.cosine + other.cosine, self.sine + other.sine
         )
 
-    def __mul__(self, factor: float) -> "Modulation":
-        return Modulation(factor * self.constant, factor * self.cosine, factor * self.sine)
+    def __mul__(self, factor: float) -> "PhaseFactor":
+        return PhaseFactor(factor * self.constant, factor * self.cosine, factor * self.sine)
 
-    def reversed(self) -> "Modulation":
+    def reversed(self) -> "PhaseFactor":
         """Return the factor of the opposite translations, the complex conjugate."""
-        return Modulation(self.constant, self.cosine, -self.sine)
+        return PhaseFactor(self.constant, self.cosine, -self.sine)
 
     @property
     def is_pure(self) -> bool:
@@ -131,46 +131,46 @@ class Component(Enum):
     NEGATIVE = "negative"
     IMAGINARY = "imaginary"
 
-    def density(self, modulation: Modulation, t: Array) -> Array:
+    def density(self, factor: PhaseFactor, t: Array) -> Array:
         """Return the density relative to the normal law; nonnegative and even."""
         if self is Component.POLAR:
-            return modulation.size(t)
+            return factor.size(t)
         if self is Component.IMAGINARY:
-            return np.abs(modulation.imaginary(t))
+            return np.abs(factor.imaginary(t))
         sign = 1.0 if self is Component.POSITIVE else -1.0
-        return np.maximum(sign * modulation.real(t), 0.0)
+        return np.maximum(sign * factor.real(t), 0.0)
 
-    def phase(self, modulation: Modulation, t: Array) -> Array:
+    def phase(self, factor: PhaseFactor, t: Array) -> Array:
         """Return the phases of frequencies, odd in ``t``."""
         if self is Component.POLAR:
-            return np.arctan2(modulation.imaginary(t), modulation.real(t))
+            return np.arctan2(factor.imaginary(t), factor.real(t))
         if self is Component.IMAGINARY:
-            return np.copysign(0.5 * np.pi, modulation.imaginary(t))
+            return np.copysign(0.5 * np.pi, factor.imaginary(t))
         return np.zeros(np.shape(t))
 
-    def mass(self, modulation: Modulation, s: float) -> float:
+    def mass(self, factor: PhaseFactor, s: float) -> float:
         """Return the integral of the density over the normal law."""
         if self is Component.POLAR:
-            return modulation.variation(s)
+            return factor.variation(s)
         if self is Component.IMAGINARY:
-            return modulation.imaginary_variation(s)
+            return factor.imaginary_variation(s)
         sign = 1.0 if self is Component.POSITIVE else -1.0
-        return max(0.5 * (modulation.real_variation(s) + sign * modulation.mean(s)), 0.0)
+        return max(0.5 * (factor.real_variation(s) + sign * factor.mean(s)), 0.0)
 
-    def bound(self, modulation: Modulation) -> float:
+    def bound(self, factor: PhaseFactor) -> float:
         """Return the density's maximum, the bound of acceptance and rejection."""
         if self is Component.IMAGINARY:
-            return abs(modulation.sine)
+            return abs(factor.sine)
         if self is not Component.POLAR:
             sign = 1.0 if self is Component.POSITIVE else -1.0
-            return max(sign * modulation.constant + abs(modulation.cosine), 0.0)
+            return max(sign * factor.constant + abs(factor.cosine), 0.0)
         # |H|^2 is a quadratic polynomial in cos t: its extremes are at the ends and the vertex.
         ends = [0.0, np.pi, 0.5 * np.pi]
-        curvature = modulation.sine**2 - modulation.cosine**2
+        curvature = factor.sine**2 - factor.cosine**2
         if curvature > 0.0:
-            vertex = np.clip(modulation.constant * modulation.cosine / curvature, -1.0, 1.0)
+            vertex = np.clip(factor.constant * factor.cosine / curvature, -1.0, 1.0)
             ends.append(float(np.arccos(vertex)))
-        return float(modulation.size(np.array(ends)).max())
+        return float(factor.size(np.array(ends)).max())
 
 
 def mean_abs_cosine(s: float) -> float:

@@ -9,7 +9,7 @@ from scipy.special import erf
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.sampling import Iid, Layout, QuasiMonteCarlo, Scheme
 from bochner.spectral.laws import Draw, Isotropic, Law
-from bochner.spectral.modulation import Component, Modulation, normal_mean
+from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean
 from bochner.spectral.radial import Chi
 from bochner.spectral.tabulated import Tabulated, tabulate
 
@@ -23,7 +23,7 @@ _FEWEST_BINS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Modulated(Law):
+class ShiftedGaussian(Law):
     r"""Gaussian frequencies times a factor :math:`H(r \cdot \omega)`, or a Jordan part of it.
 
     The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its
@@ -44,14 +44,14 @@ class Modulated(Law):
         :math:`\ell`, in the units of the inputs.
     shift : tuple of d floats
         :math:`r`, in the units of the inputs; the first that is not zero is positive.
-    modulation : Modulation
+    factor : PhaseFactor
         :math:`H`.
     component : Component, default=Component.POLAR
     """
 
     length_scale: LengthScale
     shift: tuple[float, ...]
-    modulation: Modulation
+    factor: PhaseFactor
     component: Component = Component.POLAR
 
     @property
@@ -66,17 +66,17 @@ class Modulated(Law):
     @property
     def variation(self) -> float:
         """The total variation of the measure, before the division by it."""
-        return self.component.mass(self.modulation, self.spread)
+        return self.component.mass(self.factor, self.spread)
 
     @property
     def acceptance(self) -> float:
         """The share of proposals that rejection accepts."""
-        return self.variation / self.component.bound(self.modulation)
+        return self.variation / self.component.bound(self.factor)
 
     @property
     def at_zero(self) -> float:
         if self.component is Component.POLAR:
-            return self.modulation.mean(self.spread) / self.variation
+            return self.factor.mean(self.spread) / self.variation
         return 0.0 if self.component is Component.IMAGINARY else 1.0
 
     @property
@@ -107,8 +107,8 @@ class Modulated(Law):
             points = np.concatenate(halves)
             t = points @ self._axis
             factor = correction(np.split(t, [counts[0]]), self.spread) if len(counts) > 1 else 1.0
-            ratio = self.modulation.size(t) * factor / self.variation
-        phase = self.component.phase(self.modulation, t)
+            ratio = self.factor.size(t) * factor / self.variation
+        phase = self.component.phase(self.factor, t)
         phase = np.where(ratio < 0.0, phase + np.pi, phase)
         return Draw(points / as_array(self.length_scale), np.abs(ratio), phase)
 
@@ -118,24 +118,22 @@ class Modulated(Law):
         variation = self.variation
         parts = []
         for component in (Component.POSITIVE, Component.NEGATIVE, Component.IMAGINARY):
-            share = component.mass(self.modulation, self.spread) / variation
+            share = component.mass(self.factor, self.spread) / variation
             if share > _NEGLIGIBLE:
-                law = Modulated(self.length_scale, self.shift, self.modulation, component)
+                law = ShiftedGaussian(self.length_scale, self.shift, self.factor, component)
                 parts.append((-share if component is Component.NEGATIVE else share, law))
         return tuple(parts)
 
     def joined(
         self, mass: float, other: Law, other_mass: float
     ) -> tuple[tuple[float, Law], ...] | None:
-        if not isinstance(other, Modulated):
+        if not isinstance(other, ShiftedGaussian):
             return None
         alike = (self.length_scale, self.shift) == (other.length_scale, other.shift)
         if not alike or {self.component, other.component} != {Component.POLAR}:
             return None
-        sum_ = self.modulation * (mass / self.variation) + other.modulation * (
-            other_mass / other.variation
-        )
-        return modulated(self.length_scale, self.shift, sum_)
+        sum_ = self.factor * (mass / self.variation) + other.factor * (other_mass / other.variation)
+        return shifted_gaussian_parts(self.length_scale, self.shift, sum_)
 
     @property
     def _axis(self) -> Array:
@@ -148,7 +146,7 @@ class Modulated(Law):
         """
         half = m // 2 // self.dim * self.dim or m // 2
         quasi = isinstance(scheme, QuasiMonteCarlo)
-        if quasi or half < _LEAST_HALF or self.modulation.cosine == 0.0:
+        if quasi or half < _LEAST_HALF or self.factor.cosine == 0.0:
             return (m,)
         return half, m - half
 
@@ -160,27 +158,27 @@ class Modulated(Law):
         if independent and self.acceptance > _RAREST:
             new = self._accepted(len(points), rng)
         else:
-            table = _table(self.component, self.modulation, self.spread)
+            table = _table(self.component, self.factor, self.spread)
             new = np.copysign(table.quantile(erf(np.abs(old) / np.sqrt(2.0))), old)
         moved: Array = points + np.outer(new - old, direction)
         return moved
 
     def _accepted(self, m: int, rng: np.random.Generator) -> Array:
         """Return ``m`` draws along the axis by acceptance and rejection."""
-        bound = self.component.bound(self.modulation)
+        bound = self.component.bound(self.factor)
         kept: list[Array] = []
         missing = m
         while missing > 0:
             proposals = rng.standard_normal(16 + int(1.2 * missing / self.acceptance))
             height = bound * rng.random(len(proposals))
-            density = self.component.density(self.modulation, self.spread * proposals)
+            density = self.component.density(self.factor, self.spread * proposals)
             kept.append(proposals[height < density][:missing])
             missing -= len(kept[-1])
         return np.concatenate(kept)
 
 
-def modulated(
-    length_scale: LengthScale, shift: tuple[float, ...], modulation: Modulation
+def shifted_gaussian_parts(
+    length_scale: LengthScale, shift: tuple[float, ...], factor: PhaseFactor
 ) -> tuple[tuple[float, Law], ...]:
     """Return a modulated Gaussian measure as masses and the laws that carry them.
 
@@ -189,11 +187,11 @@ def modulated(
     of the Gaussian's.
     """
     first = next((value for value in shift if value != 0.0), 0.0)
-    if first == 0.0 or (modulation.cosine == 0.0 and modulation.sine == 0.0):
-        return ((modulation.mean(0.0), Isotropic(Chi(), len(shift), length_scale)),)
+    if first == 0.0 or (factor.cosine == 0.0 and factor.sine == 0.0):
+        return ((factor.mean(0.0), Isotropic(Chi(), len(shift), length_scale)),)
     if first < 0.0:
-        shift, modulation = tuple(-value for value in shift), modulation.reversed()
-    law = Modulated(length_scale, shift, modulation)
+        shift, factor = tuple(-value for value in shift), factor.reversed()
+    law = ShiftedGaussian(length_scale, shift, factor)
     variation = law.variation
     if not np.isfinite(variation):
         raise ValueError(
@@ -202,7 +200,7 @@ def modulated(
         )
     if variation == 0.0:
         return ((0.0, Isotropic(Chi(), law.dim, length_scale)),)
-    if modulation.sine == 0.0:
+    if factor.sine == 0.0:
         return tuple((variation * share, part) for share, part in law.jordan())
     return ((variation, law),)
 
@@ -255,14 +253,14 @@ def _cosine_moments(s: float) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)
-def _table(component: Component, modulation: Modulation, s: float) -> Tabulated:
+def _table(component: Component, factor: PhaseFactor, s: float) -> Tabulated:
     """Return the law of the distance from zero along the axis, as a table."""
     sign = -1 if component is Component.NEGATIVE else 1
     imaginary = component is Component.IMAGINARY
 
     def density(y: Array) -> Array:
         t = s * y
-        values = np.abs(modulation.imaginary(t)) if imaginary else modulation.real(t)
+        values = np.abs(factor.imaginary(t)) if imaginary else factor.real(t)
         return np.asarray(values * np.exp(-0.5 * y * y))
 
     return tabulate(density, _NORMAL_REACH, sign, max(_FEWEST_BINS, int(64.0 * s)))

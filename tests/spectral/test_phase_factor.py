@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from laws import modulation_laws as laws
-from laws.modulation_laws import MODULATIONS, SPREADS, corners, density, normal_integral
+from laws import phase_factor_laws as laws
+from laws.phase_factor_laws import MODULATIONS, SPREADS, corners, density, normal_integral
 from numpy.testing import assert_allclose
 from scipy.special import ellipe
 
-from bochner.spectral import Component, Modulation
-from bochner.spectral.modulation import mean_abs_cosine, mean_abs_sine, normal_mean
+from bochner.spectral import Component, PhaseFactor
+from bochner.spectral.phase_factor import mean_abs_cosine, mean_abs_sine, normal_mean
 
 T = np.linspace(-9.0, 9.0, 1001)
 NAMES = sorted(MODULATIONS)
@@ -48,65 +48,63 @@ def test_mean_sizes_where_angles_are_uniform(s):
 def test_the_skewed_variation_at_large_spreads_is_an_elliptic_integral(c, s):
     # The mean of sqrt(1 + c^2 sin^2 t) over a period is 2 E(-c^2) / pi.
     expected = 2.0 / np.pi * ellipe(-(c**2))
-    assert_allclose(Modulation(1.0, 0.0, -c).variation(s), expected, rtol=1e-12)
+    assert_allclose(PhaseFactor(1.0, 0.0, -c).variation(s), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_spread_all_mass_is_at_zero(name):
-    modulation = MODULATIONS[name]
-    at_zero = modulation.constant + modulation.cosine
+    factor = MODULATIONS[name]
+    at_zero = factor.constant + factor.cosine
     for s in (0.0, 1e-9):
-        assert_allclose(modulation.mean(s), at_zero, atol=1e-14)
-        assert_allclose(modulation.variation(s), abs(at_zero), atol=1e-8)
-        assert_allclose(Component.POSITIVE.mass(modulation, s), max(at_zero, 0.0), atol=1e-8)
-        assert_allclose(Component.NEGATIVE.mass(modulation, s), max(-at_zero, 0.0), atol=1e-8)
-        assert_allclose(Component.IMAGINARY.mass(modulation, s), 0.0, atol=1e-8)
+        assert_allclose(factor.mean(s), at_zero, atol=1e-14)
+        assert_allclose(factor.variation(s), abs(at_zero), atol=1e-8)
+        assert_allclose(Component.POSITIVE.mass(factor, s), max(at_zero, 0.0), atol=1e-8)
+        assert_allclose(Component.NEGATIVE.mass(factor, s), max(-at_zero, 0.0), atol=1e-8)
+        assert_allclose(Component.IMAGINARY.mass(factor, s), 0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0, 3.0])
 def test_the_mean_is_the_difference_of_the_real_masses(name, s):
-    modulation = MODULATIONS[name]
-    positive, negative = (
-        part.mass(modulation, s) for part in (Component.POSITIVE, Component.NEGATIVE)
-    )
-    expected = modulation.constant + modulation.cosine * np.exp(-0.5 * s**2)
+    factor = MODULATIONS[name]
+    positive, negative = (part.mass(factor, s) for part in (Component.POSITIVE, Component.NEGATIVE))
+    expected = factor.constant + factor.cosine * np.exp(-0.5 * s**2)
     assert_allclose(positive - negative, expected, atol=1e-12)
-    parts = positive + negative + Component.IMAGINARY.mass(modulation, s)
-    assert modulation.variation(s) <= parts * (1.0 + 1e-12)
-    assert modulation.variation(s) >= np.hypot(
-        positive + negative, Component.IMAGINARY.mass(modulation, s)
+    parts = positive + negative + Component.IMAGINARY.mass(factor, s)
+    assert factor.variation(s) <= parts * (1.0 + 1e-12)
+    assert factor.variation(s) >= np.hypot(
+        positive + negative, Component.IMAGINARY.mass(factor, s)
     ) * (1.0 - 1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("component", list(Component), ids=lambda c: c.value)
 def test_densities_are_those_of_the_definition_and_reach_their_bound(component, name):
-    modulation = MODULATIONS[name]
-    value = component.density(modulation, T)
-    assert_allclose(value, [density(component, modulation, t) for t in T], atol=1e-14)
-    assert value.max() <= component.bound(modulation) * (1.0 + 1e-12)
-    assert_allclose(value.max(), component.bound(modulation), rtol=1e-3, atol=1e-12)
+    factor = MODULATIONS[name]
+    value = component.density(factor, T)
+    assert_allclose(value, [density(component, factor, t) for t in T], atol=1e-14)
+    assert value.max() <= component.bound(factor) * (1.0 + 1e-12)
+    assert_allclose(value.max(), component.bound(factor), rtol=1e-3, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_bounds_of_any_factor_are_reached(seed):
-    modulation = Modulation(*np.random.default_rng(seed).normal(size=3))
+    factor = PhaseFactor(*np.random.default_rng(seed).normal(size=3))
     t = np.linspace(0.0, np.pi, 20_001)
     for component in Component:
-        best = component.density(modulation, t).max()
-        assert_allclose(best, component.bound(modulation), rtol=1e-6, atol=1e-12)
+        best = component.density(factor, t).max()
+        assert_allclose(best, component.bound(factor), rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_parts_make_the_whole(name):
-    modulation = MODULATIONS[name]
-    whole = modulation.constant + modulation.cosine * np.cos(T) + 1j * modulation.sine * np.sin(T)
-    assert_allclose(modulation(T), whole, atol=1e-14)
+    factor = MODULATIONS[name]
+    whole = factor.constant + factor.cosine * np.cos(T) + 1j * factor.sine * np.sin(T)
+    assert_allclose(factor(T), whole, atol=1e-14)
 
     def part(component):
-        turn = np.exp(1j * component.phase(modulation, T))
-        return component.density(modulation, T) * turn
+        turn = np.exp(1j * component.phase(factor, T))
+        return component.density(factor, T) * turn
 
     assert_allclose(part(Component.POLAR), whole, atol=1e-13)
     real = part(Component.POSITIVE) - part(Component.NEGATIVE)
@@ -120,7 +118,7 @@ def test_parts_make_the_whole(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_algebra(name):
-    first, second = MODULATIONS[name], Modulation(0.3, -0.2, 0.7)
+    first, second = MODULATIONS[name], PhaseFactor(0.3, -0.2, 0.7)
     assert_allclose((first + second)(T), first(T) + second(T), atol=1e-14)
     assert_allclose((first * -2.5)(T), -2.5 * first(T), atol=1e-14)
     assert_allclose(first.reversed()(T), first(T).conj(), atol=1e-14)
