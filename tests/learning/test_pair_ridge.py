@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression
 from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.learning import pair_ridge, pair_system
-from bochner.learning.pair_features import PairFeatures
 from bochner.learning.pair_ridge import best_pair_alpha, fit_pairs
+from bochner.learning.pair_system import PairFeatures
 
 SOLVERS = {"direct": 2000, "iterative": 0}
 """The most pairs that each solves for in their covariance matrix."""

@@ -4,18 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
-from bochner.estimators.two_sided import approximation
+from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.estimators.validation import checked_right
-from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
-from bochner.features.parameters import count_frequencies
-from bochner.features.region import Region, check_rows
-from bochner.frequencies import Frequencies
+from bochner.features.region import check_rows
 from bochner.learning.singular import SingularComponents, triangular_factor
 from bochner.registry import register
 from bochner.sampling import Scheme
@@ -23,7 +20,7 @@ from bochner.spectral import Decomposition
 
 
 @register
-class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoSidedEstimator):
     r"""The singular value decomposition of an asymmetric kernel's Gram matrix, through features.
 
     The approximate Gram matrix between left rows ``X`` and right rows ``Y`` is
@@ -36,20 +33,20 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2}, \qquad
               \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
 
-    Of a symmetric positive definite kernel the scores are the eigenvectors times the roots of their
+    The scores of a symmetric positive definite kernel are the eigenvectors times the roots of their
     eigenvalues: those of kernel principal components, without its centring. The Gram matrix is
     never formed; the cost is linear in the number of rows.
 
     Parameters
     ----------
     n_components : int, default=2
-        Number of components. If the Gram matrix of the features has fewer singular values, those.
+        Number of components, at most that of singular values of the approximate Gram matrix.
     kernel : Kernel or str, default="gaussian"
         An object of :mod:`bochner.kernels`, or the name of one.
     n_features : int, default=512
         Number of real features, even.
     length_scale : float, sequence of d floats or "median", default="median"
-        Of a kernel given by name; ``"median"`` is the median distance between rows.
+        Length scale of a kernel given by name; ``"median"`` is the median distance of rows.
     scheme, weights, decomposition, masses
         As in :class:`bochner.FourierFeatures`.
     random_state : int, RandomState instance or None, default=None
@@ -62,8 +59,8 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     singular_values_ : ndarray of shape (n_components,)
         In descending order.
     components_ : SingularComponents
-        What turns features into scores. The largest entry of every column of its ``left``, in
-        size, is positive, which settles the signs.
+        Matrices from features to scores. Signs are such that the entry of greatest magnitude in
+        every column of ``left`` is positive.
 
     References
     ----------
@@ -83,10 +80,6 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     True
     """
 
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    _region: Region | None
     components_: SingularComponents
     _n_features_out: int
 
@@ -137,25 +130,14 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
-        recipe = Recipe(
-            count_frequencies(self.n_features),
-            self.scheme,
-            self.weights,
-            self.decomposition,
-            masses=self.masses,
-        )
-        self.kernel_, found, _ = approximation(
-            self.kernel, self.length_scale, recipe, self.random_state, X, Y
-        )
-        self.frequencies_ = found.frequencies
-        self.signature_ = self.frequencies_.signature
-        self._region = found.region
+        self._approximate(X, Y, self.n_features)
         left = triangular_factor(self.frequencies_.features, X)
-        one_side = Y is None and self.frequencies_.is_symmetric
-        other = X if Y is None else Y
-        features_right = self.frequencies_.features_right
-        factor = left if one_side else triangular_factor(features_right, other)
-        self.components_ = SingularComponents.of(left, factor, self.signature_, n_components)
+        right_factor = left
+        if Y is not None or not self.frequencies_.is_symmetric:
+            right_factor = triangular_factor(
+                self.frequencies_.features_right, X if Y is None else Y
+            )
+        self.components_ = SingularComponents.of(left, right_factor, self.signature_, n_components)
         self._n_features_out = len(self.components_.values)
         return self
 
@@ -197,6 +179,5 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

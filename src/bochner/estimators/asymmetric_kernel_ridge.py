@@ -3,31 +3,33 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array, row_blocks
-from bochner.estimators.two_sided import approximation
+from bochner._numerics.arrays import FLOATS
+from bochner.estimators.asymmetric_forms import AsymmetricForm, TrainingRows
+from bochner.estimators.pair_form import PairForm, check_pairs
+from bochner.estimators.predictions import RegressionAttributes
+from bochner.estimators.row_form import RowForm
+from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.estimators.validation import checked_alpha, checked_right, checked_weight
-from bochner.features.approximation import Recipe
 from bochner.features.length_scales import AnyKernel
-from bochner.features.parameters import count_frequencies
-from bochner.features.region import Region, check_rows
-from bochner.features.stats import feature_sums
-from bochner.frequencies import Frequencies
-from bochner.learning.asymmetric_ridge import fit_composed, right_gram
-from bochner.learning.pair_features import PairFeatures
-from bochner.learning.pair_ridge import PairSolution, best_pair_alpha, fit_pairs
+from bochner.features.region import check_rows
+from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
 from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
+FORMS: dict[bool, AsymmetricForm] = {False: RowForm(), True: PairForm()}
+"""The two regressions, by whether rows come in pairs."""
+
 
 @register
-class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class AsymmetricKernelRidge(
+    MultiOutputMixin, RegressorMixin, RegressionAttributes, TwoSidedEstimator
+):
     r"""Ridge regression with a kernel that need not be symmetric, in one of two forms.
 
     ``fit(X, y)`` learns a function of rows, :math:`f(x) = \sum_i \beta_i k(x, x_i)`. It minimises
@@ -49,24 +51,24 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     .. math:: f(x, y) = z(x)^\top A\, z'(y), \qquad
               \sum_i (t_i - f(x_i, y_i))^2 + \alpha \min_c \|A - c S\|_F^2 \to \min,
 
-    where ``S`` is the diagonal ``signature_``, for which the function is the kernel itself: what
-    the data do not ask for is a multiple of the kernel. Rows of ``X`` and ``Y`` may have
-    different widths, if the kernel has.
+    where ``S`` is the diagonal ``signature_``, for which the function is the kernel itself:
+    strong regularisation leaves a multiple of the kernel. Rows of ``X`` and ``Y`` may have
+    different widths, if the kernel's arguments do.
 
     Parameters
     ----------
     kernel : Kernel or str, default="gaussian"
         An object of :mod:`bochner.kernels`, or the name of one.
     n_components : int, default=256
-        Number ``p`` of real features, even. On pairs there are :math:`p^2` coefficients, for more
-        than 2000 pairs found by conjugate gradients at :math:`4 n p^2` operations a step.
+        Number ``p`` of real features, even. On pairs there are :math:`p^2` coefficients; with
+        more than 2000 pairs, conjugate gradients take :math:`4 n p^2` operations per step.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance where the prior kernel is one:
         :math:`\kappa` on rows; on pairs a product that is one for a pair with itself if ``k`` has
-        unit total mass. It means the same whatever the number of rows. ``"evidence"``
+        unit total mass. Its scale does not depend on the number of rows. ``"evidence"``
         maximises the marginal likelihood, on pairs that of at most 1000 of them.
     length_scale : float, sequence of d floats or "median", default="median"
-        Of a kernel given by name; ``"median"`` is the median distance between rows.
+        Length scale of a kernel given by name; ``"median"`` is the median distance of rows.
     scheme, weights, decomposition, masses
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
@@ -110,12 +112,6 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     posterior_: RidgePosterior | PairSolution
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    _region: Region | None
-    _single_target: bool
-    _target_origin: Array
 
     def __init__(
         self,
@@ -150,7 +146,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n, d)
             Rows, or the left rows of pairs.
         y : array-like of shape (n,) or (n, n_targets)
-            Of pairs, one target each.
+            Targets; one for each pair.
         sample_weight : array-like of shape (n,), default=None
             A row or pair of weight ``w`` counts as ``w`` of them.
         right : {array-like, sparse matrix} of shape (n, d2), default=None
@@ -163,8 +159,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is out of range, the data are unusable, or left and right rows are not
-            as many.
+            If a parameter is out of range, the data are unusable, or the numbers of left and right
+            rows differ.
 
         Warns
         -----
@@ -176,32 +172,21 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         )
         alpha = checked_alpha(self.alpha)
         weight = checked_weight(sample_weight, X)
-        Y = None if right is None else _paired(checked_right(right), X)
+        Y = None if right is None else checked_right(right)
         targets = y.astype(np.float64).reshape(len(y), -1)
-        if Y is not None and targets.shape[1] != 1:
-            raise ValueError(f"Pairs have one target each, y has {targets.shape[1]} columns.")
-        recipe = Recipe(
-            count_frequencies(self.n_components),
-            self.scheme,
-            self.weights,
-            self.decomposition,
-            masses=self.masses,
-        )
-        self.kernel_, found, rng = approximation(
-            self.kernel, self.length_scale, recipe, self.random_state, X, Y, weight
-        )
-        self.frequencies_ = found.frequencies
-        self.signature_ = self.frequencies_.signature
-        self._region = found.region
+        if Y is not None:
+            check_pairs(X, Y)
+            if targets.shape[1] != 1:
+                raise ValueError(f"Pairs have one target each, y has {targets.shape[1]} columns.")
+        rng = self._approximate(X, Y, self.n_components, weight)
         self._single_target = y.ndim == 1
         # Sums of squares about an origin far away would cancel; an intercept may move it.
         origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
-        targets = targets - self._target_origin
-        self.posterior_ = (
-            self._fit_rows(X, targets, weight, alpha)
-            if Y is None
-            else self._fit_pairs(X, Y, targets[:, 0], weight, alpha, rng)
+        rows = TrainingRows(X, Y, targets - self._target_origin, weight)
+        form = FORMS[Y is not None]
+        self.posterior_ = form.fit(
+            self.frequencies_, rows, alpha, rng, fit_intercept=self.fit_intercept
         )
         return self
 
@@ -212,7 +197,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
-            On rows only: the standard deviation of a new observation, noise included.
+            Whether to return the standard deviation of a new observation, noise included; on rows
+            only.
         right : {array-like, sparse matrix} of shape (n, d2), default=None
             The right rows of pairs, if the model was fitted to pairs.
 
@@ -225,20 +211,20 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If pairs are asked for and rows were learned or the other way round, or standard
-            deviations are asked for on pairs.
+            If a model of rows is given pairs or the other way round, or standard deviations are
+            asked for on pairs.
         """
         check_is_fitted(self, "posterior_")
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
-        if isinstance(self.posterior_, PairSolution):
-            mean = self._predict_pairs(self.posterior_, X, right, return_std)
-            return self._squeeze(mean[:, None] + self._target_origin)
-        if right is not None:
-            raise ValueError("This model was fitted to rows: predict takes no right rows.")
-        mean, std = self._predict_rows(self.posterior_, X, return_std)
-        mean = self._squeeze(mean + self._target_origin)
-        return mean if std is None else (mean, self._squeeze(std))
+        Y = None if right is None else checked_right(right, dim=self.frequencies_.dim_right)
+        if Y is not None:
+            check_pairs(X, Y)
+            check_rows(self.kernel_, self._region, Y, right=True)
+        form = FORMS[isinstance(self.posterior_, PairSolution)]
+        mean, std = form.predict(self.frequencies_, self.posterior_, X, Y, with_std=return_std)
+        mean = self._squeezed(mean + self._target_origin)
+        return mean if std is None else (mean, self._squeezed(std))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, right: Any = None) -> float:
         """Return the coefficient of determination of the predictions, one at best.
@@ -249,102 +235,3 @@ class AsymmetricKernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             As in :meth:`fit`.
         """
         return float(r2_score(y, self.predict(X, right=right), sample_weight=sample_weight))
-
-    @property
-    def alpha_(self) -> float:
-        """The regularisation in use."""
-        return self.posterior_.alpha
-
-    @property
-    def coef_(self) -> Array:
-        """Weights of the left features, or of pairs of features."""
-        check_is_fitted(self, "posterior_")
-        coef = self.posterior_.coef
-        if isinstance(self.posterior_, PairSolution):
-            return coef
-        return coef[:, 0] if self._single_target else coef.T
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant, zero unless ``fit_intercept``."""
-        return self._squeeze(np.atleast_2d(self.posterior_.intercept + self._target_origin))[0]
-
-    @property
-    def noise_variance_(self) -> Any:
-        """Maximum-likelihood variance of the noise; pairs have none."""
-        return self._squeeze(self._on_rows().noise_variance[None])[0]
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets; pairs have none."""
-        return self._on_rows().log_evidence
-
-    def _fit_rows(
-        self, X: Any, targets: Array, weight: Array | None, alpha: float | None
-    ) -> RidgePosterior:
-        sums = feature_sums(self.frequencies_, X, targets, weight)
-        symmetric = self.frequencies_.is_symmetric
-        gram = sums.gram if symmetric else right_gram(self.frequencies_, X, weight)
-        return fit_composed(sums, gram, self.signature_, alpha, fit_intercept=self.fit_intercept)
-
-    def _fit_pairs(
-        self,
-        X: Any,
-        Y: Any,
-        targets: Array,
-        weight: Array | None,
-        alpha: float | None,
-        rng: np.random.Generator,
-    ) -> PairSolution:
-        features = PairFeatures.of(self.frequencies_, X, Y)
-        intercept = self.fit_intercept
-        if alpha is None:
-            alpha = best_pair_alpha(features, targets, rng, weight=weight, fit_intercept=intercept)
-        return fit_pairs(features, targets, alpha, weight=weight, fit_intercept=intercept)
-
-    def _predict_rows(
-        self, posterior: RidgePosterior, X: Any, with_std: bool
-    ) -> tuple[Array, Array | None]:
-        mean = np.empty((X.shape[0], posterior.coef.shape[1]))
-        std = np.empty_like(mean) if with_std else None
-        for rows in row_blocks(len(mean), 16 * self.frequencies_.n_frequencies):
-            Z = self.frequencies_.features(X[rows])
-            mean[rows] = posterior.mean(Z)
-            if std is not None:
-                std[rows] = posterior.std(Z)
-        return mean, std
-
-    def _predict_pairs(self, solution: PairSolution, X: Any, right: Any, with_std: bool) -> Array:
-        if right is None:
-            raise ValueError(
-                "This model was fitted to pairs: give their right rows, predict(X, right=Y)."
-            )
-        if with_std:
-            raise ValueError("Predictions on pairs have no standard deviation.")
-        Y = _paired(checked_right(right, dim=self.frequencies_.dim_right), X)
-        check_rows(self.kernel_, self._region, Y, right=True)
-        mean = np.empty(X.shape[0])
-        for rows, Z, Z_right in PairFeatures(self.frequencies_, X, Y).blocks():
-            mean[rows] = solution.mean(Z, Z_right)
-        return mean
-
-    def _on_rows(self) -> RidgePosterior:
-        if isinstance(self.posterior_, PairSolution):
-            raise AttributeError("A model of pairs has no noise variance and no evidence.")
-        return self.posterior_
-
-    def _squeeze(self, values: Array) -> Array:
-        return values[:, 0] if self._single_target else values
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _paired(right: Any, X: Any) -> Any:
-    if right.shape[0] != X.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[0]} rows and right has {right.shape[0]}: every pair is a row of each."
-        )
-    return right

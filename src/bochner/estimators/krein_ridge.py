@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS
 from bochner._numerics.namespaces import float_types, like, to_numpy
 from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
+from bochner.estimators.predictions import RegressionAttributes
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.row_sources import row_chunks
 from bochner.estimators.validation import checked_weight
@@ -18,7 +19,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
+class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHead):
     r"""Ridge regression on random features, for kernels of either definiteness.
 
     With the features' signs, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -54,31 +55,28 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         minimises the generalised cross-validation score instead, away from the poles, and a
         number that is a pole is moved, with a ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
-        Of a kernel given by name; ``"evidence"`` searches a grid about the median distance on
-        at most 2000 rows (of the first batch, under :meth:`partial_fit`).
-    scheme : {"auto", "orthogonal", "qmc", "iid", "structured"} or Scheme, default="auto"
-        How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"`` is
-        ``"orthogonal"``, or ``"structured"`` for an isotropic kernel of 256 inputs or more where
-        that is faster and its error on pairs of rows no more than 1.1 times as large.
-    weights, decomposition, pairs
+        Length scale of a kernel given by name; ``"evidence"`` searches a grid around the median
+        distance on at most 2000 rows (of the first batch, under :meth:`partial_fit`).
+    scheme, weights, decomposition, pairs
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. Without it the prior mean is zero:
         centre the targets.
     associated : bool, default=False
-        Whether to learn with :math:`Z Z^\top` whatever the signs of the features, or the phases of
-        an asymmetric kernel's, which cancel in it.
+        Whether to learn with :math:`Z Z^\top`, ignoring the signs of the features and the phases
+        of an asymmetric kernel.
     solver : {"auto", "cholesky", "cg"}, default="auto"
         ``"cholesky"`` forms the Gram matrix of the features, in :math:`n p^2` operations;
-        ``"cg"`` finds the weights alone, by preconditioned conjugate gradients (minimal residuals
-        in a Krein space), in some ten passes of :math:`4 n p` operations over the rows, without
-        standard deviations, evidence and :meth:`partial_fit`. ``"auto"`` takes ``"cg"`` where the
-        other is predicted to take ten seconds and twice as long, or does not fit.
+        ``"cg"`` computes the weights alone, by preconditioned conjugate gradients (minimal
+        residuals in a Krein space), in some ten passes of :math:`4 n p` operations over the rows,
+        without standard deviations, evidence and :meth:`partial_fit`. ``"auto"`` uses ``"cg"``
+        where ``"cholesky"`` is predicted to take more than ten seconds and twice as long, or does
+        not fit into memory.
     tol : float, default=1e-4
-        Of ``"cg"``: about the relative error of predictions on the training rows.
+        Tolerance of ``"cg"``: about the relative error of predictions on the training rows.
     memory_limit : int or str, default=None
-        Of what a fit may allocate above the rows themselves: bytes, ``"1GB"`` or ``"512MiB"``.
-        The fit is arranged to stay below, and refused where it cannot.
+        Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
+        The fit is arranged to stay below, or refused.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -95,24 +93,24 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     log_evidence_ : float
         Log marginal likelihood, summed over targets. Not in a Krein space.
     sums_ : FeatureSums or None
-        What :meth:`partial_fit` adds to; with an intercept, targets count from the mean of the
-        first batch. ``None`` after conjugate gradients.
+        Sums that :meth:`partial_fit` adds to; with an intercept, targets count from the mean of
+        the first batch. ``None`` after conjugate gradients.
     n_iter_ : int or None
-        Products with the matrix of the system that conjugate gradients took.
+        Number of products with the matrix of the system in conjugate gradients.
 
     Notes
     -----
-    Products of features are made in float32, whatever the type of ``X``, where ``alpha`` is a
-    number at least a thousand times the rounding error of their sum, there are enough rows for it
-    to matter, and the kernel is positive definite; the sums are in float64. Predictions then differ
-    by some millionths of the targets' spread from those of float64 throughout.
+    Products of features are computed in float32, whatever the type of ``X``, if ``alpha`` is a
+    number at least a thousand times the rounding error of their weighted sum, there are enough
+    rows for it to matter, and the kernel is positive definite; the sums are in float64.
+    Predictions then differ from those of float64 by some millionths of the targets' spread.
 
-    With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on a
-    GPU, stay where they are: features and their products are made there, block by block, and the
-    sums alone come to the host, which solves for what is learned; predictions are made there, too.
-    Targets and weights are kept on the host. It also sees the rows on which the length scale is
-    chosen or a measure is designed, and, with ``"cg"``, the features of the preconditioner's. On a
-    device ``"auto"`` takes ``"cg"`` only where the other does not fit into ``memory_limit``.
+    With scikit-learn's ``array_api_dispatch``, rows of other namespaces, such as torch tensors on
+    a GPU, stay there: features and their products are computed on the device, block by block, and
+    predictions, too. Only the sums are copied to the host, which solves for the weights; so are
+    the rows on which the length scale is chosen or a measure is designed and, with ``"cg"``, the
+    features of the preconditioner. Targets and weights are on the host. On a device ``"auto"``
+    uses ``"cg"`` only where ``"cholesky"`` does not fit into ``memory_limit``.
 
     Examples
     --------
@@ -127,24 +125,20 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     True
     """
 
-    _single_target: bool
-    _target_origin: Array
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
-            An array may be mapped from a file: it is read in blocks. Rows of Dask arrays and data
-            frames stay where they are, and sums over them come back; what is no sum, such as the
-            median distance, comes from 100,000 of them. Chunks are tuples
-            ``(X, y)`` or ``(X, y, sample_weight)``, as :class:`bochner.datasets.ParquetChunks` or
-            a generator gives them; the first of them fixes the length scale and the frequencies,
-            as for :meth:`partial_fit`, and the model is solved once, after the last. Those without
-            rows are passed over.
+            Arrays mapped from a file are read in blocks. Rows of Dask arrays and data frames stay
+            on the workers, which return sums; anything else, such as the median distance, is
+            computed from 100,000 rows. Chunks are tuples ``(X, y)`` or ``(X, y, sample_weight)``,
+            as :class:`bochner.datasets.ParquetChunks` or a generator yields them; the first one
+            fixes the length scale and the frequencies, as for :meth:`partial_fit`, and the model
+            is solved once, after the last. Chunks without rows are skipped.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
-            ``None`` with chunks.
+            Targets; ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
             A row of weight ``w`` counts as ``w`` rows.
 
@@ -163,7 +157,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return self._fit_first(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the order of batches does not matter.
+        """Add rows to earlier ones; the order of batches does not matter.
 
         The first batch fixes the length scale and the frequencies.
         """
@@ -208,22 +202,22 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d), or Dask array or data frame
-            Of a Dask collection, predictions are a Dask array, without standard deviations.
+            For a Dask collection, predictions are a Dask array, without standard deviations.
         return_std : bool, default=False
-            The standard deviation of a new observation, noise included; that of the function
-            is ``sqrt(std**2 - noise_variance_)``.
+            Whether to return the standard deviation of a new observation, noise included; that of
+            the function is ``sqrt(std**2 - noise_variance_)``.
 
         Returns
         -------
         mean : array of shape (n,) or (n, n_targets)
-            NumPy's, or on the device of ``X`` and of its namespace.
+            A NumPy array, or an array of the namespace and on the device of ``X``.
         std : array of the same shape
             Only if ``return_std``.
 
         Raises
         ------
         ValueError
-            If standard deviations are asked for in a Krein space.
+            If standard deviations are asked for in a Krein space or after conjugate gradients.
         """
         if is_dask(X):
             check_is_fitted(self, "posterior_")
@@ -232,24 +226,4 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             return lazily(self, "predict", X, columns, np.float64)
         mean, std = self._predict(X, with_std=return_std)
         mean += like(self._target_origin, mean)
-        return self._squeeze(mean) if std is None else (self._squeeze(mean), self._squeeze(std))
-
-    @property
-    def coef_(self) -> Array:
-        """Weights of the features."""
-        check_is_fitted(self, "posterior_")
-        coef = self.posterior_.coef
-        return coef[:, 0] if self._single_target else coef.T
-
-    @property
-    def intercept_(self) -> Any:
-        """The constant, zero unless ``fit_intercept``."""
-        return self._squeeze((self.posterior_.intercept + self._target_origin)[None])[0]
-
-    @property
-    def noise_variance_(self) -> Any:
-        """Maximum-likelihood variance of the noise; a Krein space has none."""
-        return self._squeeze(self.posterior_.noise_variance[None])[0]
-
-    def _squeeze(self, values: Any) -> Any:
-        return values[:, 0] if self._single_target else values
+        return self._squeezed(mean) if std is None else (self._squeezed(mean), self._squeezed(std))

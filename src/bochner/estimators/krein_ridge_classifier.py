@@ -24,16 +24,15 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
-    factorisation. The class of greatest value wins. With an indefinite kernel it learns in a Krein
-    space, or in the associated Hilbert space, as :class:`KreinRidge` does. Of rows on a device it
-    learns there as well; labels and all that is predicted are NumPy's.
+    factorisation. The class of greatest value wins. Indefinite kernels, data larger than memory,
+    Dask collections and devices are treated as in :class:`KreinRidge`; labels and all predictions
+    are NumPy arrays.
 
     Parameters
     ----------
-    kernel, n_components, alpha, length_scale, scheme, pairs, fit_intercept, associated
+    kernel, n_components, alpha, length_scale, scheme, weights, decomposition, pairs, \
+    fit_intercept, associated, solver, tol, memory_limit, random_state
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
-    solver, tol, memory_limit, random_state
-        As in :class:`KreinRidge`.
 
     Attributes
     ----------
@@ -67,7 +66,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
-            As for :class:`KreinRidge`; all chunks are met once more, for their labels.
+            As for :class:`KreinRidge`; chunks are read once more, for their labels.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
@@ -87,20 +86,19 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self._fit_first(X, y, None, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen.
+        """Add rows to earlier ones.
 
         Parameters
         ----------
         X, y, sample_weight
             As in :meth:`fit`.
         classes : array-like, default=None
-            All labels that will ever come; needed in the first call unless ``y`` has them all.
+            All labels of all batches; needed in the first call unless ``y`` has them all.
         """
         if not hasattr(self, "sums_"):
             return self._fit_first(X, y, classes, sample_weight, keep_sums=True)
-        self._add_rows(
-            self._checked(X, y, sample_weight, is_first=False), Indicators(self.classes_)
-        )
+        rows = self._checked(X, y, sample_weight, is_first=False)
+        self._add_rows(rows, Indicators(self.classes_))
         return self
 
     def _fit_first(

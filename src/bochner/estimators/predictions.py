@@ -1,43 +1,67 @@
-"""Predictions of linear heads for rows on a device, made there."""
+"""Predictions of linear solutions, and their learned attributes in the shape of the targets."""
 
 from dataclasses import replace
 from typing import Any
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import row_blocks
-from bochner._numerics.namespaces import like, namespace, widened
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.limits import DEVICE_BLOCK_BYTES
+from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner.frequencies import Frequencies
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.krein import KreinSolution
+from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
+from bochner.learning.solutions import LinearSolution
 
 
-def device_predictions(
-    frequencies: Frequencies,
-    posterior: RidgePosterior | KreinSolution | IterativeSolution,
-    X: Any,
-    *,
-    with_std: bool,
+def predictions(
+    frequencies: Frequencies, solution: LinearSolution, X: Any, *, with_std: bool
 ) -> tuple[Any, Any]:
     """Return means and, if asked for, standard deviations, both of shape (n, t).
 
-    They are in float64, or in float32 where the device has no more.
+    Features of rows on a device are made there, block by block, and so are predictions: in
+    float64, or in float32 if the device has no float64. The weights are copied to it once, and
+    for standard deviations a matrix of shape (p, p), too.
 
     Parameters
     ----------
     frequencies : Frequencies
-    posterior : RidgePosterior, KreinSolution or IterativeSolution
-        What of it predictions need is brought to the device once: for means the weights, for
-        standard deviations a matrix of shape (p, p), too.
-    X : array of shape (n, d)
-        Of another namespace than NumPy's.
+    solution : RidgePosterior, KreinSolution or IterativeSolution
+    X : ndarray, CSR matrix or array on a device, of shape (n, d)
     with_std : bool
+
+    Raises
+    ------
+    ValueError
+        If the solution has no standard deviations.
     """
+    if with_std and not isinstance(solution, RidgePosterior):
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+    if on_device(X):
+        return _on_device(frequencies, solution, X, with_std)
+    mean = np.empty((X.shape[0], solution.coef.shape[1]))
+    std = np.empty_like(mean) if with_std else None
+    for rows in row_blocks(len(mean), 16 * frequencies.n_frequencies):
+        Z = frequencies.features(X[rows])
+        mean[rows] = solution.mean(Z)
+        if std is not None and isinstance(solution, RidgePosterior):
+            std[rows] = solution.std(Z)
+    return mean, std
+
+
+def _on_device(
+    frequencies: Frequencies, solution: LinearSolution, X: Any, with_std: bool
+) -> tuple[Any, Any]:
     wide = widened(X[:0, :])
-    features, moved = frequencies.to_device_of(X), _moved(posterior, wide, with_std)
+    names = ["coef", "intercept"]
+    names += ["whitener", "noise_variance", "centre"] if with_std else []
+    # What is replaced are arrays of the device: the type of the fields no longer holds.
+    moved: Any = replace(solution, **{name: like(getattr(solution, name), wide) for name in names})
+    features = frequencies.to_device_of(X)
     means, stds = [], []
     row_bytes = 16 * frequencies.n_frequencies
-    for rows in row_blocks(X.shape[0], row_bytes, block_bytes=limits.DEVICE_BLOCK_BYTES):
+    for rows in row_blocks(X.shape[0], row_bytes, block_bytes=DEVICE_BLOCK_BYTES):
         Z = features.features(X[rows, :], wide.dtype)
         means.append(moved.mean(Z))
         if with_std:
@@ -46,8 +70,63 @@ def device_predictions(
     return concat(means, axis=0), concat(stds, axis=0) if with_std else None
 
 
-def _moved(posterior: Any, X: Any, with_std: bool) -> Any:
-    names = ["coef", "intercept"]
-    if with_std and isinstance(posterior, RidgePosterior):
-        names += ["whitener", "noise_variance", "centre"]
-    return replace(posterior, **{name: like(getattr(posterior, name), X) for name in names})
+def offered(solution: LinearSolution | PairSolution, name: str) -> Any:
+    """Return a quantity of a solution.
+
+    Raises
+    ------
+    AttributeError
+        If the solution does not offer it.
+    """
+    value = getattr(solution, name)
+    if value is None:
+        quantity = name.removeprefix("log_").replace("_", " ")
+        raise AttributeError(f"The model has no {quantity}. {solution.limitation}")
+    return value
+
+
+class SolutionAttributes:
+    """Learned attributes of every linear model."""
+
+    posterior_: Any
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation in use."""
+        alpha: float = self.posterior_.alpha
+        return alpha
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the training targets, if there is one."""
+        evidence: float = offered(self.posterior_, "log_evidence")
+        return evidence
+
+
+class RegressionAttributes(SolutionAttributes):
+    """Learned attributes of regressions with one target or several."""
+
+    _single_target: bool
+    _target_origin: Array
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features, or of pairs of features."""
+        check_is_fitted(self, "posterior_")
+        coef: Array = self.posterior_.coef
+        if isinstance(self.posterior_, PairSolution):
+            return coef
+        return coef[:, 0] if self._single_target else coef.T
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant, zero unless ``fit_intercept``."""
+        return self._squeezed((self.posterior_.intercept + self._target_origin)[None])[0]
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood variance of the noise, if there is a likelihood."""
+        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
+
+    def _squeezed(self, values: Any) -> Any:
+        return values[:, 0] if self._single_target else values

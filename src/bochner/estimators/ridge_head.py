@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar, row_blocks
+from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import float_types, host_view, on_device
-from bochner.estimators.asymmetry import refuse_asymmetric, refuse_two_sided
-from bochner.estimators.predictions import device_predictions
-from bochner.estimators.validation import checked_alpha
+from bochner.estimators.predictions import SolutionAttributes, predictions
+from bochner.estimators.validation import checked_alpha, refuse_asymmetric, refuse_two_sided
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -25,15 +24,16 @@ from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
-from bochner.learning.krein import KreinSolution, fit_krein
-from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
+from bochner.learning.krein import fit_krein
+from bochner.learning.ridge import best_alpha, fit_ridge
 from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
+from bochner.learning.solutions import LinearSolution
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
 
-class RidgeHead(BaseEstimator, ABC):
+class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     """Ridge regression on random features, from sums that can be added to."""
 
     kernel_: AnyKernel
@@ -41,7 +41,7 @@ class RidgeHead(BaseEstimator, ABC):
     signature_: Array
     _region: Region | None
     sums_: FeatureSums | None
-    posterior_: RidgePosterior | KreinSolution | IterativeSolution
+    posterior_: LinearSolution
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class RidgeHead(BaseEstimator, ABC):
         """Fit the head."""
 
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
-        """Fit to the rows; until all is found, nothing of an earlier fit is lost.
+        """Fit to the rows; an error on the way leaves an earlier fit as it was.
 
         ``keep_sums`` asks for sums that rows can be added to.
         """
@@ -89,17 +89,19 @@ class RidgeHead(BaseEstimator, ABC):
         kernel_rng, draw_rng, data_rng, solver_rng = generators(self.random_state, 4)
         kernel, found = self._approximation(rows.head, targets, kernel_rng, draw_rng, data_rng)
         frequencies = found.frequencies
-        is_repeatable = rows.is_repeatable and not keep_sums
-        problem = self._problem(frequencies, targets, alpha, rows.n_samples, is_repeatable)
         problem = replace(
-            problem, on_device=on_device(rows.head.X), weight_rms=rows.head.weight_rms
+            self._problem(frequencies, targets, alpha),
+            n_samples=rows.n_samples,
+            is_repeatable=rows.is_repeatable and not keep_sums,
+            on_device=on_device(rows.head.X),
+            weight_rms=rows.head.weight_rms,
         )
         plan = plan_ridge(problem, self.solver, limit)
         if rows.n_samples is None:
-            # Those in memory have been met by now, those of a stream that are to come have not.
+            # Rows in memory have been checked by now, later rows of a stream have not.
             rows = ValidatedChunks(rows, kernel, found.region)
         sums: FeatureSums | None = None
-        posterior: RidgePosterior | KreinSolution | IterativeSolution
+        posterior: LinearSolution
         if plan.solver == "cholesky":
             sums = rows.total(
                 chunk_sums, frequencies, targets, problem.product_dtype, plan.block_bytes
@@ -112,7 +114,7 @@ class RidgeHead(BaseEstimator, ABC):
         self.sums_, self.posterior_ = sums, posterior
 
     def _add_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Add rows to the sums of those already seen, and solve."""
+        """Add rows to the sums over earlier ones, and solve."""
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         if self.sums_ is None:
             raise ValueError(
@@ -120,31 +122,24 @@ class RidgeHead(BaseEstimator, ABC):
                 "be added to. Use solver='cholesky', or fit to all rows."
             )
         check_rows(self.kernel_, self._region, rows.X)
-        problem = self._problem(self.frequencies_, targets, alpha, None, is_repeatable=False)
+        problem = replace(self._problem(self.frequencies_, targets, alpha), is_repeatable=False)
         plan = plan_ridge(problem, self.solver, limit)
-        new = chunk_sums(
+        sums = self.sums_ + chunk_sums(
             [rows], self.frequencies_, targets, problem.product_dtype, plan.block_bytes
         )
-        sums = self.sums_ + new
         self.posterior_ = self._solve(sums, self.frequencies_, alpha)
         self.sums_ = sums
 
     def _problem(
-        self,
-        frequencies: Frequencies,
-        targets: Targets,
-        alpha: float | None,
-        n_samples: int | None,
-        is_repeatable: bool,
+        self, frequencies: Frequencies, targets: Targets, alpha: float | None
     ) -> RidgeProblem:
         return RidgeProblem(
             p=2 * frequencies.n_frequencies,
             t=targets.n_targets,
-            n_samples=n_samples,
+            n_samples=None,
             alpha=alpha,
             scale=float(np.abs(frequencies.weight).sum()),
             is_indefinite=bool((self._signs(frequencies) < 0).any()),
-            is_repeatable=is_repeatable,
             tol=as_positive_scalar("tol", self.tol),
         )
 
@@ -196,7 +191,7 @@ class RidgeHead(BaseEstimator, ABC):
 
     def _solve(
         self, sums: FeatureSums, frequencies: Frequencies, alpha: float | None
-    ) -> RidgePosterior | KreinSolution:
+    ) -> LinearSolution:
         """Return the posterior, or the stationary point in a Krein space."""
         intercept, signs = self.fit_intercept, self._signs(frequencies)
         if (signs < 0).any():
@@ -214,7 +209,7 @@ class RidgeHead(BaseEstimator, ABC):
         plan: RidgePlan,
         rng: np.random.Generator,
     ) -> IterativeSolution:
-        """Return the same weights without the sums."""
+        """Return the same weights by conjugate gradients, without the sums."""
         assert problem.alpha is not None
         return fit_iteratively(
             rows,
@@ -231,20 +226,10 @@ class RidgeHead(BaseEstimator, ABC):
         )
 
     @property
-    def alpha_(self) -> float:
-        """The regularisation in use."""
-        return self.posterior_.alpha
-
-    @property
     def n_iter_(self) -> int | None:
         """Products with the matrix of the system that conjugate gradients took."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets; a Krein space has none."""
-        return self.posterior_.log_evidence
 
     def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Any, Any]:
         """Return means and, if asked for, standard deviations, both of shape (n, t)."""
@@ -252,16 +237,7 @@ class RidgeHead(BaseEstimator, ABC):
         dtypes = float_types(X, FLOATS)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtypes, reset=False)
         check_rows(self.kernel_, self._region, X)
-        if on_device(X):
-            return device_predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
-        mean = np.empty((X.shape[0], self.posterior_.coef.shape[1]))
-        std = np.empty_like(mean) if with_std else None
-        for rows in row_blocks(len(mean), 16 * self.frequencies_.n_frequencies):
-            Z = self.frequencies_.features(X[rows])
-            mean[rows] = self.posterior_.mean(Z)
-            if std is not None:
-                std[rows] = self.posterior_.std(Z)
-        return mean, std
+        return predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Checks of what users pass to estimators: sample weights, alpha, rows of the right argument."""
+"""Checks of what users pass to estimators: weights, alpha, rows, and the kernel's symmetry."""
 
 from numbers import Real
 from typing import Any
@@ -9,6 +9,14 @@ from sklearn.utils.validation import _check_sample_weight
 
 from bochner._numerics.arrays import FLOATS, Array
 from bochner._numerics.namespaces import on_device, to_numpy
+from bochner.features.length_scales import AnyKernel
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+
+_WHY = (
+    "This model uses the features of one argument only. Phases cancel in their products, and it "
+    "would learn with another kernel"
+)
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Array | None:
@@ -34,12 +42,9 @@ def checked_alpha(alpha: Any) -> float | None:
 
 
 def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:
-    """Return rows of the right argument as a finite float array or CSR matrix.
+    """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
 
-    Raises
-    ------
-    ValueError
-        If they are not finite rows of numbers, or have not ``dim`` columns (``None``: any).
+    ``None`` accepts any number of columns.
     """
     rows = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name=name)
     if dim is not None and rows.shape[1] != dim:
@@ -47,3 +52,40 @@ def checked_right(right: Any, name: str = "right", *, dim: int | None = None) ->
             f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."
         )
     return rows
+
+
+def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
+    """Raise ``ValueError`` for a kernel object that is asymmetric; functions pass.
+
+    ``associated`` is whether the model has the parameter of that name, which the message suggests.
+    """
+    if not isinstance(kernel, Kernel) or kernel.is_symmetric:
+        return
+    raise ValueError(
+        f"{kernel!r} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
+        f"AsymmetricKernelRidge(kernel); or kernel.symmetrised, if the order of the arguments does "
+        f"not matter (a Stationary whose function is even says so with symmetric=True)"
+        f"{_or_associated(associated)}."
+    )
+
+
+def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
+    """Raise ``ValueError`` if the left and right features of the kernel differ."""
+    if frequencies.is_symmetric:
+        return
+    if isinstance(kernel, Kernel):
+        raise ValueError(
+            f"{kernel!r} has different features for its two arguments. {_WHY}. Use "
+            f"AsymmetricKernelRidge(kernel), or fit weights to its values alone: "
+            f"kernel.__call__ with weights='least_squares'{_or_associated(True)}."
+        )
+    raise ValueError(
+        f"The function {kernel!r} is not symmetric on these data. {_WHY}. Use "
+        f"AsymmetricKernelRidge(kernel, weights='least_squares'); or a function that returns "
+        f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
+        f"{_or_associated(True)}."
+    )
+
+
+def _or_associated(offered: bool) -> str:
+    return "; or associated=True, which learns with Z Z' as it is" if offered else ""

@@ -25,7 +25,7 @@ H. C. Elman, D. J. Silvester and A. J. Wathen, "Finite elements and fast iterati
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.warn import warn_user
 from bochner.features.chunks import RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
+from bochner.learning.krein import NO_LIKELIHOOD
 from bochner.learning.ridge import noise_variance
 from bochner.learning.row_products import (
     FeatureMap,
@@ -47,6 +48,12 @@ from bochner.learning.row_products import (
 from bochner.registry import register
 
 MOST_STEPS = 200
+"""Greatest number of steps: ten to twenty suffice unless ``alpha`` is near a pole or far below the
+features' mean square, and then twice as many seldom do."""
+
+REFRESH_STEPS = 10
+"""Steps of conjugate gradients between fresh residuals, as in lineax. At half, a tenth more time
+goes into them; at twice, twice the rounding error accumulates."""
 
 Product = Callable[[Array], Array]
 
@@ -64,7 +71,7 @@ class IterativeSolution:
     noise : ndarray of shape (t,) or None
         Maximum-likelihood variance of the noise; ``None`` in a Krein space.
     n_iter : int
-        Products with the matrix of the system that the solution took.
+        Number of products with the matrix of the system.
     """
 
     coef: Array
@@ -78,26 +85,23 @@ class IterativeSolution:
         return Z @ self.coef + self.intercept
 
     @property
-    def noise_variance(self) -> Array:
-        """Variances of shape (t,).
-
-        Raises
-        ------
-        AttributeError
-            In a Krein space.
-        """
-        if self.noise is None:
-            raise AttributeError("An indefinite kernel has no noise variance.")
+    def noise_variance(self) -> Array | None:
+        """Variances of the noise, ``None`` in a Krein space."""
         return self.noise
 
-    def std(self, Z: Array) -> NoReturn:
-        """Raise ``ValueError``: there is no covariance of the weights."""
-        raise ValueError(_not_known("predictive standard deviations"))
+    @property
+    def log_evidence(self) -> None:
+        """``None``, as the determinant is not computed."""
 
     @property
-    def log_evidence(self) -> NoReturn:
-        """Raise ``AttributeError``: there is no determinant."""
-        raise AttributeError(_not_known("evidence"))
+    def limitation(self) -> str:
+        """Why there are no standard deviations and no evidence."""
+        if self.noise is None:
+            return NO_LIKELIHOOD
+        return (
+            "Conjugate gradients compute the weights without their covariance. Use "
+            "solver='cholesky', which takes time in n p^2 and memory in p^2."
+        )
 
 
 def _in_double(weight_rms: float) -> type[np.float64]:
@@ -123,26 +127,26 @@ def fit_iteratively(
     Parameters
     ----------
     rows : RowChunks
-        That can be met more than once.
+        Rows that can be read more than once.
     features : Frequencies
     targets : Targets
     signature : ndarray of shape (p,)
         The diagonal of ``J``, of plus and minus ones.
     alpha : float
     rng : numpy.random.Generator
-        Chooses the rows of the preconditioner.
+        Draws the rows of the preconditioner.
     fit_intercept : bool, default=False
     tol : float, default=1e-4
-        Steps end when the residual, in the norm of :math:`P^{-1}`, is this share of what it was
-        with all weights zero. With a good preconditioner this is about the relative error of the
-        predictions on the training rows, in root mean square; near a pole that may be more.
+        Residual at which steps end, in the norm of :math:`P^{-1}` and relative to that of zero
+        weights. With a good preconditioner it is about the relative root mean square error of the
+        predictions on the training rows; near a pole the error may be greater.
     dtype : callable, default=float64 for all weights
         Type of features and of products with them, given the root mean square of the rows'
         weights; sums over blocks of rows are in float64.
     n_landmarks : int, default=1024
-        ``s``, rows that make the preconditioner.
+        Number ``s`` of rows of the preconditioner.
     keep : bool, default=False
-        Whether the features of all rows are kept, or made again in every pass.
+        Whether the features of all rows are kept, or computed again in every pass.
 
     Returns
     -------
@@ -172,21 +176,25 @@ def fit_iteratively(
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
     if not len(sample.rows):
-        raise ValueError("There are no rows to sum over, or none that has weight.")
+        raise ValueError("There are no rows, or none that has weight.")
     made = dtype(sample.weight_rms)
     Z = to_numpy(features.features(sample.rows.X, made))
     if keep:
         rows, features = kept_features(rows, features, made)
-    moments = _Moments.of(rows.total(target_products, features, made, targets), Z.shape[1])
-    mean_z, mean_y = moments.means if fit_intercept else moments.origin
-    inverse = Preconditioner.of(Z - mean_z.astype(made), sample, moments.weight, alpha)
+    moments = rows.total(target_products, features, made, targets)
+    p, t = Z.shape[1], targets.n_targets
+    cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])
+    means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
+    mean_z, mean_y = means[:p], means[p:]
+    cross = cross - weight * np.outer(mean_z, mean_y)
+    inverse = Preconditioner.of(Z - mean_z.astype(made), sample, weight, alpha)
 
     def product(V: Array) -> Array:
         products = rows.total(normal_products, features, made, V, mean_z @ V)
         return products + alpha * signature[:, None] * V
 
-    cross = moments.cross - moments.weight * np.outer(mean_z, mean_y)
-    solve = _conjugate_gradients if (signature > 0).all() else _minimal_residuals
+    is_positive = bool((signature > 0).all())
+    solve = _conjugate_gradients if is_positive else _minimal_residuals
     coef, n_iter, converged = solve(product, cross, inverse.apply, tol)
     if not converged:
         warn_user(
@@ -194,52 +202,21 @@ def fit_iteratively(
             f"greater alpha, a greater tol, or solver='cholesky'.",
             ConvergenceWarning,
         )
-    return IterativeSolution(
-        coef=coef,
-        intercept=mean_y - mean_z @ coef,
-        alpha=float(alpha),
-        noise=moments.noise(cross, coef, fit_intercept) if (signature > 0).all() else None,
-        n_iter=n_iter,
-    )
+    noise = None
+    if is_positive:
+        square = np.diagonal(moments[p : p + t, :t])
+        noise = _noise(square, sums[p:-1], weight, np.sum(cross * coef, axis=0), fit_intercept)
+    return IterativeSolution(coef, mean_y - mean_z @ coef, float(alpha), noise, n_iter)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moments:
-    r"""What the first pass finds: :math:`Z^\top W Y` and sums of features, targets and squares."""
-
-    cross: Array
-    features: Array
-    targets: Array
-    square: Array
-    weight: float
-
-    @classmethod
-    def of(cls, products: Array, p: int) -> "_Moments":
-        r"""Read them off :math:`[Z, Y, 1]^\top W [Y, 1]`."""
-        t = products.shape[1] - 1
-        return cls(
-            cross=products[:p, :t],
-            features=products[:p, t],
-            targets=products[p + t, :t],
-            square=np.diagonal(products[p : p + t, :t]),
-            weight=float(products[p + t, t]),
-        )
-
-    @property
-    def means(self) -> tuple[Array, Array]:
-        return self.features / self.weight, self.targets / self.weight
-
-    @property
-    def origin(self) -> tuple[Array, Array]:
-        return np.zeros_like(self.features), np.zeros_like(self.targets)
-
-    def noise(self, cross: Array, coef: Array, fit_intercept: bool) -> Array:
-        """Return the maximum-likelihood variance of the noise, given centred cross products."""
-        square, degrees = self.square, self.weight
-        if fit_intercept:
-            square = np.maximum(square - self.targets**2 / self.weight, 0.0)
-            degrees = max(degrees - 1.0, 1.0)
-        return noise_variance(square, np.sum(cross * coef, axis=0), degrees)
+def _noise(
+    square: Array, targets: Array, weight: float, explained: Array, fit_intercept: bool
+) -> Array:
+    """Return the variance of the noise from the targets' sums, of squares and plain."""
+    if not fit_intercept:
+        return noise_variance(square, explained, weight)
+    centred = np.maximum(square - targets**2 / weight, 0.0)
+    return noise_variance(centred, explained, max(weight - 1.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +226,7 @@ class Preconditioner:
     Parameters
     ----------
     landmarks : ndarray of shape (s, p)
-        ``B``, features of some rows.
+        Weighted features ``B`` of the sample.
     lower : ndarray of shape (s, s)
         Cholesky factor of :math:`B B^\top + \alpha I`.
     alpha : float
@@ -263,12 +240,13 @@ class Preconditioner:
     def of(
         cls, Z: NDArray[Any], sample: RowSample, weight: float, alpha: float
     ) -> "Preconditioner":
-        """Return that of features ``Z`` (s, p) of the sample, scaled up to a total ``weight``."""
+        """Return the one of features ``Z`` (s, p) of a sample of rows with a total ``weight``."""
         share = sample.shares
         Z *= np.sqrt(share * (weight / share.sum())).astype(Z.dtype)[:, None]
         rank_k = blas.ssyrk if Z.dtype == np.float32 else blas.dsyrk
         factorise = lapack.spotrf if Z.dtype == np.float32 else lapack.dpotrf
-        # Rounding in the products must not leave the matrix indefinite: P may be anything.
+        # Rounding of the products must not make the matrix indefinite. A greater alpha is valid,
+        # as P may be any positive definite matrix.
         least = 10.0 * np.finfo(Z.dtype).eps * float(np.einsum("ij,ij->", Z, Z))
         alpha = max(alpha, least)
         gram = rank_k(1.0, Z.T, trans=1, lower=1)
@@ -287,39 +265,42 @@ class Preconditioner:
         return applied
 
 
-def _not_known(quantity: str) -> str:
-    return (
-        f"Conjugate gradients find the weights alone, and no {quantity}. Use solver='cholesky', "
-        f"which takes time in n p^2 and memory in p^2."
-    )
-
-
 def _conjugate_gradients(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t) in the same passes; return steps and success, too."""
+    """Solve for all columns of ``b`` (p, t) in the same passes.
+
+    Returns the solution, the number of products and whether the tolerance was reached. Every step
+    updates the residual by recurrence, in which rounding errors accumulate until it no longer is
+    that of the solution; every :data:`REFRESH_STEPS` steps it is computed afresh, in a product
+    more.
+    """
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)
     direction = z.copy()
     norm = np.sum(r * z, axis=0)
-    goal = tol**2 * norm
-    for step in range(MOST_STEPS):
+    goal, n_products = tol**2 * norm, 0
+    for step in range(1, MOST_STEPS + 1):
         if (norm <= goal).all():
-            return x, step, True
+            break
         made = product(direction)
         length = _ratio(norm, np.sum(direction * made, axis=0))
         x += length * direction
         r -= length * made
+        n_products += 1
+        if step % REFRESH_STEPS == 0:
+            r = b - product(x)
+            n_products += 1
         z = inverse(r)
         norm, last = np.sum(r * z, axis=0), norm
         direction = z + _ratio(norm, last) * direction
-    return x, MOST_STEPS, bool((norm <= goal).all())
+    return x, n_products, bool((norm <= goal).all())
 
 
 def _minimal_residuals(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t) in the same passes; return steps and success, too.
+    """Solve for all columns of ``b`` (p, t), as :func:`_conjugate_gradients` does.
 
     Algorithm 4.1 of Elman, Silvester and Wathen, with ``eta`` the norm of the residual.
     """

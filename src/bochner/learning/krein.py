@@ -26,7 +26,6 @@ ridge parameter", 1979.
 """
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 from scipy.linalg import eigh, solve, solve_triangular
@@ -39,6 +38,11 @@ from bochner.features.stats import FeatureSums
 from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin
 from bochner.registry import register
 
+NO_LIKELIHOOD = (
+    "An indefinite kernel is not the covariance of a Gaussian process, and has no likelihood. Use "
+    "associated=True, which learns in the associated Hilbert space."
+)
+
 _SINGULAR = 1e-6
 _CLEAR = np.log(1.1)
 _NARROW = np.log(1.01)
@@ -50,8 +54,7 @@ _STEP = np.log(10.0) / 20.0
 class KreinSolution:
     """The stationary point on ``p`` features, for ``t`` targets.
 
-    It has the face of :class:`~bochner.learning.ridge.RidgePosterior` without what needs a
-    likelihood: no Gaussian process has an indefinite covariance.
+    It has no likelihood: no Gaussian process has an indefinite covariance.
 
     Parameters
     ----------
@@ -73,19 +76,18 @@ class KreinSolution:
         """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
         return Z @ self.coef + self.intercept
 
-    def std(self, Z: Array) -> NoReturn:
-        """Raise ``ValueError``: predictions have no standard deviation."""
-        raise ValueError(_no_likelihood("predictive standard deviation"))
+    @property
+    def noise_variance(self) -> None:
+        """``None``, as there is no likelihood."""
 
     @property
-    def noise_variance(self) -> NoReturn:
-        """Raise ``AttributeError``: there is no noise model."""
-        raise AttributeError(_no_likelihood("noise variance"))
+    def log_evidence(self) -> None:
+        """``None``, as there is no likelihood."""
 
     @property
-    def log_evidence(self) -> NoReturn:
-        """Raise ``AttributeError``: there is no likelihood."""
-        raise AttributeError(_no_likelihood("evidence"))
+    def limitation(self) -> str:
+        """Why there is no uncertainty."""
+        return NO_LIKELIHOOD
 
 
 def fit_krein(
@@ -318,10 +320,3 @@ def _checked(signature: Array, p: int) -> Array:
             f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r}."
         )
     return np.asarray(signature, dtype=np.float64)
-
-
-def _no_likelihood(quantity: str) -> str:
-    return (
-        f"An indefinite kernel has no {quantity}, as no Gaussian process has it for a covariance. "
-        f"Use associated=True, which learns in the associated Hilbert space."
-    )

@@ -27,8 +27,7 @@ from scipy.linalg import cho_solve
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
 from bochner.features.stats import FeatureSums
-from bochner.learning.pair_features import PairFeatures
-from bochner.learning.pair_system import PairSystem
+from bochner.learning.pair_system import PairFeatures, PairSystem
 from bochner.learning.ridge import best_alpha
 from bochner.registry import register
 
@@ -55,6 +54,19 @@ class PairSolution:
     intercept: float
     alpha: float
     n_iterations: int
+
+    @property
+    def noise_variance(self) -> None:
+        """``None``; see ``limitation``."""
+
+    @property
+    def log_evidence(self) -> None:
+        """``None``; see ``limitation``."""
+
+    @property
+    def limitation(self) -> str:
+        """Why there is no uncertainty."""
+        return "On pairs, weights are estimated without their covariance and evidence."
 
     def mean(self, left: Array, right: Array) -> Array:
         """Return predictions of shape (n,) for features of pairs, both of shape (n, p)."""

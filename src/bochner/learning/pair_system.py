@@ -9,6 +9,7 @@ Conjugate gradients need products with the left side alone, which are made from 
 preconditioner, which saves nine steps of ten.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,66 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array
+from bochner._numerics import limits
+from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.warn import warn_user
-from bochner.learning.pair_features import PairFeatures
+from bochner.frequencies import Frequencies
 
 _TOLERANCE = 1e-7
 _MAX_ITERATIONS = 2000
+
+
+Block = tuple[slice, Array, Array]
+"""Indices of some pairs, their left features and their right features."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairFeatures:
+    """The features of the left and the right row of every pair, in blocks of pairs.
+
+    Parameters
+    ----------
+    frequencies : Frequencies
+    X : ndarray or CSR matrix of shape (n, d)
+    Y : ndarray or CSR matrix of shape (n, d2)
+    held : tuple of blocks or None
+        ``None`` computes the features again in every pass.
+    """
+
+    frequencies: Frequencies
+    X: Any
+    Y: Any
+    held: tuple[Block, ...] | None = None
+
+    @classmethod
+    def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
+        """Return the features of pairs, kept in memory if they take at most 256 MiB."""
+        made = cls(frequencies, X, Y)
+        if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
+            return made
+        return cls(frequencies, X, Y, tuple(made.blocks()))
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def signature(self) -> Array:
+        """Signs of the features, of shape (p,)."""
+        return self.frequencies.signature
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks, in order."""
+        if self.held is not None:
+            yield from self.held
+            return
+        for rows in row_blocks(len(self), 16 * self.frequencies.n_frequencies):
+            yield rows, *self.at(rows)
+
+    def at(self, rows: Any) -> tuple[Array, Array]:
+        """Return left and right features of some pairs, in float64."""
+        left = self.frequencies.features(self.X[rows]).astype(np.float64, copy=False)
+        right = self.frequencies.features_right(self.Y[rows]).astype(np.float64, copy=False)
+        return left, right
 
 
 @dataclass(frozen=True, slots=True, eq=False)

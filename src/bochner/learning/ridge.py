@@ -59,6 +59,10 @@ class RidgePosterior:
     centre: Array
     intercept_variance: float
 
+    @property
+    def limitation(self) -> None:
+        """``None``, as all quantities are available."""
+
     def mean(self, Z: Array) -> Array:
         """Return predictive means of shape (n, t) for features ``Z`` (n, p)."""
         return Z @ self.coef + self.intercept
