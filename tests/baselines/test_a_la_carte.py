@@ -7,8 +7,8 @@ from scipy.stats import chi2, multivariate_normal
 
 from bochner._numerics import limits
 from bochner.baselines import ALaCarteRegressor
-from bochner.baselines._mixture_evidence import Evidence
-from bochner.baselines._mixture_frequencies import MixtureFrequencies, WaveBlocks
+from bochner.baselines.mixture_evidence import Evidence
+from bochner.baselines.mixture_frequencies import MixtureFrequencies, WaveBlocks
 
 ALPHA = 1e-3
 """Chance that the goodness-of-fit test rejects a right implementation."""

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import kernels
 from bochner.baselines import AsymmetricNystroem, KreinNystroem
-from bochner.baselines._landmarks import LANDMARKS
+from bochner.baselines.landmarks import LANDMARKS
 
 ALPHA = 1e-3
 """Chance that one goodness-of-fit test rejects a right implementation."""

@@ -8,7 +8,7 @@ from scipy.stats import chisquare, t
 from bochner import kernels
 from bochner._numerics import limits
 from bochner.baselines import RandomMaclaurin, TensorizedRandomProjection, TensorSketch
-from bochner.baselines._polynomials import polynomial_form
+from bochner.baselines.polynomial_features import polynomial_form
 
 FAMILY_ALPHA = 1e-3
 """Chance that one test, over all of its pairs, rejects a right implementation."""

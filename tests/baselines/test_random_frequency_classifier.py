@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bochner._numerics import limits
 from bochner.baselines import RandomFrequencyClassifier
-from bochner.baselines._mixture_frequencies import MixtureFrequencies, WaveBlocks, descend
+from bochner.baselines.mixture_frequencies import MixtureFrequencies, WaveBlocks, descend
 from bochner.baselines.random_frequency_classifier import PenalisedLoss
 
 RNG = np.random.default_rng(0)

@@ -173,8 +173,8 @@ def test_a_kernel_that_is_not_positive_at_zero_gets_features_of_zero():
     [
         ({"kernel": kernels.TL1(1.0)}, ValueError, "not a function of the distance"),
         ({"kernel": kernels.Gaussian((1.0, 2.0, 1.0))}, ValueError, "not a function of the dist"),
-        ({"kernel": lambda z: z[:-1]}, ValueError, "finite values of the same shape"),
-        ({"kernel": lambda z: z / 0.0 * 0.0}, ValueError, "finite values of the same shape"),
+        ({"kernel": lambda z: z[:-1]}, ValueError, "finite values of the shape"),
+        ({"kernel": lambda z: z / 0.0 * 0.0}, ValueError, "finite values of the shape"),
         ({"kernel": 3}, TypeError, "kernel must be a Kernel"),
         ({"kernel": "spherical"}, ValueError, "No kernel is called"),
         ({"density": "jordan"}, ValueError, "density must be one of 'clipped', 'mixture'"),

@@ -1,10 +1,9 @@
-r"""What others would use instead: the maps and models that this library is compared with.
+r"""Other methods to compare with: published feature maps and models.
 
-The maps are scikit-learn transformers of one interface. ``transform(X)`` has ``n_components``
-columns of real features, ``signature_`` their signs, and ``gram(X, Y)`` is the approximate Gram
-matrix ``(transform(X) * signature_) @ transform(Y).T``, of which :class:`AsymmetricNystroem` makes
-the right factor by a map of its own, ``transform_right``. They do what their papers say; where one
-does more, its documentation says so.
+The maps are scikit-learn transformers with one interface. ``transform(X)`` has ``n_components``
+columns of real features, ``signature_`` contains their signs, and ``gram(X, Y)`` is the approximate
+Gram matrix ``(transform(X) * signature_) @ transform(Y).T``. For :class:`AsymmetricNystroem` the
+right factor is ``transform_right(Y)``.
 
 =================================== ============================================= ========
 Transformer                         Kernels                                       Signs
@@ -18,22 +17,24 @@ Transformer                         Kernels                                     
 :class:`MultipleKernelFeatures`     combinations of a bank, learned from targets  positive
 =================================== ============================================= ========
 
-Maps of positive signs alone cannot reach an indefinite kernel, however many features they have.
+Maps with positive signs only cannot approximate an indefinite kernel with any number of features.
 
-Two models learn the frequencies themselves, as those of a Gaussian mixture whose parameters are
-optimised while its base samples stay fixed: :class:`ALaCarteRegressor` by marginal likelihood and
+Two models learn the frequencies, as samples of a Gaussian mixture whose parameters are optimised
+while its base samples stay fixed: :class:`ALaCarteRegressor` by marginal likelihood and
 :class:`RandomFrequencyClassifier` together with the weights of a logistic model.
 """
 
 from bochner.baselines.a_la_carte import ALaCarteRegressor
 from bochner.baselines.asymmetric_nystroem import AsymmetricNystroem
-from bochner.baselines.maclaurin import RandomMaclaurin
 from bochner.baselines.multiple_kernels import MultipleKernelFeatures
 from bochner.baselines.nystroem import KreinNystroem
+from bochner.baselines.polynomial_features import (
+    RandomMaclaurin,
+    TensorizedRandomProjection,
+    TensorSketch,
+)
 from bochner.baselines.random_frequency_classifier import RandomFrequencyClassifier
 from bochner.baselines.spherical import SphericalRandomFeatures
-from bochner.baselines.tensor_sketch import TensorSketch
-from bochner.baselines.tensorized import TensorizedRandomProjection
 
 __all__ = [
     "ALaCarteRegressor",

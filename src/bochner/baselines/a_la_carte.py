@@ -1,4 +1,4 @@
-"""A la carte: a spectral mixture by marginal likelihood, with base samples held fixed."""
+"""A la carte: a spectral mixture learned by marginal likelihood, with fixed base samples."""
 
 from typing import Any, Literal, Self, overload
 
@@ -7,10 +7,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_count, row_blocks
-from bochner.baselines._mixture_evidence import Evidence, WeightPosterior
-from bochner.baselines._mixture_frequencies import (
+from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
+from bochner.baselines.mixture_frequencies import (
     Preparation,
-    checked_rows,
     descend,
     means_and_deviations,
     prepared,
@@ -23,49 +22,49 @@ from bochner.kernels import SpectralMixture
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Gaussian process regression with a spectral mixture learned by marginal likelihood.
 
-    The kernel is a mixture of ``Q`` Gaussians over frequencies in ``m = n_components / 2``
-    samples, ``D`` of each,
+    The kernel is a mixture of ``Q`` Gaussians over frequencies, represented by
+    ``m = n_components / 2`` samples, ``D`` of each Gaussian,
 
     .. math:: \hat k(x, y) = \sum_q \frac{\nu_q^2}{D} \sum_j \cos(\omega_{qj} \cdot (x - y)),
               \qquad \omega_{qj} = M_q w_{qj} + \mu_q
 
-    with standard normal :math:`w` that are drawn once and held fixed. Weights :math:`\nu^2`,
+    with standard normal :math:`w` that are drawn once and then held fixed. Weights :math:`\nu^2`,
     factors ``M``, means :math:`\mu` and the noise variance :math:`\sigma^2` maximise
 
     .. math:: \log N(y; 0, Z Z^\top + \sigma^2 I)
 
-    without any penalty, by L-BFGS. The weights sum to the variance of the signal.
-    Inputs and targets are standardised first; what is learned is reported in their own units.
+    without a penalty, by L-BFGS. The weights sum to the variance of the signal. Inputs and targets
+    are standardised first; fitted attributes are in their original units.
 
-    An iteration costs :math:`O(n m^2 + m^3)` and a few hundred mebibytes, or as much as one block
-    of rows needs where ``n`` is large; it never forms a matrix of ``n`` by ``n``.
+    An iteration takes :math:`O(n m^2 + m^3)` time and at most a few hundred mebibytes: features of
+    many rows are computed in blocks.
 
     Parameters
     ----------
     n_components : int, default=768
-        Number of real features ``2m``, even: a cosine and a sine for each frequency. The one odd
-        number accepted is 1, which is taken as 2.
+        Number of real features ``2m``, even: a cosine and a sine for each frequency. The only odd
+        number accepted is 1, which means 2.
     n_mixture : int, default=4
-        Number of Gaussians ``Q``, and at most one for each frequency.
+        Number of Gaussians ``Q``, at most one for each frequency.
     n_starts : int, default=1
-        Number of first mixtures. Of several, L-BFGS goes on from the one of greatest evidence on
-        at most 1000 rows after 20 iterations: the likelihood has many maxima.
+        Number of initial mixtures. L-BFGS continues from the one with the greatest evidence on at
+        most 1000 rows after 20 iterations, because the likelihood has many maxima.
     max_iter : int, default=100
-        Of L-BFGS. Nothing else keeps the many parameters from fitting noise.
+        Number of L-BFGS iterations. Stopping early is the only regularisation.
     tol : float, default=1e-6
-        L-BFGS stops when no entry of the gradient per row is larger, or an iteration's relative
-        gain is smaller.
+        Largest entry of the gradient per row, or relative gain of an iteration, at which L-BFGS
+        stops.
     covariance : {"auto", "full", "diagonal"}, default="auto"
-        Whether ``M`` is lower triangular or diagonal; ``"auto"`` is full for up to 20 inputs.
+        Shape of ``M``: lower triangular or diagonal. ``"auto"`` is full for up to 20 inputs.
     random_state : int, RandomState instance or None, default=None
-        Of the base samples and the first means.
+        Seed of the base samples and of the initial means.
 
     Attributes
     ----------
     frequencies_ : Frequencies
         In radians per unit of the inputs; weights in squared units of the target.
     kernel_ : SpectralMixture
-        The mixture that the frequencies are samples of, in the same units.
+        The mixture that the frequencies are sampled from, in the same units.
     noise_variance_ : float
         :math:`\sigma^2`, in squared units of the target.
     log_evidence_ : float
@@ -80,9 +79,9 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The first factors are multiples of the identity, from a half to four over the median distance
-    of rows, and after the first start shorter or longer by up to four times; first means are
-    normal, and the first signal-to-noise ratio is ten.
+    Initial factors are multiples of the identity, from 0.5 to 4 divided by the median distance of
+    rows; after the first start they are smaller or larger by up to four times. Initial means are
+    normal, and the initial signal-to-noise ratio is ten.
 
     References
     ----------
@@ -168,16 +167,16 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any, return_std: Literal[True]) -> tuple[Array, Array]: ...
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictive means and, if asked for, standard deviations, both of shape (n,).
+        """Return predictive means and, optionally, standard deviations, both of shape (n,).
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         return_std : bool, default=False
-            Deviations include the noise; that of the targets' mean is taken as zero.
+            Standard deviations include the noise, but not the uncertainty of the targets' mean.
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X) - self.centre_
+        rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_
         mean, variance = np.empty(len(rows)), np.empty(len(rows))
         for block in row_blocks(len(rows), 16 * self.frequencies_.n_frequencies):
             Z = self.frequencies_.features(rows[block])
@@ -204,7 +203,7 @@ def _kernel(given: Preparation, theta: Array, weights: Array) -> SpectralMixture
     factors = given.mixture.factors(theta) / given.scale[:, None]
     means = given.mixture.means(theta) / given.scale
     covariances = factors @ factors.swapaxes(1, 2)
-    # A kernel has positive weights.
+    # A kernel's weights must be positive.
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     return SpectralMixture(
         tuple(weights.tolist()), tuple(map(tuple, means.tolist())), tuple(covariances.tolist())

@@ -6,13 +6,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
-from bochner.baselines._landmarks import LANDMARKS, Rule
-from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
-from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.landmarks import (
+    LANDMARKS,
+    best_tol,
+    checked_tol,
+    count_kept,
+    kernel_values,
+    nonzero,
+    probe_rows,
+)
 from bochner.kernels import Kernel
 
 
@@ -25,12 +32,10 @@ class AsymmetricNystroem(KernelFeatures):
               \mathrm{right}(y) = k(L, y)^\top\, U \Sigma^{-1/2}
 
     so that :math:`\hat k(x, y) = k(x, L')\, k(L, L')^{-1} k(L, y)`, which is exact where ``x`` is
-    in ``L`` and where ``y`` is in ``L'``: at every pair with a landmark on its own side. (A left
-    row that is a right landmark is not enough.) Singular values of at most ``tol`` times the
-    largest are dropped, and a feature with each; where any are, values between landmarks are those
-    of the best approximation of lower rank.
-
-    Of a symmetric kernel with ``L = L'`` the estimate is that of :class:`KreinNystroem`.
+    in ``L`` and where ``y`` is in ``L'``. Singular values of at most ``tol`` times the largest are
+    dropped with their features; values between landmarks are then those of the best approximation
+    of lower rank. For a symmetric kernel and ``L = L'`` the estimate is that of
+    :class:`KreinNystroem`.
 
     Parameters
     ----------
@@ -38,25 +43,25 @@ class AsymmetricNystroem(KernelFeatures):
         A kernel, the name of one, whose length scale is then one, or a function ``k(X, Y)`` that
         returns an (n, n2) array.
     n_components : int, default=512
-        Number of landmarks on either side, and the most features that there can be. All rows, if
-        they are fewer.
+        Number of landmarks on either side, at most the number of rows. It bounds the number of
+        features.
     landmarks : {"uniform", "leverage", "pivoted"}, default="uniform"
-        Rows at random; rows with probabilities in proportion to their ridge leverage scores; or
-        the pivots of a randomly pivoted Cholesky factorisation. See Notes.
+        Random rows; rows with probabilities proportional to their ridge leverage scores; or
+        pivots of a randomly pivoted Cholesky factorisation. See Notes.
     tol : "auto" or float, default="auto"
-        Relative to the largest singular value; below one. ``"auto"`` is the power of ten between
-        0.1 and 1e-13 that has the least squared error on the exact Gram matrix of 500 rows of
-        either side, if possible no landmarks.
+        Tolerance relative to the largest singular value, below one. ``"auto"`` means the power of
+        ten between 0.1 and 1e-13 with the least squared error on the exact Gram matrix of 500
+        rows of either side that are not landmarks, if there are enough.
     n_candidates : int, default=2000
-        Landmarks that are not uniform are chosen among this many rows, or twice
-        ``n_components`` if that is more.
+        Number of rows (at least twice ``n_components``) among which landmarks are chosen, unless
+        they are uniform.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     kernel_ : Kernel or callable
     landmarks_, landmarks_right_ : ndarrays of shapes (n_landmarks, d) and (n_landmarks, d2)
-        The same without ``right`` rows and with uniform landmarks.
+        Equal without ``right`` rows and with uniform landmarks.
     landmark_indices_, landmark_right_indices_ : ndarrays of shape (n_landmarks,)
         Their rows in the data.
     n_components_ : int
@@ -64,15 +69,15 @@ class AsymmetricNystroem(KernelFeatures):
     tol_ : float
         The tolerance used.
     singular_values_ : ndarray of shape (n_features,)
-        Those kept, in descending order.
+        Singular values kept, in descending order.
     signature_ : ndarray of shape (n_features,)
-        All ones: the signs of an indefinite kernel are in the right features.
+        All ones: the right features contain the signs of an indefinite kernel.
 
     Notes
     -----
-    With candidates :math:`K = P D H^\top`, scores and pivots of left rows are of
-    :math:`(K K^\top)^{1/2} = P D P^\top` and those of right rows of
-    :math:`(K^\top K)^{1/2} = H D H^\top`, both of which are :math:`|K|` if ``K`` is symmetric.
+    With candidates :math:`K = P D H^\top`, scores and pivots of left rows are those of
+    :math:`(K K^\top)^{1/2} = P D P^\top`, and those of right rows of
+    :math:`(K^\top K)^{1/2} = H D H^\top`. Both are :math:`|K|` if ``K`` is symmetric.
 
     References
     ----------
@@ -128,15 +133,9 @@ class AsymmetricNystroem(KernelFeatures):
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
-        if right is None:
-            return super().fit(X)
-        X = validate_data(self, X, dtype=FLOATS)
-        Y = check_array(right, dtype=np.float64, input_name="right")
-        as_count("n_components", self.n_components)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self.signature_ = self._decompose(X, Y, np.random.default_rng(seed))
-        self._n_features_out = len(self.signature_)
-        return self
+        if right is not None:
+            right = check_array(right, dtype=np.float64, input_name="right")
+        return self._fitted(X, lambda X, rng: self._decompose(X, right, rng))
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the right argument, of shape (n, ``n_components_``).
@@ -222,24 +221,13 @@ class AsymmetricNystroem(KernelFeatures):
             return rows[:m], others[:m]
         P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[rows], Y[others]))
         return (
-            rows[_chosen(rule, values, P, m, rng)],
-            others[_chosen(rule, values, H, m, rng)],
+            rows[rule(lambda: (values, P), len(rows), m, None, rng)],
+            others[rule(lambda: (values, H), len(others), m, None, rng)],
         )
-
-
-def _chosen(
-    rule: Rule, values: Array, vectors: Array, m: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    return rule(lambda: (values, vectors), len(vectors), m, None, rng)
 
 
 def _nonzero_svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Return ``U``, the singular values other than zero, descending, and ``V``."""
+    """Return ``U``, the nonzero singular values, descending, and ``V``."""
     U, values, Vt = svd(matrix, full_matrices=False)
-    keep = np.count_nonzero(values)
-    if not keep:
-        raise ValueError(
-            f"The kernel is zero between all {len(matrix)} landmarks, which leaves no features. "
-            f"Raise n_components, or give other data."
-        )
+    keep = nonzero(values)
     return U[:, :keep], values[:keep], Vt[:keep].T

@@ -10,70 +10,75 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive
-from bochner.baselines._mixture_frequencies import means_and_deviations
-from bochner.baselines._shell import KernelFeatures, as_one_of
+from bochner.baselines.kernel_features import KernelFeatures, as_one_of
+from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
 from bochner.spectral import spectral_measure
 
+# Default length scales, in median distances of standardised rows.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
-_SUBSAMPLE = 500
+
+# Rows that the weights are learned on: 15 Gram matrices of 500 rows take 30 MiB.
+_N_ALIGNED = 500
+
+# Largest number of different integers that count as labels of classes.
 _MOST_LABELS = 20
 
 
 class MultipleKernelFeatures(KernelFeatures):
     r"""Random features of a non-negative combination of a bank of kernels.
 
-    The bank has every one of ``kernels`` at every one of the length scales, in all ``B``. Each has
+    The bank has each of ``kernels`` with each of the length scales, ``B`` kernels in all. Each has
     an equal share of the frequencies, drawn independently, and the features are those of
 
     .. math:: k(x, y) = \sum_{b=1}^{B} w_b k_b(x, y), \qquad w_b \geq 0, \quad \sum_b w_b = 1.
 
-    With targets the weights are those of centred alignment: with ``H`` the projection off the
-    constants, on at most 500 rows,
+    With targets, the weights are those of centred alignment: with the centring matrix ``H``, on at
+    most 500 rows,
 
     .. math:: \min_{w \geq 0} \left\| \sum_b w_b H K_b H - H y y^\top H \right\|_F^2
 
-    with the exact Gram matrices :math:`K_b`, and then scaled to sum to one. Without targets, and
-    for targets that are constant or aligned with no kernel, weights are uniform. A linear model
-    on the features, ridge regression or logistic regression, completes the method.
+    with the exact Gram matrices :math:`K_b`, and then scaled to sum to one. Without targets, or if
+    the targets are constant or aligned with no kernel, weights are uniform. Use the features in a
+    linear model such as ridge regression or logistic regression.
 
     Parameters
     ----------
     n_components : int, default=768
-        Number of real features, even: a cosine and a sine for each frequency. The one odd number
+        Number of real features, even: a cosine and a sine for each frequency. The only odd number
         accepted is 1. With fewer frequencies than kernels, some kernels have none and weight zero.
     length_scales : sequence of float, default=None
-        In standard deviations of the inputs, by which inputs are divided; ``None`` means 1/4,
-        1/2, 1, 2 and 4 times the median distance of at most 1000 standardised rows.
+        Length scales in standard deviations of the inputs. ``None`` means 1/4, 1/2, 1, 2 and 4
+        times the median distance of at most 1000 standardised rows.
     kernels : sequence of str, default=("laplacian", "gaussian", "cauchy")
-        Names of kernels that are made from a length scale.
+        Names of kernels that have a length scale.
     weights : {"alignment", "uniform"}, default="alignment"
-        ``"uniform"`` ignores the targets: the penalty of a linear model does what weights would.
+        ``"uniform"`` ignores the targets and leaves the weighting to the linear model.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     bank_ : list of Kernel
-        With length scales in the units of the inputs; scales vary faster than names.
+        Kernels with length scales in the units of the inputs; scales vary faster than names.
     centre_ : ndarray of shape (d,)
-        Means of the inputs, which are taken off.
+        Means of the inputs, which are subtracted.
     weights_ : ndarray of shape (B,)
     counts_ : ndarray of shape (B,)
-        Number of frequencies of every kernel.
+        Number of frequencies of each kernel.
     frequencies_ : Frequencies
     signature_ : ndarray of shape (n_components,)
         All ones.
 
     Notes
     -----
-    Targets may have several columns, which count as one after another, each standardised. Labels,
-    which are strings, booleans or at most 20 different integers, count as the indicators of
-    classes. The paper concatenates the features and leaves all weights to the linear model, as
-    ``weights="uniform"`` does. Alignment knows of no noise: where targets depend on small
-    differences between rows it may keep rough kernels only, and uniform weights do better.
+    Several columns of targets are standardised one by one. Labels (strings, booleans or at most 20
+    different integers) become indicators of classes. The paper concatenates the features and
+    leaves all weights to the linear model, as ``weights="uniform"`` does. Alignment ignores noise:
+    where targets depend on small differences between rows it may keep rough kernels only, and
+    uniform weights predict better.
 
     References
     ----------
@@ -133,7 +138,7 @@ class MultipleKernelFeatures(KernelFeatures):
         self.signature_ = self._draw(X, draw_rng)
         self._n_features_out = len(self.signature_)
         if y is not None and self.weights == "alignment":
-            rows = np.sort(row_rng.permutation(len(X))[:_SUBSAMPLE])
+            rows = np.sort(row_rng.permutation(len(X))[:_N_ALIGNED])
             self._weigh(self._aligned(X[rows].astype(np.float64), _columns(y[rows])))
         return self
 
@@ -142,7 +147,7 @@ class MultipleKernelFeatures(KernelFeatures):
         scale_rng, draw_rng = rng.spawn(2)
         self.centre_, deviation = means_and_deviations(X.astype(np.float64))
         self.bank_ = self._bank((X - self.centre_) / deviation, deviation, scale_rng)
-        # Remainders are spread over the bank, and so are all frequencies where they are few.
+        # Remainders are spread over the bank, as are all frequencies if there are few.
         self.counts_ = np.diff(np.arange(len(self.bank_) + 1) * m // len(self.bank_))
         self._omega = np.concatenate(
             [
@@ -199,7 +204,7 @@ def _columns(y: NDArray[Any]) -> Array:
     y = y.reshape(len(y), -1)
     if y.dtype.kind not in "fiu" or (y.dtype.kind in "iu" and len(np.unique(y)) <= _MOST_LABELS):
         indicators = [column[:, None] == np.unique(column) for column in y.T]
-        # The Gram matrices are centred, so that targets need not be.
+        # The Gram matrices are centred, so targets need not be.
         return np.concatenate(indicators, axis=1).astype(np.float64)
     values = y.astype(np.float64)
     centre, deviation = means_and_deviations(values)

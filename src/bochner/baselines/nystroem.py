@@ -8,11 +8,20 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from bochner._numerics.arrays import Array, as_count, as_positive_scalar
-from bochner.baselines._landmarks import LANDMARKS
-from bochner.baselines._low_rank import best_tol, checked_tol, count_kept, kernel_values, probe_rows
-from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.landmarks import (
+    LANDMARKS,
+    best_tol,
+    checked_tol,
+    count_kept,
+    kernel_values,
+    nonzero,
+    probe_rows,
+)
 from bochner.kernels import Kernel
 
+# Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
+# function evaluated in single precision.
 _SYMMETRIC = 1e-6
 
 
@@ -28,10 +37,11 @@ class KreinNystroem(KernelFeatures):
     ``y`` is a landmark. Eigenvalues whose size is at most ``tol`` times the largest are dropped,
     and a feature with each.
 
-    A definite kernel bounds :math:`v^\top k(L, x)` by the root of its eigenvalue, an indefinite
-    one does not: an eigenvalue that happens to be near zero can spoil the whole estimate. Hence
-    ``tol="auto"``, which goes beyond the paper: the power of ten between 0.1 and 1e-13 that has
-    the least squared error on the exact Gram matrix of 500 rows, if possible no landmarks.
+    A definite kernel bounds :math:`v^\top k(L, x)` by the root of its eigenvalue; an indefinite
+    kernel does not, and an eigenvalue close to zero can spoil the whole estimate. The default
+    ``tol="auto"`` therefore goes beyond the paper: it is the power of ten between 0.1 and 1e-13
+    with the least squared error on the exact Gram matrix of 500 rows that are not landmarks, if
+    there are enough.
 
     Parameters
     ----------
@@ -39,18 +49,18 @@ class KreinNystroem(KernelFeatures):
         A symmetric kernel, the name of one, whose length scale is then one, or a function
         ``k(X, Y)`` that returns an (n, n2) array.
     n_components : int, default=512
-        Number of landmarks, and the most features that there can be. All rows, if they are fewer.
+        Number of landmarks, at most the number of rows. It bounds the number of features.
     landmarks : {"uniform", "leverage", "pivoted"}, default="uniform"
-        Rows at random; rows with probabilities in proportion to their ridge leverage scores; or
-        the pivots of a randomly pivoted Cholesky factorisation. See Notes.
+        Random rows; rows with probabilities proportional to their ridge leverage scores; or
+        pivots of a randomly pivoted Cholesky factorisation. See Notes.
     ridge : float or None, default=None
-        Of the leverage scores. ``None`` is the sum of the sizes of the eigenvalues beyond the
-        ``n_components`` largest, divided by ``n_components``.
+        Ridge of the leverage scores. ``None`` means the sum of the sizes of all but the
+        ``n_components`` largest eigenvalues, divided by ``n_components``.
     tol : "auto" or float, default="auto"
-        Relative to the size of the largest eigenvalue; below one.
+        Tolerance relative to the size of the largest eigenvalue, below one.
     n_candidates : int, default=2000
-        Landmarks that are not uniform are chosen among this many rows, or twice
-        ``n_components`` if that is more.
+        Number of rows (at least twice ``n_components``) among which landmarks are chosen, unless
+        they are uniform.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -64,18 +74,18 @@ class KreinNystroem(KernelFeatures):
     tol_ : float
         The tolerance used.
     eigenvalues_ : ndarray of shape (n_features,)
-        Those kept, from large to small in size.
+        Eigenvalues kept, from large to small in size.
     signature_ : ndarray of shape (n_features,)
-        Their signs.
+        Signs of the eigenvalues kept.
 
     Notes
     -----
-    Scores and pivots are of :math:`|K|`, where ``K`` is the exact Gram matrix of the candidates
-    and :math:`|K|` has its eigenvectors and the sizes of its eigenvalues: it is positive
-    semidefinite, has the same best approximations in every rank, and is ``K`` itself if that is
-    definite. A Cholesky factorisation of an indefinite ``K`` would not do: the diagonal of what
-    it leaves, from which pivots are drawn, can be negative, or zero on rows that matter. The
-    price is an eigendecomposition, cubic in the number of candidates.
+    Scores and pivots are those of :math:`|K|`, where ``K`` is the exact Gram matrix of the
+    candidates and :math:`|K|` has its eigenvectors and the sizes of its eigenvalues: it is positive
+    semidefinite, has the same best approximations in every rank, and equals a definite ``K``. A
+    Cholesky factorisation of an indefinite ``K`` does not work: the diagonal of its residual, from
+    which pivots are drawn, can be negative, or zero on rows that matter. The eigendecomposition is
+    cubic in the number of candidates.
 
     References
     ----------
@@ -145,8 +155,12 @@ class KreinNystroem(KernelFeatures):
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         candidates = rng.permutation(len(X))[:n_candidates]
         rows, m = X[candidates], min(self.n_components, len(X))
-        chosen = rule(lambda: _spectrum(self.kernel_, rows), len(rows), m, ridge, rng)
-        return candidates[chosen]
+
+        def spectrum() -> tuple[Array, Array]:
+            eigenvalues, vectors = eigh(_symmetric_gram(self.kernel_, rows), driver="evd")
+            return eigenvalues, vectors
+
+        return candidates[rule(spectrum, len(rows), m, ridge, rng)]
 
 
 def _symmetric_gram(kernel: Any, rows: Array) -> Array:
@@ -154,24 +168,14 @@ def _symmetric_gram(kernel: Any, rows: Array) -> Array:
     if np.abs(gram - gram.T).max() > _SYMMETRIC * np.abs(gram).max():
         raise ValueError(
             f"{kernel!r} is not symmetric on these data: k(x, y) and k(y, x) differ by up to "
-            f"{np.abs(gram - gram.T).max():.3g}. These features are for symmetric kernels: "
-            f"use AsymmetricNystroem, or (k(x, y) + k(y, x)) / 2, which is one."
+            f"{np.abs(gram - gram.T).max():.3g}. KreinNystroem takes symmetric kernels only: "
+            f"use AsymmetricNystroem, or the symmetric kernel (k(x, y) + k(y, x)) / 2."
         )
     return 0.5 * (gram + gram.T)
 
 
-def _spectrum(kernel: Any, rows: Array) -> tuple[Array, Array]:
-    eigenvalues, vectors = eigh(_symmetric_gram(kernel, rows), driver="evd")
-    return eigenvalues, vectors
-
-
 def _by_size(gram: Array) -> tuple[Array, Array]:
-    """Return eigenvalues other than zero and their vectors, from large to small in size."""
+    """Return the nonzero eigenvalues and their vectors, from large to small in size."""
     eigenvalues, vectors = eigh(gram, driver="evd")
-    order = np.argsort(-np.abs(eigenvalues), kind="stable")[: np.count_nonzero(eigenvalues)]
-    if not order.size:
-        raise ValueError(
-            f"The kernel is zero between all {len(gram)} landmarks, which leaves no features. "
-            f"Raise n_components, or give other data."
-        )
+    order = np.argsort(-np.abs(eigenvalues), kind="stable")[: nonzero(eigenvalues)]
     return eigenvalues[order], vectors[:, order]

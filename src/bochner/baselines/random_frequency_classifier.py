@@ -1,4 +1,4 @@
-"""Random frequency optimisation: a logistic model and its frequencies, learned together."""
+"""Random frequency optimisation: a logistic model learned together with its frequencies."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,53 +11,43 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_positive_scalar, row_blocks
-from bochner.baselines._mixture_frequencies import (
+from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     WaveBlocks,
-    checked_rows,
+    angle_gradient,
     descend,
     prepared,
-    turn,
 )
 from bochner.frequencies import Frequencies
 
 
 class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Logistic regression on features whose frequencies are optimised with the weights.
+    r"""Logistic regression on features whose frequencies are optimised along with the weights.
 
     With :math:`\zeta_{qj}(x) = \omega_{qj} \cdot x`, :math:`\omega_{qj} = M_q w_{qj} + \mu_q`, and
-    standard normal :math:`w` that are drawn once and held fixed,
+    standard normal :math:`w` that are drawn once and then held fixed,
 
     .. math:: \eta(x) = \sum_q \nu_q^2 \sum_j \left(\beta^{\cos}_{qj} \cos \zeta_{qj}(x)
               + \beta^{\sin}_{qj} \sin \zeta_{qj}(x)\right) + \beta_0
 
-    is the logarithm of the odds of the second of two classes, and all of :math:`\beta`,
-    :math:`\nu`, ``M`` and :math:`\mu` minimise the negative log likelihood plus
-    :math:`\frac{\lambda}{2} \|\beta\|^2` (with :math:`\beta_0`) by L-BFGS from one start. With more
-    classes each has a :math:`\beta` of its own, all the same frequencies, and probabilities are
-    the softmax of the :math:`\eta`. Inputs are standardised first.
+    is the log odds of the second of two classes. :math:`\beta`, :math:`\nu`, ``M`` and :math:`\mu`
+    minimise the negative log likelihood plus :math:`\frac{\lambda}{2} \|\beta\|^2` (with
+    :math:`\beta_0`) by L-BFGS from one start. With more classes, each has its own :math:`\beta`;
+    all share the frequencies, and probabilities are the softmax of the :math:`\eta`. Inputs are
+    standardised first.
 
     An iteration costs :math:`O(n m (d + C))` for ``C`` classes.
 
     Parameters
     ----------
     n_components : int, default=768
-        Number of real features ``2m``, even: a cosine and a sine for each frequency. The one odd
-        number accepted is 1, which is taken as 2.
-    n_mixture : int, default=4
-        Number of Gaussians ``q``, and at most one for each frequency.
+    n_components, n_mixture, tol, covariance, random_state
+        As for :class:`ALaCarteRegressor`.
     alpha : float, default=1.0
-        :math:`\lambda`, positive.
+        Penalty :math:`\lambda`, positive.
     max_iter : int, default=100
-        Of L-BFGS. It is part of the model: :math:`\nu` is not penalised and can take over from
-        :math:`\beta`, so that the objective's infimum is that without a penalty.
-    tol : float, default=1e-6
-        L-BFGS stops when no entry of the gradient per row is larger, or an iteration's relative
-        gain is smaller.
-    covariance : {"auto", "full", "diagonal"}, default="auto"
-        Whether ``M`` is lower triangular or diagonal; ``"auto"`` is full for up to 20 inputs.
-    random_state : int, RandomState instance or None, default=None
-        Of the base samples and the first means.
+        Number of L-BFGS iterations. It is part of the model: :math:`\nu` is not penalised and can
+        replace :math:`\beta`, so the infimum of the objective is that without a penalty.
 
     Attributes
     ----------
@@ -72,13 +62,13 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     centre_ : ndarray of shape (d,)
         Means of the inputs.
     objective_ : float
-        The minimum that was reached, summed over rows.
+        Value of the objective at the end, summed over rows.
     n_iter_ : int
 
     Notes
     -----
-    The paper prints the objective for two classes. First weights :math:`\beta` are zero and first
-    :math:`\nu_q^4 = 1/m`; first frequencies are those of :class:`ALaCarteRegressor`.
+    The paper gives the objective for two classes. Initial weights :math:`\beta` are zero, initial
+    :math:`\nu_q^4 = 1/m`, and initial frequencies those of :class:`ALaCarteRegressor`.
 
     References
     ----------
@@ -163,7 +153,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         X : array-like of shape (n, d)
         """
         check_is_fitted(self)
-        rows = checked_rows(self, X) - self.centre_
+        rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_
         eta = np.empty((len(rows), len(self.coef_)))
         for block in row_blocks(len(rows), 16 * self.frequencies_.n_frequencies):
             eta[block] = self.frequencies_.features(rows[block]) @ self.coef_.T + self.intercept_
@@ -189,17 +179,9 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 class PenalisedLoss:
     r"""The negative log likelihood plus the penalty, as a function of all parameters.
 
-    An argument is :math:`\beta` by classes, :math:`\beta_0`, :math:`\nu`, and the mixture's factors
-    and means.
-
-    Parameters
-    ----------
-    mixture : MixtureFrequencies
-    rows : WaveBlocks
-    target : ndarray of shape (n, 1) or (n, C)
-        Of the second class of two, or of all, one where a row is in it and else zero.
-    alpha : float
-        :math:`\lambda`.
+    The argument ``theta`` consists of :math:`\beta` by classes, :math:`\beta_0`, :math:`\nu`, and
+    the mixture's factors and means. ``target`` (n, 1) or (n, C) has indicators of the second class
+    of two, or of all classes; ``alpha`` is :math:`\lambda`.
     """
 
     mixture: MixtureFrequencies
@@ -213,7 +195,7 @@ class PenalisedLoss:
         return self.target.shape[1], 2 * len(self.mixture.base)
 
     def start(self, rng: np.random.Generator) -> Array:
-        """Return a first argument."""
+        """Return the initial argument."""
         targets, p = self.shape
         nu = np.full(len(self.mixture.counts), (0.5 * p) ** -0.25)
         return np.concatenate([np.zeros(targets * (p + 1)), nu, self.mixture.start(rng)])
@@ -227,7 +209,7 @@ class PenalisedLoss:
         return beta, intercept, nu[self.mixture.component] ** 2, self.mixture.omega(mixture)
 
     def per_row(self, theta: Array) -> tuple[float, Array]:
-        """Return what L-BFGS minimises, and its gradient."""
+        """Return the objective per row, and its gradient."""
         value, gradient = self(theta)
         return value / len(self.target), gradient / len(self.target)
 
@@ -244,7 +226,7 @@ class PenalisedLoss:
             value += loss
             weight_slope += residual.T @ waves
             intercept_slope += residual.sum(axis=0)
-            slope += turn(residual @ weight, waves).T @ self.rows.X[rows]
+            slope += angle_gradient(residual @ weight, waves).T @ self.rows.X[rows]
         component = np.tile(self.mixture.component, 2)
         by_component = np.bincount(component, np.sum(weight_slope * beta, axis=0), len(nu))
         gradient = [

@@ -8,48 +8,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_count, as_positive_scalar
+from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner._numerics.warn import warn_user
-from bochner.baselines._gaussian_sums import fit_gaussian_sum
-from bochner.baselines._shell import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.gaussian_sums import fit_gaussian_sum
+from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
+from bochner.features.parameters import count_frequencies
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Directions, Iid
 
-_SAME = 1e-6
 _LOWEST_AMPLITUDE = MappingProxyType({"clipped": -np.inf, "mixture": 0.0})
 
 
 class SphericalRandomFeatures(KernelFeatures):
-    r"""Random features of the positive measure nearest to a kernel on the sphere.
+    r"""Random features of the positive measure closest to a kernel on the sphere.
 
     The kernel is a function :math:`f(z)` of the distance on a sphere. A sum
     :math:`\sum_i c_i e^{-\gamma_i z^2}` has the spectral density
     :math:`\sum_i c_i N(\omega; 0, 2 \gamma_i I)`, whose positive part, scaled to the mass
-    :math:`f(0)`, is the measure that frequencies are drawn from, independently. The ``c`` and
-    :math:`\gamma` minimise the mean square of the difference from ``f`` over distances uniform
-    between zero and the diameter; that is the work of ``fit``, which depends on the number of
-    inputs, not on the data. Features are cosines and sines.
+    :math:`f(0)`, is the measure that frequencies are drawn from, independently. ``fit`` chooses
+    ``c`` and :math:`\gamma` to minimise the mean square difference from ``f`` over distances
+    uniform between zero and the diameter, which depends on the number of inputs but not on the
+    data. Features are cosines and sines.
 
-    The measure is positive, so a kernel whose measure is signed is out of reach: features converge
-    to :meth:`profile`, ``fit_error_`` away from ``f``. If :math:`f(0) \leq 0` the measure is zero,
-    and so are all features; ``fit`` warns.
+    The measure is positive. For a kernel whose measure is signed, features converge to
+    :meth:`profile`, at the distance ``fit_error_`` from ``f``. If :math:`f(0) \leq 0` the measure
+    and all features are zero, and ``fit`` warns.
 
     Parameters
     ----------
     kernel : Kernel, str or callable, default="spherical_polynomial"
         A kernel that is a function of the distance on the sphere, so also one of the inner
-        product; the name of one; or the function ``f`` itself, of an array of distances.
+        product; the name of one; or a function ``f`` of an array of distances.
     n_components : int, default=512
-        Number of real output features, even: a cosine and a sine for each frequency. The one
+        Number of real output features, even: a cosine and a sine for each frequency. The only
         odd number accepted is 1.
     n_gaussians : int, default=10
+        Number of Gaussians in the sum.
     density : {"clipped", "mixture"}, default="clipped"
-        The paper's positive part of a signed sum, or a sum of positive amplitudes alone, a
+        The positive part of a signed sum, as in the paper, or a sum with positive amplitudes, a
         mixture of Gaussians.
     radius : float, default=1.0
-        Of the sphere that inputs lie on, in their units. This is not checked.
+        Radius of the sphere that inputs lie on, in their units. Inputs are not checked.
     n_starts : int, default=5
-        Starts of the optimisation, of which the best is kept.
+        Number of starts of the optimisation, whose best result is kept.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -66,11 +68,10 @@ class SphericalRandomFeatures(KernelFeatures):
 
     Notes
     -----
-    The measure is the paper's, for kernels of any :math:`f(0)`. It is sought by Gauss-Newton
-    steps, from random starts and from the best mixture on a grid of rates; the paper takes L-BFGS
-    steps from random starts. A frequency makes a cosine and a sine here, and one cosine of random
-    phase in the paper. Lengths of frequencies are on a grid of 1000, in steps of about one
-    hundredth.
+    The measure is the paper's, for kernels of any :math:`f(0)`. The optimisation takes Gauss-Newton
+    steps from random starts and from the best mixture on a grid of rates, where the paper takes
+    L-BFGS steps from random starts. A frequency makes a cosine and a sine, where the paper has one
+    cosine with a random phase. Lengths of frequencies are on a grid of 1000, in steps of 1 %.
 
     References
     ----------
@@ -107,11 +108,11 @@ class SphericalRandomFeatures(KernelFeatures):
         self.random_state = random_state
 
     def profile(self, distance: Any) -> Array:
-        """Return what the features estimate without bias, at distances of shape (n,)."""
+        """Return the function that the features estimate, at distances of shape (n,)."""
         return self._sum(np.asarray(distance, dtype=np.float64))
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
-        m, dim = _n_frequencies(self.n_components), X.shape[1]
+        m, dim = count_frequencies(self.n_components), X.shape[1]
         lowest = as_one_of("density", self.density, _LOWEST_AMPLITUDE)
         radius = as_positive_scalar("radius", self.radius)
         counts = [as_count(name, getattr(self, name)) for name in ("n_gaussians", "n_starts")]
@@ -121,8 +122,8 @@ class SphericalRandomFeatures(KernelFeatures):
         )
         if fitted.mass.sum() == 0.0:
             warn_user(
-                f"{self.kernel!r} is not positive at distance zero, and no positive measure but "
-                f"zero has that mass: all features are zero."
+                f"{self.kernel!r} is not positive at distance zero, so its closest positive "
+                f"measure is zero, and all features are zero. Use KreinNystroem."
             )
         self._sum = fitted.rescaled(radius)
         self.amplitudes_, self.rates_ = self._sum.amplitude, self._sum.rate
@@ -135,22 +136,12 @@ class SphericalRandomFeatures(KernelFeatures):
         return self.frequencies_.features(X)[:, : self.n_components]
 
 
-def _n_frequencies(n_components: Any) -> int:
-    count = as_count("n_components", n_components)
-    if count % 2 and count != 1:
-        raise ValueError(
-            f"n_components must be even, because every frequency makes two features, a cosine and "
-            f"a sine; got {count}. Use {count + 1}."
-        )
-    return (count + 1) // 2
-
-
 def _function(
     kernel: Any, radius: float, dim: int, rng: np.random.Generator
 ) -> Callable[[Array], Array]:
     """Return the kernel as a function of distances of shape (n,) on the sphere."""
     if isinstance(kernel, Kernel):
-        # In one dimension the sphere has two points, and no distance between.
+        # In one dimension the sphere is two points; distances between them need a circle.
         circles = [_circle(max(dim, 2), rng) for _ in range(2)]
         return lambda z: _along_circles(kernel, radius, circles, z)
     if callable(kernel):
@@ -173,10 +164,10 @@ def _along_circles(kernel: Kernel, radius: float, circles: list[Array], distance
     points = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     start = radius * np.array([[1.0, 0.0]])
     values, again = (kernel(start @ circle, points @ circle).ravel() for circle in circles)
-    if np.abs(values - again).max() > _SAME * np.abs(values).max():
+    if np.abs(values - again).max() > FLOAT32_ROUNDING * np.abs(values).max():
         raise ValueError(
-            f"{kernel!r} is not a function of the distance on the sphere. Spherical random "
-            f"features need one; KreinNystroem takes every symmetric kernel."
+            f"{kernel!r} is not a function of the distance on the sphere, which spherical random "
+            f"features require. Use KreinNystroem, which takes every symmetric kernel."
         )
     return values
 
@@ -185,7 +176,7 @@ def _checked(function: Callable[[Array], Array], distance: Array) -> Array:
     values = np.asarray(function(distance.copy()), dtype=np.float64)
     if values.shape != distance.shape or not np.isfinite(values).all():
         raise ValueError(
-            f"The function {function!r} must turn distances of shape {distance.shape} into finite "
-            f"values of the same shape."
+            f"The function {function!r} must return finite values of the shape of its argument, "
+            f"{distance.shape}."
         )
     return values

@@ -4,8 +4,8 @@ With base samples :math:`w_j \sim N(0, I)` that are drawn once and then held fix
 
 .. math:: \omega_j = M_{q(j)} w_j + \mu_{q(j)}
 
-are samples of :math:`\sum_q N(\mu_q, M_q M_q^\top)` that have derivatives in ``M`` and
-:math:`\mu`. Features are cosines, then sines; what they are multiplied by is the caller's.
+are samples of :math:`\sum_q N(\mu_q, M_q M_q^\top)` that are differentiable in ``M`` and
+:math:`\mu`. Features are cosines, then sines, without a factor.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,18 +16,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils.validation import validate_data
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
 from bochner._numerics.waves import waves
-from bochner.baselines._shell import as_one_of
+from bochner.baselines.kernel_features import as_one_of
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import count_frequencies, generators
 
+# Number of inputs up to which covariance="auto" is full: 210 parameters for each Gaussian.
 _MOST_INPUTS_IN_FULL = 20
+
 _COVARIANCES = {"auto": None, "full": True, "diagonal": False}
-_NARROWEST, _WIDEST = 0.5, 4.0
+
+# Widths of the first and the last Gaussian at the start, in inverse median distances: kernels
+# from twice the median distance to a quarter of it.
+_START_WIDTHS = (0.5, 4.0)
+
+# Spread of the means at the start, relative to the width; at zero, Gaussians of equal width
+# would have equal gradients up to their base samples.
+_MEAN_SPREAD = 0.5
+
+# Corrections that L-BFGS keeps, twice SciPy's default, for parameters that are strongly coupled.
+_MEMORY = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,9 +50,9 @@ class MixtureFrequencies:
     base : ndarray of shape (m, d)
         :math:`w`.
     component : ndarray of shape (m,)
-        :math:`q`, in ascending order, every component at least once.
+        :math:`q`, ascending; each component occurs.
     full : bool
-        Whether factors are lower triangular, or else diagonal.
+        Whether factors are lower triangular, otherwise diagonal.
     """
 
     base: Array
@@ -52,7 +63,7 @@ class MixtureFrequencies:
     def draw(
         cls, rng: np.random.Generator, m: int, dim: int, n_mixture: int, full: bool
     ) -> "MixtureFrequencies":
-        """Return ``m`` base samples, shared out equally among at most ``m`` components."""
+        """Return ``m`` base samples, divided equally among at most ``m`` components."""
         component = np.arange(m) * min(n_mixture, m) // m
         return cls(rng.standard_normal((m, dim)), component, full)
 
@@ -63,7 +74,7 @@ class MixtureFrequencies:
 
     @property
     def counts(self) -> NDArray[np.intp]:
-        """Number of frequencies of every component, of shape (Q,)."""
+        """Number of frequencies of each component, of shape (Q,)."""
         return np.bincount(self.component)
 
     @property
@@ -74,14 +85,14 @@ class MixtureFrequencies:
     def start(self, rng: np.random.Generator, stretch: float = 1.0) -> Array:
         """Return a first ``theta`` for inputs whose median distance is one.
 
-        Factors are multiples of the identity, from a half to four times ``stretch``, and means
-        normal of half of that, which tells components from one another.
+        Factors are multiples of the identity, from a half to four times ``stretch``. Means are
+        normal with half of that width, so that components differ.
         """
         q = len(self.counts)
-        width = stretch * (np.geomspace(_NARROWEST, _WIDEST, q) if q > 1 else np.ones(1))
+        width = stretch * (np.geomspace(*_START_WIDTHS, q) if q > 1 else np.ones(1))
         rows, columns = self._entries
         factors = np.outer(width, rows == columns)
-        means = 0.5 * width[:, None] * rng.standard_normal((q, self.dim))
+        means = _MEAN_SPREAD * width[:, None] * rng.standard_normal((q, self.dim))
         return np.concatenate([factors.ravel(), means.ravel()])
 
     def factors(self, theta: Array) -> Array:
@@ -98,13 +109,8 @@ class MixtureFrequencies:
 
     def omega(self, theta: Array) -> Array:
         """Return the frequencies, of shape (m, d)."""
-        factors, means = self.factors(theta), self.means(theta)
-        return np.concatenate(
-            [
-                self.base[rows] @ factor.T + mean
-                for rows, factor, mean in zip(self._slices(), factors, means, strict=True)
-            ]
-        )
+        parts = zip(self._slices(), self.factors(theta), self.means(theta), strict=True)
+        return np.concatenate([self.base[rows] @ factor.T + mean for rows, factor, mean in parts])
 
     def pullback(self, slope: Array) -> Array:
         """Return a gradient in ``theta`` from that in the frequencies, of shape (m, d)."""
@@ -115,7 +121,7 @@ class MixtureFrequencies:
 
     @property
     def _entries(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return rows and columns of the entries of a factor that may be other than zero."""
+        """Rows and columns of the entries of a factor that are not fixed at zero."""
         diagonal = np.arange(self.dim)
         return np.tril_indices(self.dim) if self.full else (diagonal, diagonal)
 
@@ -126,12 +132,7 @@ class MixtureFrequencies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveBlocks:
-    """Cosines and sines of rows, in blocks of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    """
+    """Cosines and sines of rows ``X`` (n, d), in blocks of rows."""
 
     X: Array
 
@@ -145,9 +146,9 @@ class WaveBlocks:
             yield rows, both.reshape(-1, 2 * m)
 
     def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
-        """Return what yields the blocks again and again.
+        """Return a function that yields the blocks, any number of times.
 
-        Features of up to 256 mebibytes are computed once and held, and others in every pass.
+        Features of up to 256 MiB are computed once and kept, more are computed in every pass.
         """
         if len(self.X) * 16 * len(omega) > limits.CACHED_FEATURES_BYTES:
             return lambda: self.blocks(omega)
@@ -155,7 +156,7 @@ class WaveBlocks:
         return lambda: iter(held)
 
 
-def turn(slope: Array, waves: Array) -> Array:
+def angle_gradient(slope: Array, waves: Array) -> Array:
     """Return a gradient in the angles (n, m) from that in cosines and sines (n, 2m)."""
     m = waves.shape[1] // 2
     turned: Array = slope[:, m:] * waves[:, :m]
@@ -163,10 +164,34 @@ def turn(slope: Array, waves: Array) -> Array:
     return turned
 
 
-def prepared(estimator: Any, X: Array) -> "Preparation":
-    """Return the rows and the mixture that an estimator's parameters ask for.
+@dataclass(frozen=True, slots=True, eq=False)
+class Preparation:
+    """Standardised rows and a mixture of frequencies for them.
 
-    Those are ``n_components``, ``n_mixture``, ``covariance`` and ``random_state``.
+    Parameters
+    ----------
+    centre : ndarray of shape (d,)
+        Means of the inputs.
+    scale : ndarray of shape (d,)
+        Standard deviations of the inputs times the median distance of standardised rows.
+    rows : WaveBlocks
+        Rows minus ``centre``, divided by ``scale``; their median distance is one.
+    mixture : MixtureFrequencies
+    rng : numpy.random.Generator
+        Source of the mixture's first parameters.
+    """
+
+    centre: Array
+    scale: Array
+    rows: WaveBlocks
+    mixture: MixtureFrequencies
+    rng: np.random.Generator
+
+
+def prepared(estimator: Any, X: Array) -> Preparation:
+    """Return the rows and the mixture that an estimator's parameters describe.
+
+    The parameters are ``n_components``, ``n_mixture``, ``covariance`` and ``random_state``.
     """
     m, dim = count_frequencies(estimator.n_components), X.shape[1]
     n_mixture = as_count("n_mixture", estimator.n_mixture)
@@ -179,45 +204,12 @@ def prepared(estimator: Any, X: Array) -> "Preparation":
     return Preparation(centre, scale, WaveBlocks((X - centre) / scale), mixture, start_rng)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Preparation:
-    """Standardised rows and a mixture of frequencies for them.
-
-    Parameters
-    ----------
-    centre : ndarray of shape (d,)
-        Means of the inputs.
-    scale : ndarray of shape (d,)
-        Deviations of the inputs times the median distance of standardised rows.
-    rows : WaveBlocks
-        Rows less ``centre`` and over ``scale``, whose median distance is one.
-    mixture : MixtureFrequencies
-    rng : Generator
-        For the mixture's first parameters.
-    """
-
-    centre: Array
-    scale: Array
-    rows: WaveBlocks
-    mixture: MixtureFrequencies
-    rng: np.random.Generator
-
-
 def means_and_deviations(values: Array) -> tuple[Array, Array]:
     """Return means and standard deviations of columns, one where they are rounding error."""
     centre = values.mean(axis=0)
     deviation = np.sqrt(np.mean((values - centre) ** 2, axis=0))
-    rounding = 10.0 * np.finfo(np.float64).eps * np.abs(centre)
+    rounding = 10.0 * limits.FLOAT64_EPS * np.abs(centre)
     return centre, np.where(deviation > rounding, deviation, 1.0)
-
-
-def as_tolerance(value: Any) -> float:
-    """Return ``tol`` as a finite float of zero or more."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"tol must be a number of zero or more, got {value!r}.")
-    if not 0.0 <= float(value) < np.inf:
-        raise ValueError(f"tol must be finite and zero or more, got {value!r}.")
-    return float(value)
 
 
 def descend(
@@ -227,31 +219,29 @@ def descend(
     tol: Any,
     bounds: list[tuple[float | None, float | None]] | None = None,
 ) -> tuple[Array, float, int]:
-    """Return argument and value of least objective by L-BFGS, and the number of iterations.
+    """Return the minimiser by L-BFGS, the minimum, and the number of iterations.
 
     Parameters
     ----------
     objective : callable
-        From an argument to a value and a gradient, both of the order of one.
+        Function from an argument to a value and a gradient, both of the order of one.
     start : ndarray of shape (p,)
     max_iter : int
     tol : float
-        Of the largest entry of the gradient, and of one iteration's relative decrease.
+        Largest entry of the gradient, or relative decrease in an iteration, at which to stop.
     bounds : list of p pairs, default=None
     """
-    steps, tolerance = as_count("max_iter", max_iter), as_tolerance(tol)
+    steps = as_count("max_iter", max_iter)
+    if isinstance(tol, bool) or not isinstance(tol, Real):
+        raise TypeError(f"tol must be a number of zero or more, got {tol!r}.")
+    if not 0.0 <= float(tol) < np.inf:
+        raise ValueError(f"tol must be finite and zero or more, got {tol!r}.")
     found = minimize(
         objective,
         start,
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"maxiter": steps, "gtol": tolerance, "ftol": tolerance, "maxcor": 20},
+        options={"maxiter": steps, "gtol": float(tol), "ftol": float(tol), "maxcor": _MEMORY},
     )
     return np.asarray(found.x, dtype=np.float64), float(found.fun), max(int(found.nit), 1)
-
-
-def checked_rows(estimator: Any, X: Any) -> Array:
-    """Return rows to predict for, in float64."""
-    rows: Array = validate_data(estimator, X, dtype=np.float64, reset=False)
-    return rows

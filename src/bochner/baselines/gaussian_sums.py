@@ -1,4 +1,4 @@
-"""Fitting a sum of Gaussians, as a kernel of the distance, to a given function."""
+"""Fit of a sum of Gaussians, as a kernel of the distance, to a given function."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,20 +10,33 @@ from scipy.special import gammaln
 from bochner._numerics.arrays import Array
 from bochner.spectral.atoms import sphere_mean
 
-# Of exp(-rate z^2) for distances up to 2: from nearly constant to a fortieth of the diameter.
+# Range of rates of exp(-rate z^2) for distances up to 2: from a function that falls by 4 % over
+# the sphere's diameter to one whose width is a twentieth of it.
 _RATES = (1e-2, 1e2)
+
+# Points of the trapezoidal rule on [0, 2]. Its step of 1/128 is a tenth of the narrowest width.
 _N_DISTANCES = 257
+
+# Lengths of frequencies, a geometric sequence with steps of about 1 %.
 _N_RADII = 1000
+
+# Evaluations of each least-squares fit. It bounds the time of a fit; most stop earlier.
 _EVALUATIONS = 100
+
+# Rates of the positive sum that the first start is taken from, in steps of 10 %.
+_N_START_RATES = 100
+
+# Least amplitude of a start: a Gaussian of amplitude zero would have no gradient in its rate.
+_LEAST_AMPLITUDE = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianSum:
     r"""A positive radial measure from the spectral density of a signed sum of Gaussians.
 
-    In ``d`` dimensions :math:`\sum_i c_i e^{-\gamma_i z^2}` has a spectral density, a sum of
-    normal densities of covariance :math:`2 \gamma_i I`. Its positive part is a measure, here on a
-    grid of radii.
+    In ``d`` dimensions :math:`\sum_i c_i e^{-\gamma_i z^2}` has a spectral density that is a sum of
+    normal densities with covariances :math:`2 \gamma_i I`. Its positive part is a measure, here on
+    a grid of radii.
 
     Parameters
     ----------
@@ -31,10 +44,8 @@ class GaussianSum:
         :math:`c`, scaled so that the positive part has the mass of the fitted function.
     rate : ndarray of shape (n_gaussians,)
         :math:`\gamma`, in inverse squared units of the distance.
-    radius : ndarray of shape (n_radii,)
-        Lengths of frequencies.
-    mass : ndarray of shape (n_radii,)
-        Mass of the positive part at each.
+    radius, mass : ndarrays of shape (n_radii,)
+        Lengths of frequencies, and the mass of the positive part at each.
     dim : int
         ``d``.
     """
@@ -53,7 +64,7 @@ class GaussianSum:
     def sample_radii(self, m: int, rng: np.random.Generator) -> Array:
         """Return ``m`` independent lengths of frequencies, of shape (m,)."""
         total = self.mass.sum()
-        # Frequencies of no weight may have any length.
+        # Without mass, frequencies have weight zero and may have any length.
         return rng.choice(self.radius, size=m, p=self.mass / total if total > 0.0 else None)
 
     def rescaled(self, length: float) -> "GaussianSum":
@@ -70,21 +81,21 @@ def fit_gaussian_sum(
     n_starts: int,
     rng: np.random.Generator,
 ) -> tuple[GaussianSum, float]:
-    """Return the sum whose kernel is nearest to a function on [0, 2], and their distance.
+    """Return the sum whose kernel is closest to a function on [0, 2], and their distance.
 
-    Nearest in the mean square over uniform distances, among sums whose mass is the function's
-    value at zero; the distance is its root. Gauss-Newton steps in amplitudes and logarithms of
-    rates from ``n_starts`` starts, the best of which is kept: the positive sum that is best on a
-    grid of rates, and random ones.
+    The distance is the root mean square over uniform distances, among sums whose mass is the
+    function's value at zero. Gauss-Newton steps in amplitudes and logarithms of rates run from
+    ``n_starts`` starts, and the best result is kept: the first start is the best positive sum on a
+    grid of rates, the others are random.
 
     Parameters
     ----------
     function : callable
-        From distances of shape (n,) to values. If it is not positive at zero, the sum is zero.
-    dim : int
-    n_gaussians : int
+        Function from distances of shape (n,) to values. If it is not positive at zero, the sum is
+        zero.
+    dim, n_gaussians : int
     lowest : float
-        Least amplitude: zero for a mixture, minus infinity for a density to be clipped.
+        Least amplitude: zero for a mixture, minus infinity for a density that is clipped.
     n_starts : int
     rng : Generator
     """
@@ -116,12 +127,14 @@ class _Problem:
 
     Parameters
     ----------
-    target : ndarray of shape (n_distances,)
-        Values at ``distance``, which starts with zero.
+    target, distance : ndarrays of shape (n_distances,)
+        Values of the function at distances, which start with zero.
     root_weight : ndarray of shape (n_distances,)
         Roots of the trapezoidal rule's weights, which sum to one.
+    radius : ndarray of shape (n_radii,)
     transform : ndarray of shape (n_radii, n_distances)
-        The kernel of a unit mass at every radius.
+        Kernel of a unit mass at each radius.
+    dim : int
     """
 
     target: Array
@@ -164,12 +177,12 @@ class _Problem:
         self, n_gaussians: int, n_starts: int, lowest: float, rng: np.random.Generator
     ) -> Iterator[Array]:
         """Yield the best positive sum on a grid of rates, and then random sums."""
-        rates = np.geomspace(*_RATES, 100)
+        rates = np.geomspace(*_RATES, _N_START_RATES)
         gaussians = np.exp(-np.outer(self.distance**2, rates)) * self.root_weight[:, None]
         weights, _ = nnls(gaussians, self.target * self.root_weight)
         largest = np.argsort(-weights, kind="stable")[:n_gaussians]
-        amplitude = np.full(n_gaussians, 1e-3)
-        amplitude[: len(largest)] = np.maximum(weights[largest], 1e-3)
+        amplitude = np.full(n_gaussians, _LEAST_AMPLITUDE)
+        amplitude[: len(largest)] = np.maximum(weights[largest], _LEAST_AMPLITUDE)
         log_rate = np.zeros(n_gaussians)
         log_rate[: len(largest)] = np.clip(np.log(rates[largest]), *np.log(_RATES))
         yield np.concatenate([amplitude, log_rate])
@@ -184,10 +197,10 @@ class _Problem:
         return GaussianSum(scale * amplitude, np.exp(log_rate), self.radius, scale * mass, self.dim)
 
     def _spectra(self, theta: Array) -> Array:
-        """Return the mass of every Gaussian at every radius, (n_gaussians, n_radii)."""
+        """Return the mass of each Gaussian at each radius, (n_gaussians, n_radii)."""
         log_variance = theta[len(theta) // 2 :, None] + np.log(2.0)
         half = 0.5 * self.dim
-        # The radius follows a scaled chi law, and the radii are a geometric sequence.
+        # The radius has a scaled chi distribution, and the radii are a geometric sequence.
         exponent = self.dim * (np.log(self.radius) - 0.5 * log_variance)
         exponent -= 0.5 * self.radius**2 * np.exp(-log_variance)
         exponent += (1.0 - half) * np.log(2.0) - gammaln(half)
@@ -196,5 +209,5 @@ class _Problem:
 
 
 def _positive(mass: float) -> float:
-    """Return a number to divide by: a density that is nowhere positive has no mass."""
+    """Return a divisor: a density that is positive nowhere has no mass."""
     return max(float(mass), float(np.finfo(np.float64).tiny))

@@ -1,7 +1,7 @@
-"""What all baselines share: the scikit-learn shell, and the checks of their parameters."""
+"""The scikit-learn shell of all baseline transformers, and checks of their parameters."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -45,10 +45,13 @@ class KernelFeatures(
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
+        return self._fitted(X, self._draw)
+
+    def _fitted(self, X: Any, draw: Callable[[NDArray[Any], np.random.Generator], Array]) -> Self:
         X = validate_data(self, X, dtype=FLOATS)
         as_count("n_components", self.n_components)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self.signature_ = self._draw(X, np.random.default_rng(seed))
+        self.signature_ = draw(X, np.random.default_rng(seed))
         self._n_features_out = len(self.signature_)
         return self
 
@@ -62,7 +65,7 @@ class KernelFeatures(
         Returns
         -------
         Z : ndarray of shape (n, len(signature_))
-            In float32 if ``X`` is, and else in float64.
+            In float32 if ``X`` is, otherwise in float64.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
@@ -107,5 +110,5 @@ def as_one_of(name: str, value: Any, table: Mapping[str, Choice]) -> Choice:
 
 
 def resolved_kernel(kernel: Any, dim: int) -> Any:
-    """Return the kernel of a name, and anything else as it is."""
+    """Return the kernel of a name, and anything else unchanged."""
     return kernel_called(kernel, dim) if isinstance(kernel, str) else kernel

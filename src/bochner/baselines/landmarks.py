@@ -1,0 +1,178 @@
+"""Landmarks for low-rank approximations: how to choose them, and how many directions to keep."""
+
+from collections.abc import Callable, Mapping
+from numbers import Real
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.limits import FLOAT64_EPS
+
+Rows = NDArray[np.intp]
+Spectrum = Callable[[], tuple[Array, Array]]
+Rule = Callable[[Spectrum, int, int, float | None, np.random.Generator], Rows]
+
+# Rows whose exact Gram matrix the tolerance is chosen on: 125,000 pairs, 2 MiB.
+_N_PROBES = 500
+
+# Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
+_TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
+
+
+def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
+    """Return the checked kernel values between rows, of shape (n, n2)."""
+    if not callable(kernel):
+        raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
+    values = np.asarray(kernel(X, Y), dtype=np.float64)
+    if values.shape != (len(X), len(Y)):
+        raise ValueError(
+            f"{kernel!r} must return an array of shape {(len(X), len(Y))} for inputs with these "
+            f"numbers of rows, got {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"{kernel!r} must be finite for all pairs of rows; got NaN or infinity.")
+    return values
+
+
+def nonzero(values: Array) -> int:
+    """Return the number of nonzero eigenvalues or singular values between landmarks."""
+    count = int(np.count_nonzero(values))
+    if not count:
+        raise ValueError(
+            f"The kernel is zero between all {len(values)} landmarks, which leaves no features. "
+            f"Raise n_components, or use other data."
+        )
+    return count
+
+
+def count_kept(values: Array, tol: float) -> int:
+    """Return the number of sorted eigenvalues or singular values above the relative tolerance."""
+    size = np.abs(values)
+    return int(np.count_nonzero(size > tol * size[0]))
+
+
+def checked_tol(tol: Any) -> float | None:
+    """Return the tolerance, or ``None`` for an automatic one."""
+    if isinstance(tol, str) and tol == "auto":
+        return None
+    if isinstance(tol, bool) or not isinstance(tol, Real) or not 0.0 <= float(tol) < 1.0:
+        raise ValueError(f"tol must be 'auto' or a number from 0 to below 1, got {tol!r}.")
+    return float(tol)
+
+
+def probe_rows(X: Array, landmarks: Rows, rng: np.random.Generator) -> Array:
+    """Return rows to choose the tolerance on, landmarks only if there are too few others."""
+    others = np.setdiff1d(np.arange(len(X)), landmarks)
+    order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
+    probes: Array = X[order[:_N_PROBES]]
+    return probes
+
+
+def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
+    """Return the tolerance whose features approximate an exact Gram matrix best.
+
+    Parameters
+    ----------
+    exact : ndarray of shape (n, n2)
+    left, right : ndarray of shapes (n, p) and (n2, p)
+        Features, in the order of ``values``; their summed products are the approximation.
+    values : ndarray of shape (p,)
+        Eigenvalues or singular values, from large to small in size.
+    """
+    errors = []
+    rest, done = exact.copy(), 0
+    for tol in _TOLERANCES:
+        keep = count_kept(values, tol)
+        rest -= left[:, done:keep] @ right[:, done:keep].T
+        done = keep
+        errors.append(float(np.linalg.norm(rest)))
+    return float(_TOLERANCES[int(np.argmin(errors))])
+
+
+def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
+    r"""Return the ridge leverage scores of :math:`|K|`, of shape (n,).
+
+    They are the diagonal of :math:`|K| (|K| + \lambda I)^{-1}`, where :math:`|K|` has the
+    eigenvectors of ``K`` and the absolute values of its eigenvalues, and the ridge is
+    :math:`\lambda > 0`.
+    """
+    size = np.abs(eigenvalues)
+    scores: Array = vectors**2 @ (size / (size + ridge))
+    return scores
+
+
+def tail_ridge(eigenvalues: Array, m: int) -> float:
+    r"""Return :math:`\sum_{j > m} |\lambda_j| / m`, the usual ridge for ``m`` landmarks.
+
+    It is at least rounding error, so that a Gram matrix of rank ``m`` has leverage scores.
+    """
+    size = np.sort(np.abs(eigenvalues))[::-1]
+    rounding = len(size) * FLOAT64_EPS * float(size[0])
+    return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
+
+
+def pivots(matrix: Array, m: int, rng: np.random.Generator) -> Rows:
+    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation.
+
+    Each is drawn in proportion to the diagonal of the current residual. Once the residual is no
+    more than rounding error, the rest are drawn uniformly from the other rows.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        Positive semidefinite.
+    m : int
+        At most ``n``.
+    rng : Generator
+
+    References
+    ----------
+    Chen, Epperly, Tropp and Webber, "Randomly pivoted Cholesky", 2022, Algorithm 1.
+    """
+    n = len(matrix)
+    left = np.diagonal(matrix).copy()
+    exhausted = n * FLOAT64_EPS * left.sum()
+    chosen = np.empty(m, dtype=np.intp)
+    factor = np.zeros((n, m))
+    for i in range(m):
+        if left.sum() <= exhausted:
+            rest = np.setdiff1d(np.arange(n), chosen[:i])
+            chosen[i:] = rng.choice(rest, size=m - i, replace=False)
+            break
+        pivot = chosen[i] = rng.choice(n, p=left / left.sum())
+        column = matrix[:, pivot] - factor[:, :i] @ factor[pivot, :i]
+        factor[:, i] = column / np.sqrt(column[pivot])
+        left = np.maximum(left - factor[:, i] ** 2, 0.0)
+        left[pivot] = 0.0
+    return chosen
+
+
+def _uniform(
+    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
+) -> Rows:
+    return rng.choice(n, size=m, replace=False)
+
+
+def _by_leverage(
+    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
+) -> Rows:
+    eigenvalues, vectors = spectrum()
+    ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
+    scores = leverage_scores(eigenvalues, vectors, ridge)
+    return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
+
+
+def _pivoted(
+    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
+) -> Rows:
+    eigenvalues, vectors = spectrum()
+    return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
+
+
+LANDMARKS: Mapping[str, Rule] = MappingProxyType(
+    {"uniform": _uniform, "leverage": _by_leverage, "pivoted": _pivoted}
+)
+"""Rules that choose ``m`` of ``n`` rows, given the spectrum of their Gram matrix and a ridge."""
