@@ -13,8 +13,7 @@ from benchmarks.gabasr.benchmark import VIEWS as GABASR_VIEWS
 from benchmarks.harness import Plot
 from benchmarks.indefinite.benchmark import VIEWS, View
 from benchmarks.results import Row, medians
-from bochner.plot.curves import curves_figure
-from bochner.plot.fields import fields_figure
+from bochner.plot.curves import curves_figure, fields_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

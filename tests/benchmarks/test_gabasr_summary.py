@@ -9,7 +9,7 @@ from benchmarks.gabasr.benchmark import FIELD, GABASR, VIEWS, field_values
 from benchmarks.gabasr.mixture import PLACES, metric_name
 from benchmarks.gabasr.series import SHOWN, shown_name
 from benchmarks.gabasr.xor import GRID, probability_name
-from bochner.plot.fields import fields_figure
+from bochner.plot.curves import fields_figure
 
 
 def row(part, dataset, method, metric, value, seed=0, m=100):

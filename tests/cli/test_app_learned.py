@@ -10,7 +10,7 @@ import pytest
 from cli.command import QUICK, SMALL, bochner, fit, labelled, refusal, table, usage_error, write
 
 import bochner as library
-from bochner.cli.learned import Inputs
+from bochner.cli.learned import encoded_columns
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 
 PICTURES = {"kernel.png", "spectrum.png", "relevance.png", "trace.png", "predictions.png"}
@@ -193,7 +193,7 @@ def test_a_locally_stationary_model_shows_its_envelope_in_the_units_of_the_table
     assert {file.name for file in folder.iterdir()} == {*PICTURES, "envelope.png", "local.png"}
     model = library.load(out)
     assert isinstance(model.head_, library.GaBaSRRegressor)
-    rows, inputs = frame[["time"]], Inputs.of(model)
+    rows, inputs = frame[["time"]], encoded_columns(model)
     # The encoder clips what lies beyond three deviations, and nothing here does.
     np.testing.assert_allclose(inputs.decoded(model.encode(rows)), rows, atol=1e-9)
     np.testing.assert_allclose(inputs.encoded(rows.to_numpy()), model.encode(rows), atol=1e-9)

@@ -8,7 +8,7 @@ from matplotlib import pyplot
 
 from bochner.kernels import Gaussian, SpectralMixture
 from bochner.learning.trace import Trace
-from bochner.plot.learned import (
+from bochner.plot import (
     kernel_figure,
     prediction_figure,
     relevance_figure,
@@ -197,9 +197,9 @@ def test_relevance_alone():
 @pytest.mark.parametrize(
     ("relevance", "interactions", "message"),
     [
-        ({}, None, "one number for each input"),
-        ([[1.0]], None, "one number for each input"),
-        ({"a": [1.0], "b": [1.0, 2.0]}, None, "one number for each input"),
+        ({}, None, "one number per input"),
+        ([[1.0]], None, "one number per input"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, None, "one number per input"),
         ([1.0, 2.0], np.ones((3, 3)), r"interactions must have shape \(2, 2\)"),
     ],
     ids=["none", "matrix", "lengths", "interactions"],

@@ -6,7 +6,7 @@ from matplotlib import pyplot
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Gaussian, LocallyStationary
-from bochner.plot.kernels import envelope_figure, local_kernel_figure
+from bochner.plot import envelope_figure, local_kernel_figure
 
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])
 KERNEL = LocallyStationary(Gaussian(tuple(WIDTHS)), Gaussian(tuple(LENGTHS)), tuple(CENTRE))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bochner.plot.learned import spectrum_figure
+from bochner.plot import spectrum_figure
 
 RNG = np.random.default_rng(0)
 FREQUENCIES = RNG.normal(size=(5, 400, 3)) * [1.0, 3.0, 0.1] * (RNG.random((5, 400, 3)) < 0.7)
@@ -109,7 +109,7 @@ def test_periods_stand_at_their_frequencies():
 
 def test_inputs_that_nothing_depends_on():
     figure = spectrum_figure(FREQUENCIES * [1.0, 0.0, 1.0], inputs=[0, 1])
-    assert texts(figure.axes[1]) == "every frequency is zero"
+    assert texts(figure.axes[1]) == "all frequencies are zero"
     assert texts(figure.axes[2]) == "no frequency has both"
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import DiagnoseOptions, diagnose_table
-from bochner.cli.fitting import FitOptions, fit_table, single_target
+from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.models import Model
 from bochner.cli.predicting import predict_table
@@ -27,19 +27,28 @@ app = typer.Typer(
     add_completion=False,
 )
 
-_REFUSED = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
+_INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 _LARGEST_SEED = 2**32 - 1
+"""Largest seed that scikit-learn's ``random_state`` accepts."""
+
+Seed = Annotated[
+    int, typer.Option(min=0, max=_LARGEST_SEED, help="Random seed of splits and samplers.")
+]
+TableFile = Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")]
+Dropped = Annotated[
+    list[str] | None, typer.Option("--drop", help="Column to leave out; repeat for more.")
+]
 
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turn what the library refuses into one message and exit code 2."""
+    """Turn errors about the input into one message and exit code 2."""
     try:
         yield
     except BrokenPipeError:
-        # The reader of the output has gone, as `| head` does; nothing is left to be flushed.
+        # The reader of the output has closed it, as `| head` does. Nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except _REFUSED as error:
+    except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
             raise
         Console(stderr=True, soft_wrap=True).print(f"bochner: {error}", style="red", markup=False)
@@ -48,46 +57,47 @@ def _refusals() -> Iterator[None]:
 
 @app.command()
 def fit(
-    file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
+    file: TableFile,
     target: Annotated[list[str], typer.Option(help="Column to predict.")],
     model: Annotated[
         str,
         typer.Option(
-            help="bank, gabasr: learn a kernel, the latter local. fourier: choose a fixed one."
+            help="bank: learn a kernel. gabasr: learn a kernel that varies with the inputs. "
+            "fourier: choose a fixed kernel."
         ),
     ] = "bank",
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
     test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,
-    seed: Annotated[
-        int, typer.Option(min=0, max=_LARGEST_SEED, help="Of the split and of all draws.")
-    ] = 0,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
-    compare: Annotated[bool, typer.Option(help="Fit the other methods, too.")] = True,
+    drop: Dropped = None,
+    compare: Annotated[bool, typer.Option(help="Also fit other methods for comparison.")] = True,
     pictures: Annotated[
-        Path | None, typer.Option(help="bank: folder for pictures of what was learned.")
+        Path | None, typer.Option(help="bank: folder for pictures of the learned kernel.")
     ] = None,
     n_frequencies: Annotated[
         int | None, typer.Option(min=1, help="bank: number of frequencies.  [default: 200]")
     ] = None,
     n_burn_in: Annotated[
-        int | None, typer.Option(min=0, help="bank: iterations to forget.  [default: 100]")
+        int | None, typer.Option(min=0, help="bank: number of burn-in iterations.  [default: 100]")
     ] = None,
     n_samples: Annotated[
-        int | None, typer.Option(min=1, help="bank: iterations to keep.  [default: 100]")
+        int | None, typer.Option(min=1, help="bank: number of kept iterations.  [default: 100]")
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(min=0.0, help="bank: seconds to learn in, 0 for no limit.  [default: 120]"),
+        typer.Option(
+            min=0.0, help="bank: time limit of the fit in seconds, 0 for none.  [default: 120]"
+        ),
     ] = None,
     trend: Annotated[
         int | None,
-        typer.Option(min=0, max=2, help="bank: degree of a polynomial beside it.  [default: 0]"),
+        typer.Option(min=0, max=2, help="bank: degree of a polynomial trend.  [default: 0]"),
     ] = None,
     kernel: Annotated[
         str | None,
         typer.Option(
-            help="fourier: auto, gaussian, matern, anova, or another kernel's name.  "
+            help="fourier: auto, gaussian, matern, anova, or the name of another kernel.  "
             "[default: auto]"
         ),
     ] = None,
@@ -95,7 +105,7 @@ def fit(
         int | None, typer.Option(help="fourier: number of real features, even.  [default: 1024]")
     ] = None,
 ) -> None:
-    """Fit a model to a table, measure it on held-out rows beside other methods, and save it."""
+    """Fit a model to a table, compare it with other methods on held-out rows, and save it."""
     with _refusals():
         given = {
             "n_frequencies": n_frequencies,
@@ -107,7 +117,7 @@ def fit(
             "n_components": n_components,
         }
         options = FitOptions(
-            single_target(target),
+            target,
             Model.of(model, given),
             task,
             test_size,
@@ -125,10 +135,10 @@ def predict(
     model: Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")],
     file: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
     std: Annotated[
-        bool, typer.Option("--std", help="Add standard deviations, noise included.")
+        bool, typer.Option("--std", help="Add the predictive standard deviation, including noise.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="CSV to write; standard output without it.")
+        Path | None, typer.Option(help="CSV file to write instead of standard output.")
     ] = None,
 ) -> None:
     """Predict the target for every row of a table."""
@@ -138,27 +148,25 @@ def predict(
 
 @app.command()
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
-    """Show what a model file holds."""
+    """Show the contents of a model file."""
     with _refusals():
         inspect_model(model, Console())
 
 
 @app.command()
 def diagnose(
-    file: Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")],
+    file: TableFile,
     kernel: Annotated[str, typer.Option(help="A kernel's name, such as gaussian, tl1 or ntk.")],
     target: Annotated[
-        list[str] | None, typer.Option(help="Column to predict, which is left out.")
+        list[str] | None, typer.Option(help="Column to predict, to be left out.")
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    drop: Dropped = None,
     rows: Annotated[
-        int, typer.Option(min=2, max=MOST_ROWS, help="Number of rows to look at.")
+        int, typer.Option(min=2, max=MOST_ROWS, help="Number of rows to use.")
     ] = MOST_ROWS,
-    seed: Annotated[
-        int, typer.Option(min=0, max=_LARGEST_SEED, help="Of the choice of rows and all draws.")
-    ] = 0,
+    seed: Seed = 0,
 ) -> None:
-    """Say what a kernel is on a table, how good its features are, and what to use."""
+    """Analyse a kernel on a table: its definiteness, the error of its features, what to use."""
     with _refusals():
         left_out = (*(target or ()), *(drop or ()))
         options = DiagnoseOptions(kernel, left_out, rows, seed)
@@ -169,9 +177,9 @@ def diagnose(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
     n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
-    n_chains: Annotated[int, typer.Option(min=1, help="Chains for each trend.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Of all draws.")] = 0,
+    n_chains: Annotated[int, typer.Option(min=1, help="Number of chains for each trend.")] = 12,
+    seed: Seed = 0,
 ) -> None:
-    """Learn the kernel of carbon dioxide at Mauna Loa, and forecast ten years with bands."""
+    """Learn a kernel from carbon dioxide at Mauna Loa, and forecast ten years with intervals."""
     with _refusals():
         run_demo(out, n_frequencies, n_chains, seed, Console())

@@ -1,4 +1,4 @@
-"""Ten years of carbon dioxide, forecast with a kernel that is learned."""
+"""A forecast of atmospheric carbon dioxide over ten years, with a learned kernel and others."""
 
 from itertools import product
 
@@ -13,15 +13,33 @@ from bochner.kernels import Gaussian, Kernel, Matern, SpectralMixture
 
 FIXED = "a kernel built by hand"
 
-_HELD_OUT_YEARS, _FIRST_YEARS = 10.0, 2.0
+_HELD_OUT_YEARS = 10.0
+"""Last years of the record that are held out: a trend and ten seasons to extrapolate."""
+
+_FIRST_YEARS = 2.0
+"""First held-out years whose error is shown separately: a short-term forecast."""
+
 _N_COMPONENTS = 1024
+"""Features of the methods compared, the default of `bochner fit --model fourier`."""
+
 _HARMONICS = (1, 2, 3)
+"""Waves per year in the kernel built by hand: beyond the third, the seasons have no power."""
+
 _TREND_YEARS = (25.0, 50.0, 100.0)
+"""Length scales of the trend to choose from by evidence, within the record's four decades."""
+
 _TREND_VARIANCES = (10.0, 100.0)
+"""Variances of the trend to choose from by evidence, relative to that of the record."""
+
+_SEASONS = (0.02, 100.0)
+"""Variance of the seasons, relative to that of the record, and years in which they change."""
+
+_WEATHER = (0.003, 1.5)
+"""Variance and length scale in years of short-term variation."""
 
 
 def co2_split() -> Split:
-    """Return the weekly record in ppm against decimal years, its last ten years held out."""
+    """Return the weekly record in ppm by decimal years, with its last ten years held out."""
     record = datasets.load("mauna_loa_co2_weekly")
     known = np.isfinite(record.y)
     X, y = record.X[known], record.y[known]
@@ -38,31 +56,27 @@ def first_years(split: Split) -> Split:
 def learner(
     n_frequencies: int = 40, n_chains: int = 12, seed: int = 0, n_jobs: int | None = 2
 ) -> BaNKForecaster:
-    """Return the model that learns the kernel, told nothing of years or seasons."""
+    """Return the model that learns the kernel. It is not told about years or seasons."""
     return BaNKForecaster(
         n_frequencies=n_frequencies, n_chains=n_chains, n_jobs=n_jobs, random_state=seed
     )
 
 
 def co2_kernel(trend_years: float, trend_variance: float) -> Kernel:
-    """Return trend + seasons that change over a century + short-term variation.
-
-    Variances are relative to that of the record; length scales are in years. The seasons are a
-    spectral mixture of the year and its first overtones.
-    """
+    """Return trend + seasons that change over a century + short-term variation."""
     trend = trend_variance * Gaussian(trend_years)
     yearly = SpectralMixture(
         weights=tuple(1.0 / harmonic**2 for harmonic in _HARMONICS),
         means=tuple((2.0 * np.pi * harmonic,) for harmonic in _HARMONICS),
         covariances=(0.0,) * len(_HARMONICS),
     )
-    seasons = 0.02 * yearly * Gaussian(100.0)
-    weather = 0.003 * Matern(1.5, nu=1.5)
+    seasons = _SEASONS[0] * yearly * Gaussian(_SEASONS[1])
+    weather = _WEATHER[0] * Matern(_WEATHER[1], nu=1.5)
     return trend + seasons + weather
 
 
 def fit_by_hand(split: Split, n_components: int, seed: int) -> KreinRidge:
-    """Return the model whose trend, of six, has the greatest evidence on the training years."""
+    """Return the model with the trend, of six, that has the greatest evidence."""
     models = (
         KreinRidge(
             co2_kernel(years, variance),
@@ -78,7 +92,7 @@ def fit_by_hand(split: Split, n_components: int, seed: int) -> KreinRidge:
 
 
 def forecast_errors(model: object, split: Split) -> dict[str, float]:
-    """Return a fitted model's figures over the held-out years, and ``rmse_first`` over two."""
+    """Return the metrics over the held-out years, and ``rmse_first`` over the first two."""
     return {**evaluate(model, split), "rmse_first": evaluate(model, first_years(split))["rmse"]}
 
 
@@ -89,7 +103,7 @@ def compare_co2(
     n_components: int = _N_COMPONENTS,
     progress: Progress = silent,
 ) -> dict[str, dict[str, float]]:
-    """Return the figures of the fitted ``model``, of a kernel for the purpose, and of others."""
+    """Return the metrics of the fitted ``model``, of a kernel built by hand, and of others."""
     results = {OURS: forecast_errors(model, split)}
     progress(f"comparing with {FIXED}")
     results[FIXED] = forecast_errors(fit_by_hand(split, n_components, seed), split)

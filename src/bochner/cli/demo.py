@@ -16,7 +16,10 @@ from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.learning.periods import Period, dominant_periods, wave_energy
 from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
 
-_COLUMNS = {
+_DPI = 150
+"""Dots per inch of the picture, which is 1,650 pixels wide."""
+
+_METRICS = {
     "rmse_first": "RMSE, 2 years (ppm)",
     "rmse": "10 years (ppm)",
     "fit_seconds": "seconds",
@@ -24,7 +27,7 @@ _COLUMNS = {
 
 
 def run_demo(out: Path, n_frequencies: int, n_chains: int, seed: int, console: Console) -> None:
-    """Learn, compare, print, and write ``co2.png`` and ``co2.bochner``."""
+    """Fit, compare, write ``co2.png`` and ``co2.bochner``, and print the results."""
     out.mkdir(parents=True, exist_ok=True)
     split = co2_split()
     with reporting(console) as progress:
@@ -37,20 +40,20 @@ def run_demo(out: Path, n_frequencies: int, n_chains: int, seed: int, console: C
         _draw(split, model, out / "co2.png")
     persist.save(model, out / "co2.bochner")
     console.print(
-        f"Carbon dioxide at Mauna Loa, weekly: {len(split.y)} weeks to learn from, the last ten "
-        f"years ({len(split.y_test)} weeks) held out. What was learned:\n",
+        f"Carbon dioxide at Mauna Loa, weekly: {len(split.y)} weeks to fit, the last ten "
+        f"years ({len(split.y_test)} weeks) held out. Learned:\n",
         markup=False,
         highlight=False,
     )
     console.print(facts_table(_facts(split, model)))
     console.print()
-    console.print(results_table(results, _COLUMNS))
+    console.print(results_table(results, _METRICS))
     console.print(f"\nThe 90 % intervals cover {results[OURS]['coverage']:.1%} of those weeks.")
     console.print(f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}.", markup=False)
 
 
 def learned_spectrum(model: BaNKForecaster) -> Spectrum:
-    """Return angular frequencies in radians a year, and their shares of each draw's variance."""
+    """Return angular frequencies in radians per year, and their shares of the variance."""
     omega, energy = [], []
     for bank in model.models_:
         draws = bank.learned_[0].draws
@@ -74,7 +77,7 @@ def _facts(split: Split, model: BaNKForecaster) -> dict[str, str]:
         "periods (years)": periods_text(learned_periods(split, model)),
         "components": f"{components:.0f} of {model.n_frequencies} frequencies",
         "noise": f"{noise:.2f} ppm",
-        "chains": f"{model.n_chains} beside a line, {model.n_chains} beside a parabola; "
+        "chains": f"{model.n_chains} with a linear trend, {model.n_chains} with a quadratic one; "
         f"R-hat of the predictions {rhat:.2f}",
     }
 
@@ -92,4 +95,4 @@ def _draw(split: Split, model: BaNKForecaster, path: Path) -> None:
         unit="years",
     )
     with replacing(path) as fresh:
-        figure.savefig(fresh, format="png", dpi=150)
+        figure.savefig(fresh, format="png", dpi=_DPI)

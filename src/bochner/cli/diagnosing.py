@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
-from bochner.cli.output import facts_table, reporting
+from bochner.cli.output import counted, facts_table, reporting
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
 from bochner.kernels import Metric, UnitSphere, kernel_called
@@ -25,13 +25,13 @@ from bochner.tables.refusals import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-_FEWEST_ROWS = 2
 _SCALED = (Metric.CITY_BLOCK, Metric.INNER_PRODUCT)
+"""Metrics whose kernels get columns on the scale [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnoseOptions:
-    """The options of `bochner diagnose`."""
+    """Options of `bochner diagnose`."""
 
     kernel: str
     left_out: tuple[str, ...]
@@ -53,57 +53,52 @@ def diagnose_table(path: Path, options: DiagnoseOptions, console: Console) -> No
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
-    """Return the rows of a table as real inputs on a scale that suits a kernel, and say which.
+    """Return the encoded rows of a table on a scale that suits a kernel, and a sentence about it.
 
-    Columns are encoded as `TableEncoder` does: standardised and clipped at three standard
-    deviations, texts as zeros and ones. For kernels of the city-block distance and of the inner
-    product, and for asymmetric ones, they are then scaled to [0, 1]; for kernels on the unit
-    sphere, rows are normalised.
+    Columns are encoded by `TableEncoder`: standardised and clipped at three standard deviations,
+    text one-hot encoded. For kernels of the city-block distance and of the inner product, and for
+    asymmetric kernels, they are scaled to [0, 1]. For kernels on the unit sphere, rows are
+    normalised.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Without the target.
+        The table without the target.
     kernel : str
-        Its name.
+        The kernel's name.
 
     Raises
     ------
     ValueError
         If no kernel has that name, or the table cannot be encoded.
     """
-    # The name is resolved first: its refusal costs nothing.
-    kernel_called(kernel, frame.shape[1])
+    kernel_called(kernel, frame.shape[1])  # a wrong name is refused before the table is encoded
     encoder = TableEncoder()
     encoded: Array = encoder.fit_transform(frame)
     called = kernel_called(kernel, encoded.shape[1])
     found = profile(called)
     steps: list[Any] = []
-    said = "Columns are standardised"
+    sentence = "Columns are standardised"
     if not called.is_symmetric or (found is not None and found.metric in _SCALED):
         steps.append(MinMaxScaler(clip=True))
-        said = "Columns are scaled to [0, 1]"
-    said += f", and clipped at {encoder.clip:g} standard deviations"
+        sentence = "Columns are scaled to [0, 1]"
+    sentence += f", and clipped at {encoder.clip:g} standard deviations"
     if found is not None and isinstance(found.domain, UnitSphere):
         steps.append(Normalizer())
-        said += "; rows are normalised"
+        sentence += "; rows are normalised"
     inputs: Array = make_pipeline(*steps).fit_transform(encoded) if steps else encoded
-    return inputs, f"{said}: {_inputs(frame.shape[1], inputs.shape[1])}."
+    sizes = f"{counted(frame.shape[1], 'column')}, {counted(inputs.shape[1], 'input')}"
+    return inputs, f"{sentence}: {sizes}."
 
 
 def _read(path: Path, options: DiagnoseOptions) -> "pd.DataFrame":
     frame = drop_columns(read_table(path), options.left_out)
     if not frame.shape[1]:
         raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
-    if len(frame) < _FEWEST_ROWS:
+    if len(frame) < 2:
         raise InputError("The table has one row: expected at least two.")
     check_table(frame)
     return frame
-
-
-def _inputs(n_columns: int, n_inputs: int) -> str:
-    columns = f"{n_columns} column{'' if n_columns == 1 else 's'}"
-    return f"{columns}, {n_inputs} input{'' if n_inputs == 1 else 's'}"
 
 
 def _print(console: Console, found: Diagnosis, n_samples: int) -> None:

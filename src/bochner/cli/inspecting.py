@@ -16,25 +16,25 @@ from bochner.estimators.table_base import TableModel
 
 
 def inspect_model(path: Path, console: Console) -> None:
-    """Print what a model file holds."""
+    """Print the contents of a model file."""
     model = persist.load(path)
     if isinstance(model, TableModel):
         check_is_fitted(model)
-    facts = {"model": type(model).__name__, **_facts(model)}
-    console.print(facts_table(facts))
+    console.print(facts_table({"model": type(model).__name__, **_facts(model)}))
     if isinstance(model, LearnedTable):
         console.print()
         console.print(relevance_table(model))
     if isinstance(model, TableModel):
+        kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
         console.print()
-        console.print(facts_table(_columns(model)))
+        console.print(facts_table(kinds))
 
 
 def _facts(model: Any) -> dict[str, str]:
     if isinstance(model, TableModel):
-        told = {name: value for name, value in model.record_.items() if name != "ranges"}
+        record = {name: value for name, value in model.record_.items() if name != "ranges"}
         return {
-            **{name.replace("_", " "): _shown(value) for name, value in told.items()},
+            **{name.replace("_", " "): _shown(value) for name, value in record.items()},
             "numeric columns": model.encoder_.numeric,
             **(learned_facts(model) if isinstance(model, LearnedTable) else _facts(model.head_)),
         }
@@ -48,14 +48,9 @@ def _facts(model: Any) -> dict[str, str]:
         facts["features"] = f"{2 * model.frequencies_.n_frequencies}, scheme {model.scheme!r}"
     if hasattr(model, "posterior_"):
         facts["alpha"] = _shown(model.alpha_)
-        if hasattr(model, "log_evidence_"):  # a Krein space has none
+        if hasattr(model, "log_evidence_"):  # models of indefinite kernels have none
             facts["log evidence"] = _shown(model.log_evidence_)
     return facts
-
-
-def _columns(model: TableModel) -> dict[str, str]:
-    """Return what every column of the table is."""
-    return {state["name"]: state["kind"] for state in model.encoder_.columns_}
 
 
 def _shown(value: Any) -> str:

@@ -14,35 +14,21 @@ from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.refusals import InputError, nearest
 
 _LEARNED: Mapping[str, Any] = MappingProxyType(
-    {
-        "n_frequencies": 200,
-        "n_burn_in": 100,
-        "n_samples": 100,
-        "time_limit": 120.0,
-        "trend": 0,
-    }
+    {"n_frequencies": 200, "n_burn_in": 100, "n_samples": 100, "time_limit": 120.0, "trend": 0}
 )
-
 DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "bank": _LEARNED,
-        "gabasr": _LEARNED,
-        "fourier": {"kernel": "auto", "n_components": 1024},
-    }
+    {"bank": _LEARNED, "gabasr": _LEARNED, "fourier": {"kernel": "auto", "n_components": 1024}}
 )
-"""Options by kind of model, with their defaults. A time limit of zero is none."""
+"""Defaults of the options, by kind of model. A time limit of zero means no limit."""
 
-_CLASSES: Mapping[str, Mapping[str, Callable[..., TableModel]]] = MappingProxyType(
+_CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = MappingProxyType(
     {
-        "bank": {
-            "regression": LearnedTableRegressor,
-            "classification": LearnedTableClassifier,
-        },
-        "gabasr": {
-            "regression": partial(LearnedTableRegressor, envelope="learned"),
-            "classification": partial(LearnedTableClassifier, envelope="learned"),
-        },
-        "fourier": {"regression": TableRegressor, "classification": TableClassifier},
+        ("bank", "regression"): LearnedTableRegressor,
+        ("bank", "classification"): LearnedTableClassifier,
+        ("gabasr", "regression"): partial(LearnedTableRegressor, envelope="learned"),
+        ("gabasr", "classification"): partial(LearnedTableClassifier, envelope="learned"),
+        ("fourier", "regression"): TableRegressor,
+        ("fourier", "classification"): TableClassifier,
     }
 )
 
@@ -68,15 +54,15 @@ class Model:
 
     @classmethod
     def of(cls, kind: str, given: Mapping[str, Any]) -> Model:
-        """Return a model with the options that were given; those that were not are ``None``.
+        """Return a model with the given options; options that are ``None`` keep their defaults.
 
         Raises
         ------
         InputError
-            If there is no such kind, or an option belongs to the other one.
+            If there is no such kind, or an option belongs to another one.
         """
         if kind not in DEFAULTS:
-            near = nearest(kind, list(DEFAULTS))
+            near = nearest(kind, DEFAULTS)
             hint = f" Did you mean {near!r}?" if near else ""
             raise InputError(f"--model must be one of {', '.join(DEFAULTS)}, got {kind!r}.{hint}")
         named = {name: value for name, value in given.items() if value is not None}
@@ -97,13 +83,12 @@ class Model:
     @property
     def n_features(self) -> int:
         """Number of real features."""
-        if self.is_learned:
-            return 2 * int(self.options["n_frequencies"])
-        return int(self.options["n_components"])
+        name, factor = ("n_frequencies", 2) if self.is_learned else ("n_components", 1)
+        return factor * int(self.options[name])
 
-    def make(self, task: str, seed: int) -> Any:
+    def make(self, task: str, seed: int) -> TableModel:
         """Return the estimator for a task."""
         options = dict(self.options)
         if "time_limit" in options:
             options["time_limit"] = options["time_limit"] or None
-        return _CLASSES[self.kind][task](**options, random_state=seed)
+        return _CLASSES[self.kind, task](**options, random_state=seed)

@@ -1,4 +1,4 @@
-"""What the commands print: tables and progress."""
+"""Tables, progress and warnings that the commands print, and checks of files to write."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -9,24 +9,32 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
-Results = Mapping[str, Mapping[str, float]]
-
 
 @contextmanager
 def reporting(console: Console) -> Iterator[Callable[[str], None]]:
-    """Show a spinner with the last line of progress reported."""
+    """Show a spinner with the last line of progress."""
     with console.status("reading") as status:
         yield lambda message: status.update(message)
 
 
-def results_table(results: Results, columns: Mapping[str, str]) -> Table:
-    """Return the table of methods by metrics.
+@contextmanager
+def notes() -> Iterator[list[str]]:
+    """Collect warnings of chains that have not converged, to print them with the results."""
+    noted: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield noted
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            noted.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
 
-    Parameters
-    ----------
-    results : mapping from method to metrics
-    columns : mapping from metric to heading
-    """
+
+def results_table(results: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> Table:
+    """Return the table of methods by metrics, given the metrics' headings."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("method")
     for heading in columns.values():
@@ -47,6 +55,11 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     return table
 
 
+def counted(number: int, noun: str) -> str:
+    """Return "1 column" or "2 columns"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def check_output(path: Path, *inputs: Path) -> None:
     """Raise before any work if ``path`` cannot become a file, or is one of the inputs."""
     if path.is_dir():
@@ -57,22 +70,6 @@ def check_output(path: Path, *inputs: Path) -> None:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
-
-
-@contextmanager
-def notes() -> Iterator[list[str]]:
-    """Collect warnings of chains that have not converged, to be printed with the results."""
-    noted: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        yield noted
-    for warning in caught:
-        if issubclass(warning.category, ConvergenceWarning):
-            noted.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
 
 
 def check_folder(path: Path) -> None:

@@ -1,14 +1,21 @@
-"""Curves of a metric against a setting, one panel a data set."""
+"""Curves and maps of results, one panel per data set or method."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 4
-_INSIDE = 6
+"""Panels per row."""
+
+_MOST_INSIDE = 6
+"""Most curves whose legend fits into a panel."""
+
 _FEW = 8
+"""Most points of a curve that get markers, and most abscissae that get ticks of their own."""
 
 
 def curves_figure(
@@ -19,16 +26,16 @@ def curves_figure(
     scales: tuple[str, str] = ("log", "log"),
     lowest: float | None = None,
 ) -> "Figure":
-    """Return curves, at most four panels a row.
+    """Return curves, at most four panels per row.
 
     Parameters
     ----------
     values : mapping from (panel, curve, x) to y
     xlabel, ylabel : str
     scales : tuple of two str, default=("log", "log")
-        Of the abscissa and the ordinate.
+        Scales of the horizontal and the vertical axis.
     lowest : float or None, default=None
-        Where pictures end below, if curves go on.
+        Lower end of the vertical axis if curves fall below it.
     """
     from matplotlib.figure import Figure
 
@@ -59,14 +66,61 @@ def curves_figure(
         grid[0].set_ylim(bottom=lowest)
     for axis in grid[::columns]:
         axis.set_ylabel(ylabel)
-    if len(curves) <= _INSIDE:
+    if len(curves) <= _MOST_INSIDE:
         grid[0].legend(frameon=False, fontsize="small")
     else:
         figure.legend(*_handles(figure, curves), frameon=False, loc="outside right upper")
     return figure
 
 
+def fields_figure(
+    values: Mapping[tuple[Any, float, float], float],
+    *,
+    xlabel: str,
+    ylabel: str,
+    label: str,
+    limits: tuple[float, float],
+) -> "Figure":
+    """Return maps of values in the plane, one panel each, with one colour scale.
+
+    Parameters
+    ----------
+    values : mapping from (panel, x, y) to a number
+        Values on a grid in every panel.
+    xlabel, ylabel, label : str
+        Labels of the axes and of the colour scale.
+    limits : tuple of two float
+        Ends of the colour scale.
+
+    Raises
+    ------
+    ValueError
+        If a panel lacks a point of its grid.
+    """
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(key[0] for key in values))
+    figure = Figure(figsize=(3.2 * len(panels) + 0.8, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    for axis, panel in zip(axes, panels, strict=True):
+        own = {key[1:]: value for key, value in values.items() if key[0] == panel}
+        xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))
+        if len(own) != len(xs) * len(ys):
+            raise ValueError(
+                f"{panel!r} must have a value at each of {len(xs)} x {len(ys)} places, "
+                f"got {len(own)}."
+            )
+        grid = np.array([[own[x, y] for x in xs] for y in ys])
+        mesh = axis.pcolormesh(
+            xs, ys, grid, cmap="PuOr_r", vmin=limits[0], vmax=limits[1], rasterized=True
+        )
+        axis.set(title=str(panel), xlabel=xlabel, aspect="equal")
+    axes[0].set_ylabel(ylabel)
+    figure.colorbar(mesh, ax=axes, label=label)
+    return figure
+
+
 def _handles(figure: "Figure", curves: list[Any]) -> tuple[list[Any], list[str]]:
-    """Return one line for each curve, of whichever panel has it, and the labels."""
+    """Return one line for each curve, from any panel, and the labels."""
     drawn = {line.get_label(): line for axis in figure.axes for line in axis.lines}
     return [drawn[str(curve)] for curve in curves], [str(curve) for curve in curves]

@@ -1,4 +1,4 @@
-"""The picture of a forecast in time."""
+"""Picture of a forecast in time."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,11 +13,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PERIOD_BINS = 80
+"""Bins of the spectrum on a logarithmic axis: about twenty per decade of periods."""
+
+_LONGEST_RATIO = 1e4
+"""Largest ratio of the span to a period shown: one row in a record of ten thousand."""
+
+_LEVEL = 0.9
+"""Probability of the band."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """A series, and predictions of it with standard deviations.
+    """A series and its predictions with standard deviations.
 
     Parameters
     ----------
@@ -25,7 +32,7 @@ class Forecast:
     mean, std : ndarray of shape (n,)
         Predictions for all times.
     start : float
-        Where the held-out part begins.
+        First time of the held-out part.
     """
 
     time: Array
@@ -42,9 +49,9 @@ class Spectrum:
     Parameters
     ----------
     omega : ndarray of shape (S, m)
-        Sizes of angular frequencies.
+        Absolute angular frequencies.
     energy : ndarray of shape (S, m)
-        Their shares of each draw's variance.
+        Shares of each draw's variance.
     """
 
     omega: Array
@@ -65,10 +72,10 @@ def forecast_figure(
     ----------
     forecast : Forecast
     spectrum : Spectrum or None, default=None
-        Drawn beside the series, against periods.
+        Drawn in a second panel, against periods.
     ylabel, title : str
     unit : str, default=""
-        Of time.
+        Unit of time.
     """
     from matplotlib.figure import Figure
 
@@ -85,7 +92,7 @@ def forecast_figure(
 
 def _series(axis: "Axes", forecast: Forecast, ylabel: str, title: str) -> None:
     held_out = forecast.time >= forecast.start
-    half_width = ndtri(0.95) * forecast.std
+    half_width = ndtri(0.5 + 0.5 * _LEVEL) * forecast.std
     axis.plot(
         forecast.time[~held_out], forecast.observed[~held_out], ".", ms=1.5, c="0.45",
         label="observed",
@@ -102,7 +109,7 @@ def _series(axis: "Axes", forecast: Forecast, ylabel: str, title: str) -> None:
         color="tab:blue",
         alpha=0.2,
         lw=0,
-        label="90 % interval",
+        label=f"{100.0 * _LEVEL:g} % interval",
     )
     axis.axvline(forecast.start, color="0.3", lw=0.8, ls="--")
     axis.set(xlabel="year", ylabel=ylabel, title=title)
@@ -111,10 +118,10 @@ def _series(axis: "Axes", forecast: Forecast, ylabel: str, title: str) -> None:
 
 
 def _periods(axis: "Axes", spectrum: Spectrum, unit: str, span: float) -> None:
-    """Draw shares of the variance against periods, those shorter than twice the span."""
+    """Draw shares of the variance against periods of up to twice the span."""
     period = 2.0 * np.pi / np.maximum(spectrum.omega.ravel(), np.finfo(np.float64).tiny)
     energy = spectrum.energy.ravel() / len(spectrum.energy)
-    shortest = max(float(np.quantile(period, 0.005)), span / 1e4)
+    shortest = max(float(np.quantile(period, 0.005)), span / _LONGEST_RATIO)
     edges = np.geomspace(shortest, 2.0 * span, _PERIOD_BINS + 1)
     share, _ = np.histogram(period, edges, weights=energy)
     axis.stairs(100.0 * share, edges, fill=True, color="tab:blue", alpha=0.6)

@@ -1,7 +1,7 @@
-"""Pictures of what a model has learned: kernel, spectrum, relevance, predictions, and the way."""
+"""Pictures of chains, predictions and relevance."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,122 +9,35 @@ from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.trace import Trace
-from bochner.plot.panels import check_level, chosen_inputs, input_names, panels, per_input
-from bochner.plot.spectra import spectrum_figure
+from bochner.plot.panels import check_level, input_names, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "kernel_figure",
-    "prediction_figure",
-    "relevance_figure",
-    "spectrum_figure",
-    "trace_figure",
-]
-
-_LAGS = 201
 _TRACED = ("log_evidence", "acceptance", "n_components_used", "step_size")
+"""Records shown by default, by the start of their names, in this order."""
+
 _TRANSIENT = 3.0
-
-KernelLike = Callable[[Array, Array], Any]
-
-
-def kernel_figure(
-    kernels: Sequence[KernelLike],
-    mean_kernel: KernelLike | None,
-    dim: int,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    names: Sequence[str] | None = None,
-    extent: ArrayLike = 1.0,
-    level: float = 0.9,
-) -> "Figure":
-    r"""Return the learned kernel along inputs, one panel each, with a band of its draws.
-
-    A panel shows :math:`k(\Delta)` for lags :math:`\Delta` of one input only. The band holds,
-    lag by lag, the central share ``level`` of the draws.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel or callable k(X, Y)
-        Draws; may be empty if ``mean_kernel`` is given.
-    mean_kernel : Kernel, callable k(X, Y) or None
-        What the line shows; ``None`` means the average of the draws.
-    dim : int
-        Number of inputs of the kernels.
-    inputs : sequence of int or str, default=None
-        Inputs with panels, by number or name; ``None`` means the first eight.
-    names : sequence of ``dim`` str, default=None
-    extent : float or array-like of shape (dim,), default=1.0
-        The longest lag, of each of all inputs, in its units.
-    level : float, default=0.9
-
-    Raises
-    ------
-    ValueError
-        If there is no kernel, a kernel does not return one number for each lag, an input does
-        not exist, or ``extent`` or ``level`` is out of range.
-
-    Examples
-    --------
-    >>> from bochner.kernels import Gaussian
-    >>> draws = [Gaussian(scale) for scale in (0.8, 1.0, 1.3)]
-    >>> figure = kernel_figure(draws, Gaussian(1.0), 2, names=["time", "place"], extent=3.0)
-    >>> [axis.get_xlabel() for axis in figure.axes]
-    ['lag in time', 'lag in place']
-    """
-    check_level(level)
-    names, extents = input_names(names, dim), per_input("extent", extent, dim)
-    if not len(kernels) and mean_kernel is None:
-        raise ValueError("There is no kernel to draw: give draws in kernels, or mean_kernel.")
-    chosen = chosen_inputs(inputs, names)
-    figure, axes = panels(len(chosen), sharey=True)
-    for axis, i in zip(axes, chosen, strict=True):
-        lags: Array = np.linspace(0.0, extents[i], _LAGS)
-        rows: Array = lags[:, None] * (np.arange(dim) == i)
-        draws = as_array([_along(kernel, rows) for kernel in kernels])
-        line = draws.mean(axis=0) if mean_kernel is None else _along(mean_kernel, rows)
-        if len(kernels):
-            edges = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-            label = f"{100.0 * level:g} % of draws"
-            axis.fill_between(lags, *edges, color="tab:blue", alpha=0.25, lw=0, label=label)
-        axis.plot(lags, line, color="tab:blue", lw=1.2, label="mean")
-        axis.axhline(0.0, color="0.6", lw=0.6)
-        axis.set(xlabel=f"lag in {names[i]}", xlim=(0.0, extents[i]))
-    axes[0].set_ylabel("kernel")
-    axes[0].legend(frameon=False, fontsize="small")
-    return figure
-
-
-def _along(kernel: KernelLike, rows: Array) -> Array:
-    """Return a kernel between rows and the origin."""
-    values = as_array(kernel(rows.copy(), np.zeros((1, rows.shape[1]))))
-    if values.shape != (len(rows), 1):
-        raise ValueError(
-            f"Kernels must return shape ({len(rows)}, 1) for {len(rows)} rows and one, got "
-            f"{values.shape} from {kernel!r}."
-        )
-    return values[:, 0]
+"""Ranges of the kept draws below them at which a panel ends: burn-in would flatten the rest."""
 
 
 def trace_figure(trace: Trace, *, records: Sequence[str] | None = None) -> "Figure":
-    """Return records by iteration, one panel each, chains in colours and burn-in shaded.
+    """Return records by iteration, one panel each, with chains in colours and burn-in shaded.
 
-    Panels of logarithms may end above the first values, from which samplers climb far.
+    Panels of logarithms leave out values far below those of the kept iterations.
 
     Parameters
     ----------
     trace : Trace
     records : sequence of str, default=None
-        ``None`` means log evidence, acceptances, components and step sizes, those that there
-        are, or else all records.
+        Names of the records. By default log evidence, acceptances, components and step sizes, as
+        far as the trace has them, or else all records.
 
     Raises
     ------
     KeyError
-        If there is no such record.
+        If the trace has no such record.
 
     Examples
     --------
@@ -151,7 +64,7 @@ def trace_figure(trace: Trace, *, records: Sequence[str] | None = None) -> "Figu
 
 
 def _end_above(axis: "Axes", values: Array, kept: Array) -> None:
-    """End a panel below the kept draws, where values are lower by several times their range."""
+    """End a panel somewhat below the kept draws if earlier values are far lower."""
     lowest, highest = kept.min() - _TRANSIENT * np.ptp(kept), values.max()
     if np.ptp(kept) > 0.0 and values.min() < lowest:
         axis.set_ylim(lowest, highest + 0.05 * (highest - lowest))
@@ -167,6 +80,7 @@ def prediction_figure(
     y, mean, std : array-like of shape (n,)
         Observations, predictions, and standard deviations of the predictions.
     level : float, default=0.9
+        Probability of the intervals.
 
     Raises
     ------
@@ -211,15 +125,16 @@ def relevance_figure(
     *,
     names: Sequence[str] | None = None,
 ) -> "Figure":
-    """Return bars of the relevance of inputs, and a map of which of them act together.
+    """Return bars of the relevance of inputs, and a map of their interactions.
 
     Parameters
     ----------
     relevance : array-like of shape (d,), or mapping of str to such
-        A number per input, or several, such as inclusion and importance, by their names.
+        One number per input, or several by name, such as inclusion and importance.
     interactions : array-like of shape (d, d), default=None
-        A number per pair of inputs. The diagonal is not shown.
+        One number per pair of inputs. The diagonal is not shown.
     names : sequence of d str, default=None
+        Names of the inputs; by default x0, x1, ...
 
     Raises
     ------
@@ -236,7 +151,7 @@ def relevance_figure(
     bars = {label: as_array(values) for label, values in series.items()}
     shapes = [values.shape for values in bars.values()]
     if not shapes or len(shapes[0]) != 1 or not shapes[0][0] or len(set(shapes)) > 1:
-        raise ValueError(f"relevance must be one number for each input, got shapes {shapes}.")
+        raise ValueError(f"relevance must be one number per input, got shapes {shapes}.")
     names = input_names(names, shapes[0][0])
     figure, axes = panels(1 if interactions is None else 2)
     figure.set_figheight(max(3.2, 1.0 + 0.25 * len(names)))

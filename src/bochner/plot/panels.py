@@ -1,4 +1,4 @@
-"""Panels, and what inputs are called in them."""
+"""Panels of a figure, and checks of what is drawn in them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,33 +13,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 4
+"""Panels per row: a figure 14 inches wide fits on a screen."""
+
 _MOST_INPUTS = 8
+"""Inputs drawn by default: two rows of panels."""
+
+_PANEL_SIZE = (3.6, 3.2)
+"""Width and height of a panel in inches."""
 
 
 def panels(
     number: int, *, columns: int = _COLUMNS, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
-    """Return a figure of a number of panels, some of them a row, and its axes.
-
-    Parameters
-    ----------
-    number : int
-    columns : int, default=4
-        At most so many panels a row.
-    **options : object
-        For ``Figure.subplots``.
-
-    Examples
-    --------
-    >>> figure, axes = panels(5)
-    >>> len(axes)
-    5
-    """
+    """Return a figure with some panels, and its axes; options go to ``Figure.subplots``."""
     from matplotlib.figure import Figure
 
     columns = min(number, columns)
     lines = -(-number // columns)
-    figure = Figure(figsize=(3.6 * columns, 3.2 * lines), layout="constrained")
+    figure = Figure(
+        figsize=(_PANEL_SIZE[0] * columns, _PANEL_SIZE[1] * lines), layout="constrained"
+    )
     grid = figure.subplots(lines, columns, squeeze=False, **options).ravel().tolist()
     for axis in grid[number:]:
         axis.remove()
@@ -47,13 +40,7 @@ def panels(
 
 
 def input_names(names: Sequence[str] | None, dim: int) -> list[str]:
-    """Return the names of inputs, or x0, x1, ...
-
-    Raises
-    ------
-    ValueError
-        If there is not one name for each input.
-    """
+    """Return the names of inputs, by default x0, x1, ..., or raise ValueError."""
     if names is None:
         return [f"x{i}" for i in range(dim)]
     if len(names) != dim:
@@ -62,22 +49,8 @@ def input_names(names: Sequence[str] | None, dim: int) -> list[str]:
 
 
 def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Return the numbers of the chosen inputs, which are given by number or name.
+    """Return the indices of inputs given by index or name, by default the first eight.
 
-    Parameters
-    ----------
-    inputs : sequence of int or str, or None
-        ``None`` means the first eight.
-    names : sequence of str
-        Of all inputs.
-
-    Raises
-    ------
-    ValueError
-        If no input is chosen, or one that does not exist.
-
-    Examples
-    --------
     >>> chosen_inputs(["b", 0, -1], ["a", "b", "c"])
     [1, 0, 2]
     """
@@ -94,13 +67,7 @@ def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> l
 
 
 def per_input(name: str, value: ArrayLike, dim: int) -> Array:
-    """Return one positive number per input, of one number or as many.
-
-    Raises
-    ------
-    ValueError
-        If there are neither one nor ``dim`` numbers, or one is not positive and finite.
-    """
+    """Return one positive number per input, given one or as many, or raise ValueError."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in {(), (dim,)} or not (np.isfinite(array) & (array > 0.0)).all():
         raise ValueError(

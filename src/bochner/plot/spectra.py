@@ -13,8 +13,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _CENTRAL = 0.995
+"""Quantile of the sizes of frequencies at which a panel ends; few far ones would flatten it."""
+
 _PERIOD_TICKS = 6
-_PAPER = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
+"""Most marks of periods on an axis: more would overlap."""
+
+_TICK_FACTORS = (1.0, 2.0, 5.0)
+"""Round periods are these numbers times powers of ten."""
+
+_MARGINAL_BINS = (10, 120)
+"""Fewest and most bins of a density along one input; between them, the root of the count."""
+
+_JOINT_BINS = (10, 60)
+"""Fewest and most bins of a joint density along its first input; between, a third of the root."""
+
+_ROUNDING = 1e-9
+"""Share of frequencies that counts as none: a sum of weights is one up to rounding."""
+
+_TEXT_BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
 
 
 def spectrum_figure(
@@ -27,12 +43,12 @@ def spectrum_figure(
 ) -> "Figure":
     r"""Return marginal densities of frequencies, for inputs and for pairs of inputs.
 
-    The frequencies of all draws are pooled. As :math:`\omega` and :math:`-\omega` are the same
-    to a real kernel, the densities are of the symmetrised spectrum and drawn on the half of it
-    with :math:`\omega_i \ge 0`, where they integrate to one. They are of the non-zero
-    frequencies; the share of exact zeros is written in the panel. Panels end at the 99.5 %
-    quantile of the frequencies' size, and say what lies beyond. Axes are in radians per unit of
-    the input, below, and in periods :math:`2\pi/\omega`, above (and at the right).
+    Frequencies of all draws are pooled. A real kernel has the same weight at :math:`\omega` and
+    :math:`-\omega`; the densities are drawn for :math:`\omega_i \ge 0`, where they integrate to
+    one. They are densities of the non-zero frequencies; the panel states the share of exact zeros.
+    Panels end at the 99.5 % quantile of the frequencies' sizes, and state the share beyond. The
+    lower axis is in radians per unit of the input, the upper one (and that on the right) in
+    periods :math:`2\pi/\omega`.
 
     Parameters
     ----------
@@ -45,6 +61,7 @@ def spectrum_figure(
     pairs : sequence of pairs of int or str, default=None
         Pairs of inputs with panels; ``None`` means the two inputs, if two are shown.
     names : sequence of d str, default=None
+        Names of all inputs; by default x0, x1, ...
 
     Raises
     ------
@@ -111,17 +128,17 @@ def _marginal(axis: "Axes", size: Array, weight: Array) -> None:
     active = size > 0.0
     size, weight, zero = size[active], weight[active], weight[~active].sum()
     if not weight.any():
-        _say(axis, "every frequency is zero")
+        _write(axis, "all frequencies are zero")
         return
     end = _reach(size, weight)
-    bins = int(np.clip(np.sqrt(len(size)), 10, 120))
+    bins = int(np.clip(np.sqrt(len(size)), *_MARGINAL_BINS))
     mass, edges = np.histogram(size, bins, (0.0, end), weights=weight)
     density = mass / weight.sum() / np.diff(edges)
     axis.stairs(density, edges, fill=True, color="tab:blue", alpha=0.6)
     axis.set(xlim=(0.0, end), ylim=(0.0, 1.25 * density.max()))
     _period_axis(axis, "top", end)
     beyond = 1.0 - mass.sum() / weight.sum()
-    _say(axis, _shares(zero, "zero", beyond))
+    _write(axis, _shares(zero, "zero", beyond))
 
 
 def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
@@ -129,11 +146,11 @@ def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
     active = (omega != 0.0).all(axis=1)
     omega, weight, zero = omega[active], weight[active], weight[~active].sum()
     if not weight.any():
-        _say(axis, "no frequency has both")
+        _write(axis, "no frequency has both")
         return
     omega = omega * np.sign(omega[:, :1])
     ends = [_reach(np.abs(column), weight) for column in omega.T]
-    bins = int(np.clip(np.sqrt(len(omega)) / 3.0, 10, 60))
+    bins = int(np.clip(np.sqrt(len(omega)) / 3.0, *_JOINT_BINS))
     limits = np.array([[0.0, ends[0]], [-ends[1], ends[1]]])
     mass, first, second = np.histogram2d(
         omega[:, 0], omega[:, 1], [bins, 2 * bins], limits, weights=weight
@@ -144,11 +161,11 @@ def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
     _period_axis(axis, "top", ends[0])
     _period_axis(axis, "right", ends[1])
     beyond = 1.0 - mass.sum() / weight.sum()
-    _say(axis, _shares(zero, "without one of them", beyond))
+    _write(axis, _shares(zero, "without one of them", beyond))
 
 
 def _reach(size: Array, weight: Array) -> float:
-    """Return where a panel ends: beyond the weighted quantile of sizes, by a little."""
+    """Return the end of a panel: 2 % beyond the weighted quantile of the sizes."""
     order = np.argsort(size)
     share = np.cumsum(weight[order]) / weight.sum()
     last = min(int(np.searchsorted(share, _CENTRAL)), len(size) - 1)
@@ -157,12 +174,12 @@ def _reach(size: Array, weight: Array) -> float:
 
 def _shares(zero: float, kind: str, beyond: float) -> str:
     lines = [f"{100.0 * zero:.3g} % {kind}"]
-    if beyond > 1e-9:
+    if beyond > _ROUNDING:
         lines.append(f"{100.0 * (1.0 - zero) * beyond:.2g} % beyond")
     return "\n".join(lines)
 
 
-def _say(axis: "Axes", text: str) -> None:
+def _write(axis: "Axes", text: str) -> None:
     axis.text(
         0.97,
         0.95,
@@ -171,7 +188,7 @@ def _say(axis: "Axes", text: str) -> None:
         ha="right",
         va="top",
         fontsize="small",
-        bbox=_PAPER,
+        bbox=_TEXT_BOX,
     )
 
 
@@ -188,11 +205,11 @@ def _period_axis(axis: "Axes", side: str, end: float) -> None:
 
 
 def _round_periods(end: float) -> Array:
-    """Return periods 1, 2 or 5 times powers of ten, at distances of a sixth of ``end`` or more."""
+    """Return round periods whose frequencies are at least a sixth of ``end`` apart."""
     shortest = 2.0 * np.pi / end
     decade = 10.0 ** np.floor(np.log10(shortest))
     chosen: list[float] = []
-    for period in np.outer(decade * 10.0 ** np.arange(3), [1.0, 2.0, 5.0]).ravel():
+    for period in np.outer(decade * 10.0 ** np.arange(3), _TICK_FACTORS).ravel():
         place = 2.0 * np.pi / period
         gap = 2.0 * np.pi / chosen[-1] - place if chosen else end
         if place <= end and gap >= end / _PERIOD_TICKS:
