@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import loaded
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
+from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.noise import InverseGammaNoise
@@ -20,7 +21,6 @@ from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import sparse_start
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.waves import trigonometric_rows
 from bochner.learning.moves.base import Moves, StepSizes, round_of_moves
 from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
@@ -214,7 +214,7 @@ def _gradient(place: _Place) -> tuple[Work, Callable[[], None]]:
 def _features(place: _Place) -> Array:
     """Return features and the constant at all rows, of shape (2m + 1, n)."""
     scale = 1.0 / np.sqrt(len(place.omega))
-    waves = trigonometric_rows(place.rows.inputs, place.omega, scale)
+    waves = wave_features(place.rows.inputs, place.omega, Layout.BY_WAVE, amplitude=scale)
     return np.concatenate([waves, place.rows.fixed])
 
 

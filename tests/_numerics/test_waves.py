@@ -5,21 +5,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics.waves import (
-    FARTHEST,
-    feature_waves,
-    reference_feature_waves,
-    reference_waves,
-    waves,
-)
+from bochner._numerics.waves import FARTHEST, reference_waves, write_waves
 
 TYPES = (np.float32, np.float64)
 BOUND = {np.float32: 1.2e-7, np.float64: 2.3e-16}
 
 
-def written(angle, scale=1.0, by=waves):
-    out = np.empty((len(angle), 2, angle.shape[1]), dtype=angle.dtype)
-    by(angle, scale, out)
+def written(angle, phase=0.0, amplitude=1.0, dtype=None, by=write_waves):
+    out = np.empty((len(angle), 2, angle.shape[1]), dtype=dtype or angle.dtype)
+    by(angle, out, np.full(angle.shape[1], phase), np.full(angle.shape[1], amplitude, out.dtype))
     return out
 
 
@@ -52,7 +46,7 @@ def test_errors_against_many_digits(dtype, reach):
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (5, 64), (2, 1001), (0, 4), (4, 0)])
 def test_every_entry_lands_in_its_place(dtype, shape):
     angle = np.random.default_rng(1).uniform(-50.0, 50.0, size=shape).astype(dtype)
-    found, reference = written(angle, 0.3), written(angle, 0.3, reference_waves)
+    found, reference = (written(angle, 0.0, 0.3, by=by) for by in (write_waves, reference_waves))
     assert found.dtype == dtype
     assert_allclose(found, reference, atol=BOUND[dtype])
 
@@ -78,34 +72,31 @@ def test_read_only_angles():
     assert_allclose(written(angle), written(angle, by=reference_waves), atol=3e-16)
 
 
-def features(angle, phase, amplitude, dtype, by=feature_waves):
-    out = np.empty((len(angle), 2, angle.shape[1]), dtype=dtype)
-    by(angle, phase, amplitude.astype(dtype), out)
-    return out
-
-
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (2, 1001), (0, 4)])
-def test_features_have_phases_and_amplitudes(dtype, shape):
+def test_phases_and_amplitudes_belong_to_columns(dtype, shape):
     rng = np.random.default_rng(2)
     angle, phase = rng.uniform(-90.0, 90.0, size=shape), rng.uniform(-4.0, 4.0, size=shape[1])
     amplitude = rng.uniform(0.0, 2.0, size=shape[1])
-    found = features(angle, phase, amplitude, dtype)
+    found = written(angle, phase, amplitude, dtype)
     right = [amplitude * np.cos(angle + phase), amplitude * np.sin(angle + phase)]
     assert_allclose(found, np.stack(right, axis=1), atol=4.0 * BOUND[dtype])
+
+
+def test_phase_and_amplitude_may_be_left_out():
+    angle, out = np.array([[0.5, 1.0]]), np.empty((1, 2, 2))
+    write_waves(angle, out)
+    assert_array_equal(out, written(angle))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_features_of_single_precision_lose_nothing_of_large_angles(dtype):
     angle = hard_angles(1e4)
-    ones = np.ones(len(angle))
-    found = features(angle[None], 0.0 * ones, ones, dtype)[0]
+    found = written(angle[None], dtype=dtype)[0]
     assert np.abs(found.astype(np.float64) - exact(angle)).max() <= BOUND[dtype]
 
 
 @pytest.mark.parametrize("strange", [1e7, -1e300])
 def test_features_far_away_are_those_of_numpy(strange):
-    angle, ones = np.array([[0.5, strange], [1.0, 2.0]]), np.ones(2)
-    found = features(angle, ones, 3.0 * ones, np.float64)
-    right = features(angle, ones, 3.0 * ones, np.float64, reference_feature_waves)
-    assert_array_equal(found, right)
+    angle = np.array([[0.5, strange], [1.0, 2.0]])
+    assert_array_equal(written(angle, 1.0, 3.0), written(angle, 1.0, 3.0, by=reference_waves))

@@ -14,12 +14,12 @@ from learning.inference import (
 )
 from mutants.planted import Mutant
 
-from bochner.learning.inference import evidence, gradient
+from bochner.frequencies import waves as wave_formulas
+from bochner.learning.inference import evidence, gradient, waves
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.waves import Waves
 from bochner.learning.moves import hamiltonian, precision, replacement
 from bochner.learning.moves.precision import LogNormalPrecision
 
@@ -210,7 +210,7 @@ def prior_ratio_dropped(patch):
 
 
 def sine_of_the_wrong_sign(patch):
-    edit(Waves, "gradient", "angle -= Z", "angle += Z")(patch)
+    edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)(patch)
 
 
 def spread_of_the_wrong_sign(patch):

@@ -7,7 +7,7 @@ from laws import locally_stationary_laws as laws
 from mutants.planted import Mutant
 
 from bochner.features import one_sided
-from bochner.frequencies import cosine_factors
+from bochner.frequencies import CosineFactors
 from bochner.spectral import TwoFrequency, composite, two_frequency
 from bochner.spectral.laws import Draw
 
@@ -61,12 +61,10 @@ def no_reflections(patch):
 
 
 def waves_of_whole_v(patch):
-    made = cosine_factors.MovedWaves.__init__
-
-    def whole(self, halved, phase):
-        made(self, 2.0 * halved, phase)
-
-    patch.setattr(cosine_factors.MovedWaves, "__init__", whole)
+    moved = CosineFactors.to_device_of
+    patch.setattr(
+        CosineFactors, "to_device_of", lambda self, X: moved(replace(self, v=2.0 * self.v), X)
+    )
 
 
 def whole_phases_of_one_side(patch):

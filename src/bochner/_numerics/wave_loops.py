@@ -19,14 +19,19 @@ from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
 from bochner._numerics.waves import FARTHEST
 
 _QUARTERS = 2.0 / math.pi
-# The first part has 33 bits, so that its products with quarters up to 2^20 are exact.
-_HIGH, _LOW = 1.57079632673412561417e00, 6.07710050650619224932e-11
+"""Quarters of a turn per radian."""
+
+_HIGH = 1.57079632673412561417e00
+"""First 33 bits of half of pi, so that its products with quarters up to 2^20 are exact."""
+
+_LOW = 6.07710050650619224932e-11
+"""Half of pi less its first 33 bits."""
+
 _LOOSE = {"contract", "nsz"}
-"""Fused products and sums, and no care for the sign of zero; order and rounding stay."""
+"""Allow fused products and sums, and either sign of zero; order and rounding stay."""
 
 
 def _polynomials(r: Any) -> Any:
@@ -74,46 +79,41 @@ def _wave(theta: float, like: NDArray[Any]) -> Any:
     return -first if ((k + 1) & 2) != 0 else first, -second if (k & 2) != 0 else second
 
 
-# Rows are arguments of functions: only of those is it known that entries lie side by side.
+def _at(values: Any, j: int) -> Any:
+    """Return entry ``j`` of an array, or the number that stands for all entries."""
+    raise NotImplementedError
+
+
+@overload(_at, inline="always")
+def _at_by_type(values: Any, j: int) -> Any:
+    def entry(values: Any, j: int) -> Any:
+        return values[j]
+
+    def number(values: Any, j: int) -> Any:
+        return values
+
+    return entry if isinstance(values, types.Array) else number
+
+
+# Rows are arguments of a function: only then is it known that their entries are contiguous.
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _fill_row(angle: Array, scale: float, cosines: NDArray[Any], sines: NDArray[Any]) -> int:
-    n_far = 0
-    for j in range(angle.size):
-        theta = np.float64(angle[j])
-        n_far += not abs(theta) <= FARTHEST
-        cosine, sine = _wave(theta, cosines)
-        cosines[j] = scale * cosine
-        sines[j] = scale * sine
-    return n_far
-
-
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
-def fill(angle: NDArray[Any], scale: Any, out: NDArray[Any]) -> bool:
-    """Write scaled cosines and sines; return whether no angle was too far, or not a number."""
-    n_far = 0
-    for i in range(angle.shape[0]):
-        n_far += _fill_row(angle[i], scale, out[i, 0], out[i, 1])
-    return n_far == 0
-
-
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _fill_features(
-    angle: Array, phase: Array, amplitude: NDArray[Any], cosines: NDArray[Any], sines: NDArray[Any]
+def _fill_row(
+    angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
 ) -> int:
     n_far = 0
     for j in range(angle.size):
-        theta = angle[j] + phase[j]
+        theta = np.float64(angle[j]) + _at(phase, j)
         n_far += not abs(theta) <= FARTHEST
         cosine, sine = _wave(theta, cosines)
-        cosines[j] = amplitude[j] * cosine
-        sines[j] = amplitude[j] * sine
+        cosines[j] = _at(amplitude, j) * cosine
+        sines[j] = _at(amplitude, j) * sine
     return n_far
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def fill_features(angle: Array, phase: Array, amplitude: NDArray[Any], out: NDArray[Any]) -> bool:
-    """Do what :func:`fill` does, with a phase and an amplitude for every column of angles."""
+def fill(angle: NDArray[Any], phase: Any, amplitude: Any, out: NDArray[Any]) -> bool:
+    """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
     n_far = 0
     for i in range(angle.shape[0]):
-        n_far += _fill_features(angle[i], phase, amplitude, out[i, 0], out[i, 1])
+        n_far += _fill_row(angle[i], phase, amplitude, out[i, 0], out[i, 1])
     return n_far == 0

@@ -19,10 +19,11 @@ from scipy.optimize import minimize
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
-from bochner._numerics.waves import waves
 from bochner.baselines.kernel_features import as_one_of
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import count_frequencies, generators
+from bochner.frequencies import waves as formulas
+from bochner.frequencies.waves import Layout
 
 # Number of inputs up to which covariance="auto" is full: 210 parameters for each Gaussian.
 _MOST_INPUTS_IN_FULL = 20
@@ -140,10 +141,7 @@ class WaveBlocks:
         """Yield slices of rows and their features, of shape (block, 2m)."""
         m = len(omega)
         for rows in row_blocks(len(self.X), 16 * m):
-            angle = self.X[rows] @ omega.T
-            both = np.empty((len(angle), 2, m))
-            waves(angle, 1.0, both)
-            yield rows, both.reshape(-1, 2 * m)
+            yield rows, formulas.wave_features(self.X[rows], omega, Layout.BY_SAMPLE)
 
     def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
         """Return a function that yields the blocks, any number of times.
@@ -158,10 +156,8 @@ class WaveBlocks:
 
 def angle_gradient(slope: Array, waves: Array) -> Array:
     """Return a gradient in the angles (n, m) from that in cosines and sines (n, 2m)."""
-    m = waves.shape[1] // 2
-    turned: Array = slope[:, m:] * waves[:, :m]
-    turned -= slope[:, :m] * waves[:, m:]
-    return turned
+    pairs = Layout.BY_SAMPLE.pairs
+    return formulas.angle_gradient(pairs(waves), pairs(slope))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Factors by which features are waves themselves."""
+"""Cosines of the inputs by which features are multiplied."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from bochner.registry import register
 @register(former_names=("ModulatingWaves",))
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
-    r"""One wave for each frequency, a factor of its features.
+    r"""One cosine of the inputs for each frequency, a factor of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
 
@@ -60,7 +60,7 @@ class CosineFactors:
 
     @classmethod
     def none(cls, m: int, dim: int) -> "CosineFactors":
-        """Return the waves of ``m`` factors that are one everywhere."""
+        """Return ``m`` factors that are one everywhere."""
         return cls(np.zeros((m, dim)), np.zeros(m))
 
     def joined(self, other: "CosineFactors") -> "CosineFactors":
@@ -69,33 +69,19 @@ class CosineFactors:
         return CosineFactors(v, phase)
 
     def factors(self, X: Any) -> Any:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d)."""
-        return self.to_device_of(X)(X)
+        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
+        return cosines(widened(X) if on_device(X) else X, *self.to_device_of(X))
 
-    def to_device_of(self, X: Any) -> "MovedWaves":
-        """Return what makes the factors of blocks of rows where ``X`` lies."""
+    def to_device_of(self, X: Any) -> tuple[Any, Any]:
+        """Return ``v.T / 2`` (d, m) and the phases, where rows ``X`` are."""
         halved = 0.5 * np.ascontiguousarray(self.v.T)
         if not on_device(X):
-            return MovedWaves(halved, self.phase)
+            return halved, self.phase
         wide = widened(X)
-        return MovedWaves(like(halved, wide), like(self.phase, wide))
+        return like(halved, wide), like(self.phase, wide)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MovedWaves:
-    """The same factors, their numbers where the rows are.
-
-    Parameters
-    ----------
-    halved : array of shape (d, m)
-        Half the frequencies, transposed.
-    phase : array of shape (m,)
-    """
-
-    halved: Any
-    phase: Any
-
-    def __call__(self, X: Any) -> Any:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or sparse."""
-        angle = (widened(X) if on_device(X) else X) @ self.halved + self.phase
-        return namespace(angle).cos(angle)
+def cosines(X: Any, frequencies: Any, phase: Any) -> Any:
+    """Return the cosines (n, m) of ``X @ frequencies + phase``, all on one device."""
+    angle = X @ frequencies + phase
+    return namespace(angle).cos(angle)

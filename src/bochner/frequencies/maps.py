@@ -1,6 +1,5 @@
 """The trigonometric feature map, in blocks of rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,12 @@ from scipy import sparse
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
-from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner._numerics.waves import feature_waves
-from bochner.frequencies.cosine_factors import CosineFactors, MovedWaves
+from bochner._numerics.waves import write_waves
+from bochner.frequencies.cosine_factors import CosineFactors, cosines
 from bochner.frequencies.envelope import Envelope
-from bochner.sampling import HadamardRows, Matrix
-
-_ANGLES = Scratch()
+from bochner.frequencies.waves import Layout, angle_map
+from bochner.sampling import Matrix
 
 
 def trigonometric_features(
@@ -42,55 +39,36 @@ def trigonometric_features(
     amplitude : ndarray of shape (m,)
         :math:`r`.
     dtype : float32 or float64
-        Of the result.
-    envelope : Envelope, default=None
-        Of ``m`` factors, by which both features of a frequency are multiplied.
+        Type of the result.
+    envelope, modulation : Envelope and CosineFactors, default=None
+        ``m`` factors each, by which both features of a frequency are multiplied.
     out : ndarray of shape (n, 2m), default=None
-        Of that type, in C order: where to write the result.
-    modulation : CosineFactors, default=None
-        Of ``m`` factors more.
+        Array of that type, in C order, to write the result to.
 
     Returns
     -------
     Z : ndarray of shape (n, 2m)
         Nothing else of size n is allocated: angles exist for a block of rows in each thread.
     """
-    angles, m = _angles(omega), len(phase)
-    radius = amplitude.astype(dtype)
-    modulating = None if modulation is None else modulation.to_device_of(X)
+    angles, m, layout = angle_map(omega, Layout.BY_SAMPLE), len(phase), Layout.BY_SAMPLE
+    factors = None if modulation is None else modulation.to_device_of(X)
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
         # In float64 whatever the type of the features: what a large angle loses is not regained.
-        angle = angles(X[rows].astype(np.float64, copy=False))
-        waves = Z[rows].reshape(len(angle), 2, m)
-        feature_waves(angle, phase, radius, waves)
+        wide = X[rows].astype(np.float64, copy=False)
+        waves = layout.pairs(Z[rows])
+        write_waves(angles(wide), waves, phase, amplitude)
         if envelope is not None:
             waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
-        if modulating is not None:
-            wide = X[rows].astype(np.float64, copy=False)
-            waves *= modulating(wide).astype(dtype, copy=False)[:, None, :]
+        if factors is not None:
+            waves *= cosines(wide, *factors).astype(dtype, copy=False)[:, None, :]
 
     blocks = list(row_blocks(X.shape[0], 16 * m, block_bytes=limits.CACHE_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
         for _ in in_order(fill, blocks, n_threads):
             pass
     return Z
-
-
-def _angles(omega: Matrix) -> Callable[[Any], Array]:
-    """Return the map from a block of rows, dense or CSR, to the angles of all frequencies."""
-    if isinstance(omega, HadamardRows):
-        return omega.angles
-    transposed = np.ascontiguousarray(omega.T)
-
-    def products(X: Any) -> Array:
-        if not isinstance(X, np.ndarray):
-            product: Array = X @ transposed
-            return product
-        return np.matmul(X, transposed, out=_ANGLES.block(len(X), transposed.shape[1]))
-
-    return products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,14 +81,15 @@ class DeviceMap:
         Transposed.
     phase, radius : array of shape (m,)
     envelope : Envelope or None
-    modulating : MovedWaves or None
+    modulation : tuple of two arrays, or None
+        What :meth:`CosineFactors.to_device_of` returns.
     """
 
     omega: Any
     phase: Any
     radius: Any
     envelope: Envelope | None
-    modulating: MovedWaves | None
+    modulation: tuple[Any, Any] | None
 
     @classmethod
     def of(
@@ -124,13 +103,13 @@ class DeviceMap:
     ) -> "DeviceMap":
         """Return the map for rows of the namespace and on the device of ``X``.
 
-        Frequencies that are held by blocks are made into a matrix for it.
+        Frequencies held by blocks become a matrix.
         """
         wide = widened(taken(X, slice(0, 0)))
         rows = np.ascontiguousarray(np.asarray(omega).T)
-        modulating = None if modulation is None else modulation.to_device_of(wide)
+        moved = None if modulation is None else modulation.to_device_of(wide)
         omega, phase, radius = (like(values, wide) for values in (rows, phase, amplitude))
-        return cls(omega, phase, radius, envelope, modulating)
+        return cls(omega, phase, radius, envelope, moved)
 
     @property
     def n_frequencies(self) -> int:
@@ -144,7 +123,7 @@ class DeviceMap:
     def features(self, X: Any, dtype: Any = None, out: Any = None) -> Any:
         """Return features of shape (n, 2m) in ``dtype``, by default that of ``X``.
 
-        ``out`` is for the host alone: a device has its own ways with memory.
+        ``out`` is ignored: namespaces differ in how they write to given memory.
         """
         xp, m = namespace(X), self.n_frequencies
         dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
@@ -155,8 +134,8 @@ class DeviceMap:
             radius = self.radius
             if self.envelope is not None:
                 radius = radius * self.envelope.factors(block)
-            if self.modulating is not None:
-                radius = radius * self.modulating(block)
+            if self.modulation is not None:
+                radius = radius * cosines(block, *self.modulation)
             Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
             Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
         return Z

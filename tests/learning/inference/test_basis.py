@@ -23,11 +23,11 @@ def test_features_are_those_of_every_wave(basis, zeros, dtype, atol):
     omega = units(basis, np.random.default_rng(2), 3, zeros=zeros)
     waves = basis.waves(omega)
     assert len(waves) == basis.n_waves(len(omega)) == len(unit_rows(basis, omega))
-    found = waves.rows(X.T.astype(dtype), 1.0 / np.sqrt(len(waves)))
+    found = waves.features(X.T.astype(dtype), 1.0 / np.sqrt(len(waves)))
     assert found.dtype == dtype
     assert_allclose(found.T, features(basis, X, omega), atol=atol)
     room = np.full((2 * len(waves), len(X)), np.nan, dtype=dtype)
-    assert waves.rows(X.T.astype(dtype), 1.0 / np.sqrt(len(waves)), room) is room
+    assert waves.features(X.T.astype(dtype), 1.0 / np.sqrt(len(waves)), room) is room
     assert_array_equal(room, found)
 
 
@@ -55,7 +55,7 @@ def test_touched_waves_are_those_that_change(basis):
     for group in basis.groups(len(omega)):
         touched = basis.touched(group, len(omega))
         proposed = basis.proposed(omega, group, other[group])
-        made = proposed.rows(X.T, 1.0 / np.sqrt(basis.n_waves(len(omega))))
+        made = proposed.features(X.T, 1.0 / np.sqrt(basis.n_waves(len(omega))))
         made = made.reshape(*touched.shape, 2, len(X))
         for place, unit in enumerate(group):
             changed = omega.copy()
@@ -100,7 +100,7 @@ def test_products_of_features_are_locally_stationary():
     for _ in range(20):
         s, v, x, y = rng.normal(size=(4, 3))
         phase = rng.normal()
-        rows = Waves(s[None], v[None], np.array([phase])).rows(np.array([x, y]).T, 1.0)
+        rows = Waves(s[None], v[None], np.array([phase])).features(np.array([x, y]).T, 1.0)
         u, delta = 0.5 * (x + y), x - y
         expected = (np.cos(v @ u + 2.0 * phase) + np.cos(v @ delta / 2.0)) * np.cos(s @ delta)
         assert_allclose(rows[:, 0] @ rows[:, 1], expected, atol=1e-12)
@@ -114,7 +114,7 @@ def test_the_mean_over_phases_is_stationary():
     weights = np.polynomial.hermite.hermgauss(60)[1] / np.sqrt(np.pi)
     total = np.zeros((6, 6))
     for phase, weight in zip(phases, weights, strict=True):
-        Z = Waves(s[None], v[None], np.array([phase])).rows(X[:6].T, 1.0)
+        Z = Waves(s[None], v[None], np.array([phase])).features(X[:6].T, 1.0)
         total += weight * (Z.T @ Z)
     delta = X[:6, None] - X[None, :6]
     plain = np.cos(delta @ v / 2.0) * np.cos(delta @ s)
@@ -128,7 +128,7 @@ def test_gradients_of_features_by_units(basis):
     omega = units(basis, rng, 3, zeros=False)
     waves = basis.waves(omega)
     slope = rng.normal(size=(2 * len(waves), len(X)))
-    Z = waves.rows(X.T, 1.0 / np.sqrt(len(waves)))
+    Z = waves.features(X.T, 1.0 / np.sqrt(len(waves)))
     parts = waves.gradient(X.T, Z, slope, 1.0 / np.sqrt(len(waves)))
     found = basis.pull(parts, len(omega))
     expected, step = np.empty_like(omega), 1e-6
@@ -169,7 +169,7 @@ def test_amplitudes_of_no_width_are_plain_waves():
     omega[:, 3:6] = 0.0
     waves, plain = MATCHED.waves(omega), PLAIN.waves(omega[:, :3])
     assert not len(waves.modulated)
-    assert_array_equal(waves.rows(X.T, 0.2), plain.rows(X.T, 0.2))
+    assert_array_equal(waves.features(X.T, 0.2), plain.features(X.T, 0.2))
     with pytest.raises(ValueError, match="constant amplitudes"):
         plain.amplitude_waves(X.T, np.arange(2))
 

@@ -6,23 +6,27 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics import limits
+from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.waves import trigonometric_rows
 
 
 @pytest.mark.parametrize(("n", "d", "m"), [(9, 3, 4), (1, 1, 1)])
 def test_features_are_cosines_and_sines_in_turn(n, d, m):
     case = inference_laws.problem(n=n, d=d, m=m)
-    found = trigonometric_rows(case.rows().inputs, case.omega, 1.0 / np.sqrt(m))
+    found = wave_features(
+        case.rows().inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m)
+    )
     assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
 
 
 def test_features_are_written_where_they_are_asked_for():
     case = inference_laws.problem()
     out = np.full((9, len(case.X)), -7.0)
-    result = trigonometric_rows(case.rows().inputs, case.omega, 2.0, out[:8])
+    result = wave_features(
+        case.rows().inputs, case.omega, Layout.BY_WAVE, amplitude=2.0, out=out[:8]
+    )
     assert np.shares_memory(result, out)
     assert_allclose(out[:8], 4.0 * case.design(case.omega).T, rtol=1e-12, atol=1e-14)
     assert_array_equal(out[8], -7.0)
@@ -30,7 +34,7 @@ def test_features_are_written_where_they_are_asked_for():
 
 def test_features_have_the_type_of_the_inputs():
     case = inference_laws.problem()
-    found = trigonometric_rows(case.rows(np.float32).inputs, case.omega, 0.5)
+    found = wave_features(case.rows(np.float32).inputs, case.omega, Layout.BY_WAVE, amplitude=0.5)
     assert found.dtype == np.float32
     assert_allclose(found, case.design(case.omega).T, atol=1e-6)
 

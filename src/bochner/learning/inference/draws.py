@@ -162,7 +162,7 @@ class Draws:
         """Return features of one draw, of shape (p, n)."""
         waves = self.waves(index)
         out = np.empty((self.coef.shape[1], inputs.shape[1]))
-        waves.rows(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])
+        waves.features(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])
         out[2 * len(waves) :] = fixed
         return out
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.inference.waves import trigonometric_rows
 from bochner.learning.mixture import GammaPrior, MixturePrior, sample_prior
 from bochner.learning.wishart import NormalInverseWishart
 
@@ -112,7 +112,7 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     when the best of all candidates explains no more than the best of as many waves would of
     noise.
     """
-    waves = trigonometric_rows(X.T, candidates, 1.0).reshape(len(candidates), 2, -1)
+    waves = Layout.BY_WAVE.pairs(wave_features(X.T, candidates, Layout.BY_WAVE))
     waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
     basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
     residual = y - basis @ (basis.T @ y)

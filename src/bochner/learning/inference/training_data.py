@@ -151,7 +151,7 @@ class TrainingData(SummedRows):
         waves = self.basis.waves(omega)
         m = len(waves)
         out = self.room(2 * m + self.n_fixed)
-        waves.rows(self.inputs, 1.0 / np.sqrt(m), out[: 2 * m])
+        waves.features(self.inputs, 1.0 / np.sqrt(m), out[: 2 * m])
         out[2 * m :] = self.fixed
         return out
 

@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.waves import waves as fill_waves
+from bochner.frequencies.waves import Layout, angle_gradient, wave_features
 
 _MODULATED = float(np.sqrt(2.0))
+"""Amplitude of an amplitude that varies: its mean square over all phases is one."""
+
+_LAYOUT = Layout.BY_WAVE
 
 Index = NDArray[np.intp]
 
@@ -54,21 +57,23 @@ class Waves:
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(self.v.any(axis=1))
 
-    def rows(self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None) -> Any:
-        """Return the features, a row each: the two of a wave in turn.
+    def features(
+        self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Return the features (2M, n), by wave: its cosines, then its sines.
 
         Parameters
         ----------
         inputs : ndarray of shape (d, n)
         scale : float
-            By which all features are multiplied.
+            Common factor of all features.
         out : ndarray of shape (2M, n), default=None
-            Where to write them, in C order.
+            Array in C order to write them to.
         """
-        out = trigonometric_rows(inputs, self.omega, scale, out)
+        out = wave_features(inputs, self.omega, _LAYOUT, amplitude=scale, out=out)
         modulated = self.modulated
         if len(modulated):
-            pairs = out.reshape(len(self), 2, inputs.shape[1])
+            pairs = _LAYOUT.pairs(out)
             amplitude = self.amplitude_waves(inputs, modulated)[:, :1]
             if len(modulated) == len(self):
                 pairs *= amplitude
@@ -81,12 +86,10 @@ class Waves:
         v, phase = self.v, self.phase
         if v is None or phase is None:
             raise ValueError("These waves have constant amplitudes.")
-        dtype = inputs.dtype
-        angle = (0.5 * v[modulated]).astype(dtype, copy=False) @ inputs
-        angle += phase[modulated, None].astype(dtype, copy=False)
-        made = np.empty((len(modulated), 2, inputs.shape[1]), dtype=dtype)
-        fill_waves(angle, _MODULATED, made)
-        return made
+        angles = wave_features(
+            inputs, 0.5 * v[modulated], _LAYOUT, phase=phase[modulated], amplitude=_MODULATED
+        )
+        return _LAYOUT.pairs(angles)
 
     def variance(self, inputs: Array) -> Array:
         """Return the mean square of the amplitudes at inputs (d, n), of shape (n,)."""
@@ -141,40 +144,16 @@ class Waves:
         scale : float
             Of the features.
         """
-        # With a = r cos, b = r sin: d(angle) = a d/db - b d/da.
-        angle = Z[0::2] * slope[1::2]
-        angle -= Z[1::2] * slope[0::2]
-        by_omega = angle @ inputs.T
+        pairs = _LAYOUT.pairs(slope)
+        by_omega = angle_gradient(_LAYOUT.pairs(Z), pairs) @ inputs.T
         if self.v is None or self.phase is None:
             return (by_omega,)
         by_v, by_phase = np.zeros(self.v.shape), np.zeros(len(self))
         which = self.modulated
         if len(which):
-            pairs = slope.reshape(len(self), 2, -1)[which]
-            plain = trigonometric_rows(inputs, self.omega[which], scale).reshape(pairs.shape)
-            along = np.einsum("kin,kin->kn", plain, pairs)
+            plain = wave_features(inputs, self.omega[which], _LAYOUT, amplitude=scale)
+            along = np.einsum("kin,kin->kn", _LAYOUT.pairs(plain), pairs[which])
             along *= -self.amplitude_waves(inputs, which)[:, 1]
             by_v[which] = 0.5 * (along @ inputs.T)
             by_phase[which] = along.sum(axis=1)
         return by_omega, by_v, by_phase
-
-
-def trigonometric_rows(
-    inputs: NDArray[Any], omega: Array, scale: float, out: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Return cosines and sines, in turn, of shape (2B, n) for frequencies ``omega`` (B, d).
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (d, n)
-    omega : ndarray of shape (B, d)
-    scale : float
-        By which all features are multiplied.
-    out : ndarray of shape (2B, n), default=None
-        Where to write them, in C order.
-    """
-    if out is None:
-        out = np.empty((2 * len(omega), inputs.shape[1]), dtype=inputs.dtype)
-    angle = omega.astype(inputs.dtype, copy=False) @ inputs
-    fill_waves(angle, scale, out.reshape(len(omega), 2, inputs.shape[1]))
-    return out

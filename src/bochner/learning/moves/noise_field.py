@@ -125,14 +125,14 @@ class NoiseField:
 
 def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
     """Return ``h`` at inputs (d, n), of shape (n,)."""
-    values: Array = weights @ Waves(omega).rows(inputs, 1.0 / np.sqrt(len(omega)))
+    values: Array = weights @ Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
     return np.clip(values, -_MOST, _MOST)
 
 
 def part_waves(part: TrainingData, omega: Array) -> Array:
     """Return the waves of a field at a part of the rows, of shape (2K, n)."""
     inputs = part.inputs.astype(np.float64, copy=False)
-    values: Array = Waves(omega).rows(inputs, 1.0 / np.sqrt(len(omega)))
+    values: Array = Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
     return values
 
 

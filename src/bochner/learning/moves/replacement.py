@@ -239,7 +239,7 @@ def part_products(
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
     """Return C, H and F'Wy of a part of the rows, and write ``F`` to ``fresh``, if it is there."""
     scale = 1.0 / np.sqrt(part.basis.n_waves(len(omega)))
-    F = proposed.rows(part.inputs, scale)
+    F = proposed.features(part.inputs, scale)
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
     if fresh is not None:
         fresh[:] = F

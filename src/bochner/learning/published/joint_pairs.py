@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.waves import trigonometric_rows
 from bochner.learning.moves.base import Info, Moves, StepSizes
 from bochner.learning.moves.precision import LogNormalPrecision
 from bochner.learning.published.laplace import Laplace, laplace, log_likelihood
@@ -145,7 +145,7 @@ class JointPairChain:
         activation = state.beta[2 * m :] @ rows.fixed
         scale = 1.0 / np.sqrt(m)
         for part in rows.blocks(2 * m):
-            Z = trigonometric_rows(rows.inputs[:, part], state.omega, scale)
+            Z = wave_features(rows.inputs[:, part], state.omega, Layout.BY_WAVE, amplitude=scale)
             activation[part] += state.beta[: 2 * m].astype(Z.dtype) @ Z
         return replace(state, activation=activation)
 
@@ -250,7 +250,8 @@ class JointPairChain:
     def _pair(self, state: JointPairState, omega: Array) -> Array:
         """Return cosine and sine of one frequency (d,), of shape (2, n)."""
         scale = 1.0 / np.sqrt(state.n_frequencies)
-        return np.asarray(trigonometric_rows(self.rows.inputs, omega[None], scale), np.float64)
+        Z = wave_features(self.rows.inputs, omega[None], Layout.BY_WAVE, amplitude=scale)
+        return np.asarray(Z, np.float64)
 
     def _approximation(self, columns: Array, offset: Array, precision: float) -> Laplace:
         return laplace(columns, self.rows.target, offset, precision, self.n_newton)

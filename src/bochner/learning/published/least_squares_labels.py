@@ -143,7 +143,7 @@ class LeastSquaresChain:
         touched = basis.touched(index, n_units).ravel()
         columns = (2 * touched[:, None] + np.arange(2)).ravel()
         Z = state.Z.copy()
-        Z[columns] = waves.rows(self.rows.inputs, 1.0 / np.sqrt(basis.n_waves(n_units)))
+        Z[columns] = waves.features(self.rows.inputs, 1.0 / np.sqrt(basis.n_waves(n_units)))
         gram = state.gram.copy()
         sums = (Z @ Z[columns].T).astype(np.float64, copy=False)
         gram[:, columns] = sums

@@ -1,0 +1,114 @@
+r"""The formulas of a wave, for either memory layout: angles, features, and their derivative.
+
+A wave of frequency :math:`\omega`, phase :math:`\theta` and amplitude :math:`r` is the pair of
+features :math:`r \cos(\omega \cdot x + \theta)` and :math:`r \sin(\omega \cdot x + \theta)`.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.scratch import Scratch
+from bochner._numerics.waves import write_waves
+from bochner.sampling import HadamardRows, Matrix
+
+_ANGLES = Scratch()
+
+
+class Layout(Enum):
+    """How inputs and features lie in memory.
+
+    Attributes
+    ----------
+    BY_SAMPLE
+        Inputs (n, d) and features (n, 2m): all cosines of a sample, then all of its sines. Heads
+        and transformers use it.
+    BY_WAVE
+        Inputs (d, n) and features (2m, n): the cosines of a wave for all samples, then its sines.
+        Chains use it, as they replace single waves.
+    """
+
+    BY_SAMPLE = "by sample"
+    BY_WAVE = "by wave"
+
+    def pairs(self, Z: NDArray[Any]) -> NDArray[Any]:
+        """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
+        if self is Layout.BY_SAMPLE:
+            return Z.reshape(len(Z), 2, Z.shape[1] // 2)
+        return Z.reshape(len(Z) // 2, 2, Z.shape[1])
+
+
+def angle_map(omega: Matrix, layout: Layout) -> Callable[[Any], NDArray[Any]]:
+    r"""Return the map from a block of inputs, dense or CSR, to :math:`\omega \cdot x`.
+
+    Angles have shape (n, m) by sample, in memory that the thread's next block overwrites, and
+    (m, n) by wave, in the type of the inputs.
+    """
+    if layout is Layout.BY_WAVE:
+        frequencies = np.asarray(omega)
+        return lambda inputs: frequencies.astype(inputs.dtype, copy=False) @ inputs
+    if isinstance(omega, HadamardRows):
+        return omega.angles
+    transposed = np.ascontiguousarray(omega.T)
+
+    def products(X: Any) -> Array:
+        if not isinstance(X, np.ndarray):
+            product: Array = X @ transposed
+            return product
+        return np.matmul(X, transposed, out=_ANGLES.block(len(X), transposed.shape[1]))
+
+    return products
+
+
+def wave_features(
+    inputs: Any,
+    omega: Matrix,
+    layout: Layout,
+    *,
+    phase: Array | None = None,
+    amplitude: float = 1.0,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Return the features of one block of inputs.
+
+    Parameters
+    ----------
+    inputs : ndarray or CSR matrix of shape (n, d) by sample, ndarray of shape (d, n) by wave
+        Float64; by wave, float32 inputs make float32 features.
+    omega : ndarray or HadamardRows of shape (m, d)
+    layout : Layout
+    phase : ndarray of shape (m,), default=None
+        ``None`` means zero.
+    amplitude : float, default=1.0
+        Common to all waves.
+    out : ndarray in C order, default=None
+        Array to write the features to, of shape (n, 2m) by sample and (2m, n) by wave.
+    """
+    angle = angle_map(omega, layout)(inputs)
+    if layout is Layout.BY_WAVE and phase is not None:
+        angle += phase[:, None].astype(angle.dtype, copy=False)
+        phase = None
+    if out is None:
+        rows, columns = angle.shape
+        shape = (rows, 2 * columns) if layout is Layout.BY_SAMPLE else (2 * rows, columns)
+        out = np.empty(shape, dtype=angle.dtype)
+    write_waves(angle, layout.pairs(out), phase, amplitude)
+    return out
+
+
+def angle_gradient(waves: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
+    r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
+
+    Parameters
+    ----------
+    waves, slope : ndarray of shape (rows, 2, columns)
+        Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta` as :meth:`Layout.pairs`
+        returns them, and derivatives by the features.
+    """
+    angle: NDArray[Any] = waves[:, 0] * slope[:, 1]
+    angle -= waves[:, 1] * slope[:, 0]
+    return angle
