@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel
 
 
 class _Compound(Kernel):
-    """What sums and products share: they are defined where all of their members are."""
+    """The base of kernels made of kernels, defined where all of their members are."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def members(self) -> tuple[Kernel, ...]:
-        """The terms or factors."""
+        """The kernels that this one is made of."""
 
     def check_dim(self, dim: int) -> None:
         for member in self.members:
@@ -109,7 +109,7 @@ class Product(_Compound):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Scaled(Kernel):
+class Scaled(_Compound):
     """A kernel times a number of either sign, written ``factor * kernel``."""
 
     kernel: Kernel
@@ -122,6 +122,10 @@ class Scaled(Kernel):
             object.__setattr__(self, "factor", self.factor * self.kernel.factor)
             object.__setattr__(self, "kernel", self.kernel.kernel)
 
+    @property
+    def members(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
+
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = self.kernel.evaluate(X, Y)
         K *= self.factor
@@ -129,21 +133,6 @@ class Scaled(Kernel):
 
     def diag(self, X: ArrayLike) -> Array:
         return self.factor * self.kernel.diag(X)
-
-    def check_dim(self, dim: int) -> None:
-        self.kernel.check_dim(dim)
-
-    def check_widths(self, left: int, right: int) -> None:
-        self.kernel.check_widths(left, right)
-
-    def right_dim(self, dim: int) -> int:
-        return self.kernel.right_dim(dim)
-
-    def check_inputs(self, X: Any) -> None:
-        self.kernel.check_inputs(X)
-
-    def check_right_inputs(self, Y: Any) -> None:
-        self.kernel.check_right_inputs(Y)
 
     @property
     def is_symmetric(self) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels._base import Kernel
-from bochner.kernels.correlation import Correlation
+from bochner.kernels.base import Kernel
+from bochner.kernels.stationary import Correlation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import (
     Array,
@@ -19,7 +18,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.stationary import Gaussian
 
 
@@ -68,7 +67,7 @@ class ShiftGaussian(Kernel):
         return np.exp(exponent, out=exponent)
 
     def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = check_array(X, dtype=np.float64, input_name="X").shape
+        n_samples, dim = checked_rows(X).shape
         self.check_dim(dim)
         shift = np.full(dim, as_array(self.shift)) / as_array(self.length_scale)
         return np.full(n_samples, np.exp(-0.5 * shift @ shift))
@@ -98,7 +97,7 @@ class _Tilted(Kernel):
         object.__setattr__(self, "beta", as_scalar_or_tuple("beta", self.beta))
 
     def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = check_array(X, dtype=np.float64, input_name="X").shape
+        n_samples, dim = checked_rows(X).shape
         self.check_dim(dim)
         return np.ones(n_samples)
 
@@ -174,17 +173,8 @@ class CoshGaussian(_Tilted):
 
     Parameters
     ----------
-    length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs; one number, or one per input.
-    beta : float or sequence of d floats, default=1.0
-        :math:`\beta`, in the inverse units of the inputs; a number is the same for every input.
-        With zero it is the Gaussian kernel, and symmetric.
-
-    Raises
-    ------
-    ValueError
-        If a length scale is not positive or an entry of ``beta`` not finite; when called, if
-        there is not one number for all inputs or one for each.
+    length_scale, beta : float or sequence of d floats, default=1.0
+        :math:`\ell` and :math:`\beta`, as in :class:`SinhGaussian`, with its errors.
 
     References
     ----------

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, frozen_array
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel, checked_rows
 
 _SHOWN_ENTRIES = 64
+"""Entries of a matrix up to which the repr shows them: some eight lines of text."""
+
 _DIAGONAL_BLOCK = 64
+"""Rows of a block whose Gram matrix is formed for its diagonal: the work per row grows with them,
+the number of calls falls; the result does not change."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,7 +78,7 @@ class Bilinear(Kernel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
-        return Bilinear, (self.kernel, self.left, self._given_right)
+        return Bilinear, (self.kernel, self.left, None if self.right is self.left else self.right)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bilinear):
@@ -92,10 +95,6 @@ class Bilinear(Kernel):
     def __repr__(self) -> str:
         right = "" if self._has_one_matrix else f", {_shown(self.right)}"
         return f"Bilinear({self.kernel!r}, {_shown(self.left)}{right})"
-
-    @property
-    def _given_right(self) -> Array | None:
-        return None if self.right is self.left else self.right
 
     @property
     def is_symmetric(self) -> bool:
@@ -126,7 +125,7 @@ class Bilinear(Kernel):
         return self.kernel._gram(X @ self.left, Y @ self.right)
 
     def diag(self, X: ArrayLike) -> Array:
-        rows: Array = check_array(X, dtype=np.float64, input_name="X")
+        rows = checked_rows(X)
         self.check_dim(rows.shape[1])
         left, right = rows @ self.left, rows @ self.right
         _check_products("X @ left", self.kernel.check_inputs, left)

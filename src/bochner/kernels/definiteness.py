@@ -1,19 +1,51 @@
 """Which locally stationary kernels are positive definite."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner._numerics.limits import NEGLIGIBLE
-from bochner.kernels._base import Kernel
-from bochner.kernels._gaussian_terms import Term, gaussian_terms
+from bochner.kernels.algebra import Product, Scaled, Sum
+from bochner.kernels.anova import Anova
+from bochner.kernels.base import Kernel
+from bochner.kernels.spectral_mixture import SpectralMixture
+from bochner.kernels.stationary import Gaussian
+
+_MOST_TERMS = 256
+"""Terms of a sum beyond which a kernel counts as unknown: each is compared with all of the other
+factor, with a decomposition of order d, so that at twice as many time is four times as long."""
 
 _CLEARLY = 1e-6
+"""Negative eigenvalue, relative to the greatest entry, that refutes: a million roundings."""
+
 _TINY = 1e-290
+"""Least divisor; kernel values that are smaller are not normal numbers any more."""
+
 _STEPS = 40
+"""Points on each side of the centre, for every scale: eight for each factor of ten."""
+
 _DIRECTIONS = 24
+"""Lines through the centre on which two points are looked for; time grows linearly with them."""
+
 _RADII = np.geomspace(1e-8, 1e8, 400)
+"""Distances among which a factor's half-width is looked for, in units of the inputs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    r"""One term, :math:`w \exp(-\Delta^\top C \Delta / 2) \cos(\mu \cdot \Delta)\, R(\Delta)`.
+
+    Here :math:`w > 0` is the ``weight``, :math:`\mu` (d,) the ``mean`` and ``C`` (d, d) the
+    ``covariance``. ``R`` is one if the term ``is_exact``, and otherwise some positive definite
+    function that is one at zero.
+    """
+
+    weight: float
+    mean: Array
+    covariance: Array
+    is_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +119,7 @@ def definiteness(
     which no factor with a heavier tail fulfils, such as a Matérn one. Where it breaks too far out
     for floating point, and where neither condition decides, the answer is not known.
 
-    Parameters
-    ----------
-    envelope, stationary : Kernel
-        Functions of the lag, see :class:`~bochner.kernels.LocallyStationary`.
-    centre : float or tuple of d floats
-    dim : int
-
-    Returns
-    -------
-    verdict : Definiteness
+    The parameters are those of :class:`~bochner.kernels.LocallyStationary`.
     """
     slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
     if all(term.is_exact for term in slow) and _suffices(slow, fast):
@@ -203,3 +226,77 @@ def _worst_pair(K: Array) -> tuple[int, int, float]:
     eigenvalue = np.where(eigenvalue < -_CLEARLY, eigenvalue * greatest, 0.0)
     i, j = np.unravel_index(int(np.argmin(eigenvalue)), K.shape)
     return int(i), int(j), float(eigenvalue[i, j])
+
+
+def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
+    """Return the terms whose sum a positive definite function of the lag is.
+
+    A kernel that is no such sum is one term without a Gaussian.
+    """
+    if isinstance(kernel, Sum):
+        return [term for one in kernel.terms for term in gaussian_terms(one, dim)]
+    if isinstance(kernel, Scaled):
+        return [
+            Term(kernel.factor * term.weight, term.mean, term.covariance, term.is_exact)
+            for term in gaussian_terms(kernel.kernel, dim)
+        ]
+    if isinstance(kernel, Product):
+        found = [_unit(dim)]
+        for factor in kernel.factors:
+            terms = gaussian_terms(factor, dim)
+            found = [one for a, b in product(found, terms) for one in _products(a, b)]
+            if len(found) > _MOST_TERMS:
+                return _unknown(kernel, dim)
+        return found
+    if isinstance(kernel, Gaussian):
+        return [Term(1.0, np.zeros(dim), np.diag(_precisions(kernel, dim)))]
+    if isinstance(kernel, SpectralMixture):
+        factors = kernel.factors()
+        return [
+            Term(weight, np.array(mean), factor @ factor.T)
+            for weight, mean, factor in zip(kernel.weights, kernel.means, factors, strict=True)
+        ]
+    if isinstance(kernel, Anova) and isinstance(kernel.kernel, Gaussian):
+        return _interactions(kernel, _precisions(kernel.kernel, dim))
+    return _unknown(kernel, dim)
+
+
+def _unit(dim: int) -> Term:
+    return Term(1.0, np.zeros(dim), np.zeros((dim, dim)))
+
+
+def _unknown(kernel: Kernel, dim: int) -> list[Term]:
+    weight = float(kernel.diag(np.zeros((1, dim)))[0])
+    return [Term(weight, np.zeros(dim), np.zeros((dim, dim)), is_exact=False)]
+
+
+def _precisions(kernel: Gaussian, dim: int) -> Array:
+    return np.broadcast_to(1.0 / as_array(kernel.length_scale) ** 2, dim)
+
+
+def _products(a: Term, b: Term) -> list[Term]:
+    """Return the product of two terms, that of two cosines being a sum."""
+    weight, covariance = a.weight * b.weight, a.covariance + b.covariance
+    is_exact = a.is_exact and b.is_exact
+    if not (a.mean.any() and b.mean.any()):
+        return [Term(weight, a.mean + b.mean, covariance, is_exact)]
+    return [
+        Term(0.5 * weight, mean, covariance, is_exact)
+        for mean in (a.mean + b.mean, a.mean - b.mean)
+    ]
+
+
+def _interactions(kernel: Anova, precisions: Array) -> list[Term]:
+    """Return a Gaussian for every set of inputs that may interact."""
+    dim = len(precisions)
+    inclusion = np.broadcast_to(kernel.inclusion, dim)
+    choices = [[p for p in (0.0, 1.0) if (pi if p else 1.0 - pi) > 0.0] for pi in inclusion]
+    if np.prod([len(choice) for choice in choices]) > _MOST_TERMS:
+        return _unknown(kernel, dim)
+    sets = [np.array(chosen) for chosen in product(*choices)]
+    sets = [chosen for chosen in sets if kernel.constant or chosen.any()]
+    weights = [float(np.prod(np.where(s > 0, inclusion, 1.0 - inclusion))) for s in sets]
+    return [
+        Term(weight / sum(weights), np.zeros(dim), np.diag(chosen * precisions))
+        for weight, chosen in zip(weights, sets, strict=True)
+    ]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_positive_scalar
-from bochner.kernels.metrics import Metric
-from bochner.kernels.profiled import Profiled
+from bochner.kernels.profiled import Metric, Profiled
 
 
 @dataclass(frozen=True, slots=True)

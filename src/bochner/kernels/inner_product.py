@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.kernels._fields import as_degree, as_finite_scalar
 from bochner.kernels.domains import NonNegative
-from bochner.kernels.metrics import Metric
-from bochner.kernels.profiled import Profiled
+from bochner.kernels.profiled import Metric, Profiled, as_degree, as_finite_scalar
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels._base import Kernel
 from bochner.kernels.algebra import Product, Scaled, Sum
 from bochner.kernels.anova import Anova
-from bochner.kernels.correlation import Correlation
+from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.definiteness import Definiteness, definiteness
 from bochner.kernels.spectral_mixture import SpectralMixture
+from bochner.kernels.stationary import Correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class LocallyStationary(Kernel):
         return K
 
     def diag(self, X: ArrayLike) -> Array:
-        rows: Array = check_array(X, dtype=np.float64, input_name="X")
+        rows = checked_rows(X)
         self.check_dim(rows.shape[1])
         origin = np.zeros((1, rows.shape[1]))
         amplitude = self.envelope.evaluate(rows - as_array(self.centre), origin)
@@ -93,29 +92,10 @@ class LocallyStationary(Kernel):
     def positive_definite(self, dim: int) -> Definiteness:
         r"""Return what is known of the positive definiteness on ``dim`` inputs, with the reason.
 
-        It is proven for envelopes of terms :math:`w_q e^{-u^\top \Sigma_q u / 2} \cos(m_q \cdot u)`
-        and stationary factors that are sums of terms :math:`e^{-\delta^\top S_r \delta / 2}` times
-        positive definite functions, if every :math:`T = S_r - \Sigma_q / 4` is positive
-        semidefinite and, among terms of one :math:`\Sigma_q`, the sum of
-        :math:`w_q e^{m_q^\top T^{-1} m_q / 8}`
-        over those with a mean is at most the weight of those without. Of two Gaussians
-        :math:`S - \Sigma / 4` decides. It is refuted by two points with
-
-        .. math:: \kappa_1(u)\, |\kappa_s(\delta)| > \kappa_s(0)
-                  \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}
-
-        or where :math:`\kappa_1 < 0`; that both factors are positive definite and
-        :math:`\kappa_1 \geq 0` is not enough. The derivation is in
-        ``bochner/kernels/definiteness.py``.
-
-        Parameters
-        ----------
-        dim : int
-
-        Returns
-        -------
-        verdict : Definiteness
-            ``holds`` is True, False or None, which means that it is not known.
+        With two Gaussians, of precisions :math:`\Sigma` of the envelope and :math:`S` of the
+        stationary factor, the kernel is positive definite exactly if :math:`S - \Sigma / 4` is
+        positive semidefinite. The conditions for other factors, a sufficient and a necessary one,
+        and their derivation are in ``bochner/kernels/definiteness.py``.
 
         Examples
         --------

@@ -1,14 +1,12 @@
 """Sums of waves whose amplitudes vary with the inputs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, row_blocks
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class ModulatedWaves(Kernel):
                 raise ValueError(f"{name} must have shape {expected[name]}, got {array.shape}.")
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite.")
-            object.__setattr__(self, name, _tuples(array.tolist()))
+            object.__setattr__(self, name, nested_tuples(array.tolist()))
         if not (weights > 0).all():
             raise ValueError("weights must be positive.")
 
@@ -94,7 +92,7 @@ class ModulatedWaves(Kernel):
         return self._features(X) @ self._features(Y).T
 
     def diag(self, X: ArrayLike) -> Array:
-        checked: Array = check_array(X, dtype=np.float64, input_name="X")
+        checked = checked_rows(X)
         self.check_dim(checked.shape[1])
         diagonal = np.empty(len(checked))
         for rows in row_blocks(len(checked), 8 * len(self.weights)):
@@ -115,7 +113,3 @@ class ModulatedWaves(Kernel):
         angle = X @ np.asarray(self.frequencies).T
         scaled = np.sqrt(np.asarray(self.weights)) * self.amplitudes(X)
         return np.concatenate([scaled * np.cos(angle), scaled * np.sin(angle)], axis=1)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

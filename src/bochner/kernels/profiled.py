@@ -1,16 +1,48 @@
-"""Kernels that are functions of one number per pair of inputs."""
+"""Kernels that are functions of one number for each pair of inputs."""
 
 from abc import abstractmethod
+from enum import Enum, unique
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
+from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.domains import Domain, RealSpace
-from bochner.kernels.metrics import Metric
+
+
+@unique
+class Metric(Enum):
+    """A distance or the inner product of two inputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.kernels import Metric
+    >>> X, Y = np.array([[0.0, 1.0]]), np.array([[3.0, 5.0]])
+    >>> [float(metric.pairs(X, Y)[0, 0]) for metric in Metric]
+    [5.0, 7.0, 5.0]
+    """
+
+    EUCLIDEAN = "euclidean"
+    CITY_BLOCK = "cityblock"
+    INNER_PRODUCT = "inner product"
+
+    def pairs(self, X: Array, Y: Array) -> Array:
+        """Return a new array (n, n2) of the number for every row of ``X`` and of ``Y``.
+
+        Distances are in the units of the inputs, inner products in their squares.
+        """
+        values: Array = X @ Y.T if self is Metric.INNER_PRODUCT else cdist(X, Y, self.value)
+        return values
+
+    def own(self, X: Array) -> Array:
+        """Return the number of every row with itself, of shape (n,)."""
+        square: Array = np.einsum("ij,ij->i", X, X)
+        return square if self is Metric.INNER_PRODUCT else np.zeros(len(X))
 
 
 class Profiled(Kernel):
@@ -31,19 +63,13 @@ class Profiled(Kernel):
 
     @abstractmethod
     def profile(self, t: Array) -> Array:
-        """Return a new array of kernel values for distances or inner products of any shape.
-
-        Parameters
-        ----------
-        t : ndarray
-            Values of :attr:`metric`; left as it is.
-        """
+        """Return a new array of kernel values for values of :attr:`metric`, of any shape."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.profile(self.metric.pairs(X, Y))
 
     def diag(self, X: ArrayLike) -> Array:
-        rows: Array = check_array(X, dtype=np.float64, input_name="X")
+        rows = checked_rows(X)
         self.check_inputs(rows)
         return self.profile(self.metric.own(rows))
 
@@ -52,3 +78,21 @@ class Profiled(Kernel):
 
     def check_inputs(self, X: Any) -> None:
         self.domain.check(X)
+
+
+def as_finite_scalar(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    if not np.isfinite(float(value)):
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    return float(value)
+
+
+def as_degree(value: Any) -> int:
+    """Return a polynomial's degree as a positive int."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"degree must be a positive whole number, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"degree must be at least 1, got {value!r}.")
+    return int(value)

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.kernels._base import Kernel
+from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
 _MISMATCH = (
     "covariances must have shape (Q, d, d), (Q, d) or (Q,) with Q = {q} components and d = {d} "
@@ -58,7 +57,7 @@ class SpectralMixture(Kernel):
         covariances = np.asarray(self.covariances, dtype=np.float64)
         _check_mixture(weights, means, covariances)
         for name, value in (("weights", weights), ("means", means), ("covariances", covariances)):
-            object.__setattr__(self, name, _nested_tuple(value.tolist()))
+            object.__setattr__(self, name, nested_tuples(value.tolist()))
 
     @property
     def dim(self) -> int:
@@ -93,8 +92,7 @@ class SpectralMixture(Kernel):
         return K
 
     def diag(self, X: ArrayLike) -> Array:
-        n_samples = len(check_array(X, dtype=np.float64, input_name="X"))
-        return np.full(n_samples, float(np.sum(self.weights)))
+        return np.full(len(checked_rows(X)), float(np.sum(self.weights)))
 
     def check_dim(self, dim: int) -> None:
         if dim != self.dim:
@@ -125,7 +123,3 @@ def _check_mixture(weights: Array, means: Array, covariances: Array) -> None:
         least = np.asarray(np.linalg.eigvalsh(covariances), dtype=np.float64)
     if (least < -1e-10 * np.abs(covariances).max(initial=0.0)).any():
         raise ValueError("covariances must be positive semi-definite.")
-
-
-def _nested_tuple(value: Any) -> Any:
-    return tuple(map(_nested_tuple, value)) if isinstance(value, list) else value

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_positive_scalar
-from bochner.kernels._fields import as_degree
 from bochner.kernels.domains import NORM_TOLERANCE, UnitSphere
-from bochner.kernels.metrics import Metric
-from bochner.kernels.profiled import Profiled
+from bochner.kernels.profiled import Metric, Profiled, as_degree
 
 
 @dataclass(frozen=True, slots=True)

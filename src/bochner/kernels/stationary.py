@@ -1,23 +1,58 @@
 """Stationary, positive definite kernels in closed form."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kve
 
-from bochner._numerics.arrays import Array, as_positive_scalar
-from bochner.kernels.correlation import Correlation
+from bochner._numerics.arrays import (
+    Array,
+    LengthScale,
+    as_array,
+    as_positive,
+    as_positive_scalar,
+    check_dim,
+)
+from bochner.kernels.base import Kernel, checked_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation(Kernel):
+    """The base of kernels of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of d floats, default=1.0
+        Length scale in the units of the inputs; one number, or one per input.
+    """
+
+    length_scale: LengthScale = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
+
+    @abstractmethod
+    def correlation(self, X: Array, Y: Array) -> Array:
+        """Return a new array of kernel values for rows already divided by the length scale."""
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.correlation(X / as_array(self.length_scale), Y / as_array(self.length_scale))
+
+    def diag(self, X: ArrayLike) -> Array:
+        return np.ones(len(checked_rows(X)))
+
+    def check_dim(self, dim: int) -> None:
+        check_dim("length_scale", self.length_scale, dim)
 
 
 @dataclass(frozen=True, slots=True)
 class Gaussian(Correlation):
     r"""The Gaussian kernel, :math:`k(\Delta) = \exp(-\|\Delta / \ell\|_2^2 / 2)`.
 
-    Parameters
-    ----------
-    length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -39,10 +74,7 @@ class Laplacian(Correlation):
     A function of the city-block distance, it is a product over inputs; the function of the
     Euclidean distance is :class:`Exponential`.
 
-    Parameters
-    ----------
-    length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -63,10 +95,7 @@ class Exponential(Correlation):
 
     The same as :class:`Matern` with ``nu=0.5``.
 
-    Parameters
-    ----------
-    length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -91,7 +120,7 @@ class Matern(Correlation):
     Parameters
     ----------
     length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+        :math:`\ell` as in :class:`Correlation`.
     nu : float, default=1.5
         Smoothness, positive; draws are differentiable ``ceil(nu) - 1`` times, and the kernel
         tends to :class:`Gaussian` as ``nu`` grows.
@@ -121,10 +150,7 @@ class Matern(Correlation):
 class Cauchy(Correlation):
     r"""The Cauchy kernel, :math:`k(\Delta) = \prod_i 1 / (1 + \Delta_i^2/\ell_i^2)`.
 
-    Parameters
-    ----------
-    length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -152,7 +178,7 @@ class RationalQuadratic(Correlation):
     Parameters
     ----------
     length_scale : float or sequence of d floats, default=1.0
-        :math:`\ell`, in the units of the inputs.
+        :math:`\ell` as in :class:`Correlation`.
     alpha : float, default=1.0
         Positive; small values mix many length scales, and the kernel tends to
         :class:`Gaussian` as it grows.
@@ -179,6 +205,11 @@ class RationalQuadratic(Correlation):
 
 
 _DEBYE_FROM = 30.0
+"""Smoothness from which Debye's expansion serves: its error falls like nu**-4, 1e-8 here; at 60
+Bessel's function overflows at lags that count."""
+
+_SMALLEST = 1e-100
+"""Stand-in for a lag of zero, where the logarithm has none; its powers do not underflow."""
 
 
 def matern_profile(u: Array, nu: float) -> Array:
@@ -194,7 +225,7 @@ def matern_profile(u: Array, nu: float) -> Array:
     if nu == 2.5:
         return (1.0 + u + u * u / 3.0) * np.exp(-u)
     if nu > _DEBYE_FROM:
-        v = np.maximum(u, 1e-100)
+        v = np.maximum(u, _SMALLEST)
         log_bessel = _log_bessel_debye(v, nu)
     else:
         # Below this floor K_nu overflows, and the kernel is one to rounding.

@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from bochner._numerics.arrays import LengthScale
-from bochner.kernels._base import Kernel
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
-from bochner.kernels.correlation import Correlation
+from bochner.kernels.base import Kernel
 from bochner.kernels.distance import TL1, DeltaGaussian
 from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Cauchy,
+    Correlation,
     Exponential,
     Gaussian,
     Laplacian,
@@ -68,20 +68,9 @@ the latter times ``dim ** 3``.
 def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
     """Return the function from a length scale to the kernel called ``name``.
 
-    Parameters
-    ----------
-    name : str
-    also : iterable of str
-        Names that mean something to the caller, to be suggested too.
+    The names in ``also``, which mean something to the caller, are suggested too by the
+    ``ValueError`` for an unknown name or a kernel that is not made from a length scale.
 
-    Raises
-    ------
-    ValueError
-        If no kernel has that name, with the nearest suggested, or it is not made from a
-        length scale.
-
-    Examples
-    --------
     >>> from bochner.kernels import named_kernel
     >>> named_kernel("matern52")(0.3)
     Matern(length_scale=0.3, nu=2.5)
@@ -106,25 +95,12 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
 def kernel_called(
     name: str, dim: int, length_scale: LengthScale | Callable[[], LengthScale] = 1.0
 ) -> Kernel:
-    """Return the kernel called ``name``.
+    """Return the kernel called ``name`` for ``dim`` inputs.
 
-    Parameters
-    ----------
-    name : str
-        A key of ``NAMED_KERNELS`` or ``KERNELS_BY_DIMENSION``.
-    dim : int
-        Number of inputs.
-    length_scale : float, sequence of d floats or callable, default=1.0
-        In the units of the inputs, or a function of no arguments that returns it; left alone if
-        the kernel is made from the number of inputs.
+    The length scale, in the units of the inputs, may be a function without arguments that returns
+    it; it is called only if the kernel has one. An unknown name raises ``ValueError``, which
+    suggests the nearest.
 
-    Raises
-    ------
-    ValueError
-        If no kernel has that name; the nearest name is suggested.
-
-    Examples
-    --------
     >>> from bochner.kernels import kernel_called
     >>> kernel_called("gaussian", 2, 0.5), kernel_called("tanh", 4)
     (Gaussian(length_scale=0.5), Tanh(scale=0.25, offset=1.0))

@@ -1,6 +1,6 @@
-"""What a kernel is.
+"""The base class of kernels.
 
-Its operators import the algebra where they use it, since that is made of kernels itself.
+Its operators import the algebra inside the methods, since algebra is made of kernels itself.
 """
 
 from abc import ABC, abstractmethod
@@ -14,12 +14,22 @@ from sklearn.utils import check_array
 from bochner._numerics.arrays import Array, row_blocks
 
 
+def checked_rows(X: ArrayLike) -> Array:
+    """Return rows as a finite two-dimensional float64 array."""
+    rows: Array = check_array(X, dtype=np.float64, input_name="X")
+    return rows
+
+
+def nested_tuples(value: Any) -> Any:
+    """Return nested lists as tuples, which are hashable."""
+    return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
+
+
 class Kernel(ABC):
     """A function of two inputs, evaluated exactly on arrays.
 
     Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
-    ``+``, ``-`` and ``*``, and know nothing of their spectra:
-    :func:`bochner.spectral_measure` does.
+    ``+``, ``-`` and ``*``. :func:`bochner.spectral_measure` returns their spectra.
     """
 
     __slots__ = ()
@@ -44,7 +54,7 @@ class Kernel(ABC):
             If an input is not a finite two-dimensional array, or the kernel is not defined on
             rows of these widths or on some row.
         """
-        left: Array = check_array(X, dtype=np.float64, input_name="X")
+        left = checked_rows(X)
         right: Array = left if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
         self.check_widths(left.shape[1], right.shape[1])
         self.check_inputs(left)
@@ -72,13 +82,7 @@ class Kernel(ABC):
         """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
 
     def check_widths(self, left: int, right: int) -> None:
-        """Raise ``ValueError`` unless the kernel is defined on ``k(x, y)`` of these widths.
-
-        Parameters
-        ----------
-        left, right : int
-            Numbers of columns of the left and of the right argument.
-        """
+        """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""
         if left != right:
             raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
         self.check_dim(left)
@@ -93,17 +97,11 @@ class Kernel(ABC):
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, d)
-            Finite; rows of the left argument.
+            Finite rows of the left argument.
         """
 
     def check_right_inputs(self, Y: Any) -> None:
-        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument.
-
-        Parameters
-        ----------
-        Y : ndarray or CSR matrix of shape (n2, d2)
-            Finite.
-        """
+        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
         self.check_inputs(Y)
 
     @property
