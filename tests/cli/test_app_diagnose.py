@@ -65,7 +65,7 @@ def test_the_output_is_the_diagnosis(good, kernel):
     spectrum = found.spectrum
     for part in (
         f"kernel {found.kernel!r}",
-        "rows 150 of 150, with 6 inputs domain all rows are in it symmetric yes",
+        "rows 150 of 150, with 6 inputs domain contains all rows symmetric yes",
         f"definiteness {spectrum.definiteness} on these rows",
         f"eigenvalues {spectrum.n_positive} positive, {spectrum.n_negative} negative,",
         f"effective rank {spectrum.effective_rank:.3g}; {spectrum.rank_99} eigenvalues",
@@ -81,7 +81,7 @@ def test_the_output_is_the_diagnosis(good, kernel):
 
 def test_a_negative_part_is_shown(good):
     assert "indefinite on these rows" in flat(good, "delta_gaussian")
-    assert "negative part 0.5 of the sum of all sizes" in flat(good, "delta_gaussian")
+    assert "negative part 0.5 of the sum of absolute values" in flat(good, "delta_gaussian")
 
 
 @pytest.mark.parametrize("kernel", ["shift_gaussian", "sinh_gaussian", "cosh_gaussian"])
@@ -91,8 +91,8 @@ def test_an_asymmetric_kernel_has_features_and_advice(good, kernel):
     rows = np.random.default_rng(0).permutation(len(inputs))
     found = diagnose(kernel, inputs[rows], random_state=0)
     for part in (
-        f"symmetric no, the asymmetric part is {found.asymmetry:.3g} of the whole",
-        f"{found.singular_values.rank_99} singular values make 99 % of their sum",
+        f"symmetric no; the asymmetric part has {found.asymmetry:.3g} of the Frobenius norm",
+        f"{found.singular_values.rank_99} singular values make up 99 % of their sum",
         "measure complex (polar), closed form",
         "over pairs of distinct rows in either order",
         found.advice,
@@ -122,7 +122,7 @@ def test_a_row_outside_the_domain_is_reported(tmp_path):
     # The middle row is the mean of both columns, which no norm makes one.
     path = write(pd.DataFrame({"a": [-1.0, 0.0, 1.0], "y": [0.0, 1.0, 2.0]}), tmp_path / "t.csv")
     output = flat(path, "ntk")
-    assert "domain 1 of the 3 rows looked at are outside it" in output
+    assert "domain 1 of the 3 examined rows are outside" in output
     assert "Normalizer" in output
     assert "eigenvalues" not in output
 

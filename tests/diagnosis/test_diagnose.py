@@ -119,7 +119,7 @@ def test_rows_outside_the_domain_are_no_error():
     assert "row 3 has norm 2" in found.domain_message
     assert "Normalizer" in found.advice
     assert found.symmetric is found.spectrum is found.features is None
-    assert "3 of the 120 rows looked at are outside" in str(found)
+    assert "3 of the 120 examined rows are outside" in str(found)
     assert diagnosis(kernels.NTK(), Normalizer().fit_transform(rows)).in_domain
 
 
@@ -223,17 +223,25 @@ def test_values_in_single_precision():
 
 
 ADVICE = {
-    "definite": (kernels.Gaussian(2.0), X, "Positive definite: FourierFeatures(kernel)"),
+    "definite": (kernels.Gaussian(2.0), X, "Positive definite: use FourierFeatures(kernel)"),
     "indefinite": (kernels.DeltaGaussian(), X, "Indefinite: KreinRidge(kernel)"),
     "negative": (-1.0 * kernels.Gaussian(), X, "Negative semidefinite: KreinRidge(kernel)"),
     "signed": (kernels.NTK(), SPHERE, "but a signed measure: KreinRidge(kernel)"),
-    "function": (ones, X, 'Nothing is known of its spectrum: KreinRidge(kernel, weights="'),
+    "function": (
+        ones,
+        X,
+        'The spectral measure of a function is unknown: use KreinRidge(kernel, weights="',
+    ),
     "discontinuous": (kernels.Radial(step), X, 'KreinRidge(kernel.__call__, weights="least_'),
-    "no measure": (Overlap(), SPHERE, "Without a measure: KreinRidge(kernel, weights="),
-    "low rank": (difference, 40.0 * X, "4 eigenvalues make 99 % of the spectrum: bochner.base"),
-    "weights": (kernels.Exponential(9.0), X, 'weights="least_squares" lowers the error at 32'),
+    "no measure": (Overlap(), SPHERE, "Without a measure, use KreinRidge(kernel, weights="),
+    "low rank": (difference, 40.0 * X, "4 eigenvalues make up 99 % of the spectrum: bochner.base"),
+    "weights": (kernels.Exponential(9.0), X, 'weights="least_squares" lowers the error with 32'),
     "high error": (kernels.Laplacian(1.5), X, "at best: use more."),
-    "high rank": (kernels.Laplacian(0.05), X, "of 120 rows: the kernel hardly relates one row"),
+    "high rank": (
+        kernels.Laplacian(0.05),
+        X,
+        "for 120 rows: kernel values of different rows are close",
+    ),
 }
 
 
@@ -270,8 +278,8 @@ def test_the_page_shows_what_was_found():
         "rows 120 of 120, with 4 inputs",
         "symmetric yes",
         f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, {spectrum.n_zero} zero",
-        "negative part 0.5 of the sum of all sizes",
-        f"{spectrum.rank_99} eigenvalues make 99 %",
+        "negative part 0.5 of the sum of absolute values",
+        f"{spectrum.rank_99} eigenvalues make up 99 %",
         "measure signed, designed",
         "features total variation max error predicted sampled least squares",
         found.advice,

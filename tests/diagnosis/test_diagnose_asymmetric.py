@@ -128,7 +128,7 @@ def test_singular_values_are_those_of_the_exact_matrix():
     assert found.spectrum.effective_rank == 0.0
     assert found.singular_values.effective_rank == pytest.approx(2.0)
     assert found.singular_values.rank_99 == 2
-    assert "2; 2 singular values make 99 %" in " ".join(str(found).split())
+    assert "2; 2 singular values make up 99 %" in " ".join(str(found).split())
     assert diagnosis(kernels.Gaussian()).singular_values is None
 
 
@@ -147,14 +147,17 @@ def test_a_domain_holds_for_either_argument():
 
 LOW_RANK = np.array([[1.0, 4.0], [0.0, 1.0]])
 ADVICE = {
-    "closed form": (kernels.ShiftGaussian(2.0, 0.5), "Asymmetric: FourierFeatures(kernel) makes"),
-    "numerical": (kernels.Stationary(late), "KreinRidge takes symmetric kernels only: kernel.sym"),
+    "closed form": (kernels.ShiftGaussian(2.0, 0.5), "Asymmetric: FourierFeatures(kernel) returns"),
+    "numerical": (
+        kernels.Stationary(late),
+        "KreinRidge takes symmetric kernels only: use kernel.sym",
+    ),
     "two-sided": (MEASURES["mapped"][0], "AsymmetricKernelRidge(kernel) learns"),
-    "even": (kernels.Stationary(even), "Symmetric on these rows, though the kernel does not say"),
-    "function": (function, 'FourierFeatures(kernel, weights="least_squares") makes features'),
+    "even": (kernels.Stationary(even), "Symmetric on these rows, but the kernel is not declared"),
+    "function": (function, 'FourierFeatures(kernel, weights="least_squares") returns features'),
     "low rank": (
         lambda A, B: 100.0 * A @ LOW_RANK @ B.T,
-        "2 singular values make 99 % of the spectrum: bochner.baselines.AsymmetricNystroem(",
+        "2 singular values make up 99 % of the spectrum: bochner.baselines.AsymmetricNystroem(",
     ),
 }
 

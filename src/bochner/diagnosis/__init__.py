@@ -1,4 +1,4 @@
-"""What a kernel is on given data, and what to do with it."""
+"""Analysis of a kernel on given data, and advice on which estimator to use."""
 
 from bochner.diagnosis.diagnosis import Diagnosis, diagnose
 from bochner.diagnosis.errors import FeatureErrors, Features

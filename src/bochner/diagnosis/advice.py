@@ -1,4 +1,4 @@
-"""From what a kernel is to what to use."""
+"""Advice on which estimator to use, from the facts of a diagnosis."""
 
 from __future__ import annotations
 
@@ -8,74 +8,69 @@ from bochner.kernels import Kernel
 
 if TYPE_CHECKING:
     from bochner.diagnosis.diagnosis import Diagnosis
-    from bochner.diagnosis.errors import FeatureErrors, Features
+    from bochner.diagnosis.errors import Features
 
-_POOR = 0.05
+# Relative error of features above which a better approximation is suggested.
+_POOR_ERROR = 0.05
+
+# Ratio of errors from which on least-squares weights are suggested: half of the sampled error,
+# which would otherwise take four times as many features.
 _MUCH_BETTER = 0.5
-_NEARLY_ALL = 0.5
+
+# Effective rank per row above which few features cannot represent the kernel.
+_NEARLY_FULL_RANK = 0.5
 
 
 def advise(diagnosis: Diagnosis) -> str:
     """Return what to use, in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
-    return " ".join(filter(None, (_what_to_use(diagnosis), _what_to_do_better(diagnosis))))
+    return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
 
 
 def _what_to_use(diagnosis: Diagnosis) -> str:
     spectrum, features = diagnosis.spectrum, diagnosis.features
     assert spectrum is not None
     assert features is not None
-    says_not = isinstance(diagnosis.kernel, Kernel) and not diagnosis.kernel.is_symmetric
-    if says_not or not diagnosis.symmetric:
-        return _for_both_sides(diagnosis, features)
+    declared = not isinstance(diagnosis.kernel, Kernel) or diagnosis.kernel.is_symmetric
+    if not (declared and diagnosis.symmetric):
+        return _for_both_arguments(diagnosis, features, declared)
     if features.measure == "none":
         return _without_a_measure(diagnosis.kernel, features)
     if features.positive:
         return (
-            "Positive definite: FourierFeatures(kernel) before any linear model, or "
+            "Positive definite: use FourierFeatures(kernel) before any linear model, or "
             "KreinRidge(kernel)."
         )
     if spectrum.n_negative:
         return (
             f"{spectrum.definiteness.capitalize()}: KreinRidge(kernel) learns in the kernel's "
-            f"Krein space; KreinRidge(kernel, associated=True), or a linear SVM on "
-            f"FourierFeatures(kernel), in the associated Hilbert space."
+            f"Krein space. To learn in the associated Hilbert space, use KreinRidge(kernel, "
+            f"associated=True), or a linear SVM on FourierFeatures(kernel)."
         )
     return (
-        "No negative eigenvalue on these rows, but a signed measure: KreinRidge(kernel) heeds the "
-        "signs of the features; a linear model on FourierFeatures(kernel) ignores them, and "
-        "learns with another kernel."
+        "No negative eigenvalue on these rows, but a signed measure: KreinRidge(kernel) uses the "
+        "signs of the features; a linear model on FourierFeatures(kernel) ignores them, so it "
+        "learns with a different kernel."
     )
 
 
-def _for_both_sides(diagnosis: Diagnosis, features: Features) -> str:
+def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
     """Return what to use for a kernel whose two arguments have different features."""
     name = "kernel.__call__" if features.refused else "kernel"
     known = features.measure != "none"
     arguments = name if known else f'{name}, weights="least_squares"'
-    said = (
-        f"{_what_differs(diagnosis)}: FourierFeatures({arguments}) makes features of both "
-        f"arguments, with transform and transform_right; AsymmetricKernelRidge({arguments}) learns "
-        f"from rows or from pairs of rows; {_what_krein_ridge_takes(diagnosis)}"
+    finding = "Asymmetric"
+    if diagnosis.symmetric:
+        finding = "Symmetric on these rows, but the kernel is not declared symmetric"
+    even = "(kernel(X, Y) + kernel(Y, X).T) / 2" if declared else "kernel.symmetrised"
+    advice = (
+        f"{finding}: FourierFeatures({arguments}) returns features of both arguments, by "
+        f"transform and transform_right; AsymmetricKernelRidge({arguments}) learns from rows or "
+        f"from pairs of rows. KreinRidge takes symmetric kernels only: use {even} if the order of "
+        f"the arguments does not matter."
     )
-    return " ".join(filter(None, (said, features.reason)))
-
-
-def _what_differs(diagnosis: Diagnosis) -> str:
-    if not diagnosis.symmetric:
-        return "Asymmetric"
-    return "Symmetric on these rows, though the kernel does not say that it always is"
-
-
-def _what_krein_ridge_takes(diagnosis: Diagnosis) -> str:
-    kernel = diagnosis.kernel
-    says_so = isinstance(kernel, Kernel) and not kernel.is_symmetric
-    even = "kernel.symmetrised" if says_so else "(kernel(X, Y) + kernel(Y, X).T) / 2"
-    return (
-        f"KreinRidge takes symmetric kernels only: {even}, if the order of the arguments does not "
-        f"matter."
-    )
+    return " ".join(filter(None, (advice, features.reason)))
 
 
 def _without_a_measure(kernel: object, features: Features) -> str:
@@ -84,49 +79,45 @@ def _without_a_measure(kernel: object, features: Features) -> str:
         f'KreinRidge({name}, weights="least_squares"), or FourierFeatures with the same arguments'
     )
     if isinstance(kernel, Kernel):
-        return f"{features.reason} Without a measure: {fitted}."
+        return f"{features.reason} Without a measure, use {fitted}."
     return (
-        f"Nothing is known of its spectrum: {fitted}; or Radial(function) or DotProduct(function), "
-        f"if it depends on the distance or the inner product alone."
+        f"The spectral measure of a function is unknown: use {fitted}. If it depends only on the "
+        f"distance or the inner product, use Radial(function) or DotProduct(function)."
     )
 
 
-def _what_to_do_better(diagnosis: Diagnosis) -> str:
-    """Return a way to a lower error, where that of the features is poor."""
+def _how_to_improve(diagnosis: Diagnosis) -> str:
+    """Return how to lower the error of the features, where it is high."""
     features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
     assert ranks is not None
     assert features is not None
-    if ranks.effective_rank > _NEARLY_ALL * diagnosis.n_rows >= 1.0:
+    if ranks.effective_rank > _NEARLY_FULL_RANK * diagnosis.n_rows >= 1.0:
         return (
-            f"The effective rank is {ranks.effective_rank:.3g} of {diagnosis.n_rows} rows: the "
-            f"kernel hardly relates one row to another, and few features cannot follow it; a "
-            f"longer length scale, or scaled inputs, would change that."
+            f"The effective rank is {ranks.effective_rank:.3g} for {diagnosis.n_rows} rows: kernel "
+            f"values of different rows are close to zero, and few features cannot represent them. "
+            f"Use a longer length scale, or scale the inputs."
         )
     tried = features.fitted
     if tried is None or tried.least_squares_error is None:
         return ""
     sampled, fitted = tried.sampled_error, tried.least_squares_error
-    if (fitted if sampled is None else sampled) <= _POOR:
+    if (fitted if sampled is None else sampled) <= _POOR_ERROR:
         return ""
-    better = sampled is not None and fitted < _MUCH_BETTER * sampled
-    first = f'weights="least_squares" lowers the error {_change(tried)}.' if better else ""
-    if fitted <= _POOR:
+    first = ""
+    if sampled is not None and fitted < _MUCH_BETTER * sampled:
+        first = (
+            f'weights="least_squares" lowers the error with {tried.n_components} features from '
+            f"{sampled:.2g} to {fitted:.2g}."
+        )
+    if fitted <= _POOR_ERROR:
         return first
+    second = f"The error with {tried.n_components} features is {fitted:.2g} at best: use more."
     if ranks.rank_99 <= tried.n_components:
         values, name = "singular values", "AsymmetricNystroem"
         if diagnosis.symmetric:
             values, name = "eigenvalues", "KreinNystroem"
         second = (
-            f"{ranks.rank_99} {values} make 99 % of the spectrum: bochner.baselines."
-            f"{name}(kernel, n_components={tried.n_components}) may do better."
+            f"{ranks.rank_99} {values} make up 99 % of the spectrum: bochner.baselines."
+            f"{name}(kernel, n_components={tried.n_components}) may have a lower error."
         )
-    else:
-        second = f"The error at {tried.n_components} features is {fitted:.2g} at best: use more."
     return " ".join(filter(None, (first, second)))
-
-
-def _change(tried: FeatureErrors) -> str:
-    return (
-        f"at {tried.n_components} features from {tried.sampled_error:.2g} to "
-        f"{tried.least_squares_error:.2g}"
-    )

@@ -1,4 +1,4 @@
-"""The diagnosis of a kernel on data."""
+"""The diagnosis of a kernel on given data."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,38 +24,43 @@ from bochner.features.length_scales import resolve_kernel
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 
+# Rows examined: the eigenvalues of their Gram matrix take about half a second. Twice as many take
+# eight times as long.
 MOST_ROWS = 1000
+
+# Share of rows held out to measure errors on, where there are enough rows to split: two held-out
+# rows make one pair.
 _HELD_OUT_SHARE = 0.25
 _FEWEST_TO_SPLIT = 8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis:
-    """What a kernel is on given data; shown as a table.
+    """The properties of a kernel on given data; its repr is a table.
 
     Attributes
     ----------
     kernel : Kernel or callable
     n_samples, n_rows, dim : int
-        Numbers of rows of the data, of those looked at, and of inputs.
+        Number of rows of the data, of examined rows, and of inputs.
     in_domain : bool
-        Whether the kernel is defined on all rows. If not, what follows is ``None``.
+        Whether the kernel is defined on all rows. If not, the attributes below are ``None``.
     domain_message : str
-        Which row is outside and the way out; empty if none is.
+        Which row is outside of the domain and what to do; empty if none is.
     n_outside : int
-        How many of the rows looked at are outside.
+        Number of examined rows outside of the domain.
     symmetric : bool or None
         Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
     asymmetry : float or None
-        The asymmetric part's Frobenius norm relative to that of the Gram matrix, 0 to 1.
+        Frobenius norm of the asymmetric part relative to that of the Gram matrix, 0 to 1.
     spectrum : Spectrum or None
-        Of the symmetric part of the exact Gram matrix.
+        Eigenvalues of the symmetric part of the exact Gram matrix.
     singular_values : SingularValues or None
-        Of the exact Gram matrix, where it is not symmetric.
+        Singular values of the exact Gram matrix, if it is not symmetric.
     definiteness : Definiteness or None
-        Of a locally stationary kernel: whether it is positive definite on all inputs, and why.
+        For a locally stationary kernel, whether it is positive definite on all inputs, and why.
     features : Features or None
-        The measure and the errors of features.
+        Measure and errors of features.
     """
 
     kernel: Any
@@ -74,7 +79,7 @@ class Diagnosis:
 
     @property
     def advice(self) -> str:
-        """What to use, with ``kernel`` for the kernel."""
+        """Advice on what to use, with ``kernel`` for the kernel."""
         return advise(self)
 
     def __repr__(self) -> str:
@@ -88,31 +93,29 @@ def diagnose(
     n_components: int | Iterable[int] = (128, 512, 2048),
     random_state: Any = None,
 ) -> Diagnosis:
-    """Say what a kernel is on the rows of ``X``, how good its features are, and what to use.
+    """Analyse a kernel on the rows of ``X``: its spectrum, the errors of its features, what to use.
 
-    Looks at 1000 rows at most: at the symmetry and the eigenvalues of their exact Gram matrix, at
-    the kernel's measure, and at the errors of features made from three quarters of the rows on
-    the other quarter (if there are eight rows or more). Both arguments of an asymmetric kernel
-    are the same rows here.
+    At most 1000 rows are examined: the symmetry and the eigenvalues of their exact Gram matrix, the
+    kernel's measure, and the errors on a quarter of the rows of features made from the others (if
+    there are at least eight rows). Both arguments of an asymmetric kernel are the same rows here.
 
     Parameters
     ----------
     kernel : Kernel, str or callable
-        An object of :mod:`bochner.kernels`, a name such as ``"tl1"`` (a length scale is the
-        median distance of rows), or a function ``k(X, Y)`` that returns Gram matrices, symmetric
-        or not.
+        Object of :mod:`bochner.kernels`, name such as ``"tl1"`` (with the median distance of rows
+        as length scale), or function ``k(X, Y)`` that returns Gram matrices, symmetric or not.
     X : {array-like, sparse matrix} of shape (n, d)
         At least two rows.
     n_components : int or iterable of int, default=(128, 512, 2048)
         Numbers of features, even. Least-squares weights are tried for the middle one.
     random_state : int, RandomState instance or None, default=None
-        For the choice of rows and the draws.
+        Seed of the choice of rows and of the frequencies.
 
     Returns
     -------
     diagnosis : Diagnosis
-        Rows outside the kernel's domain are no error; the diagnosis says so, and how to bring
-        them into it.
+        Rows outside of the kernel's domain are not an error: the diagnosis reports them, and how
+        to transform them.
 
     Raises
     ------
@@ -170,12 +173,12 @@ def diagnose(
 def _counts(n_components: Any) -> tuple[int, ...]:
     given = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
     if not given:
-        raise ValueError("n_components must hold at least one number of features, got none.")
+        raise ValueError("n_components must have at least one number of features, got none.")
     return tuple(count_frequencies(number) for number in given)
 
 
 def _domain_message(kernel: Any, X: Any) -> str:
-    """Return why the kernel is not defined on all rows, or an empty text if it is."""
+    """Return why the kernel is not defined on all rows, or an empty string if it is."""
     if not isinstance(kernel, Kernel):
         return ""
     kernel.check_widths(X.shape[1], X.shape[1])

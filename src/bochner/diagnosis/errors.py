@@ -1,4 +1,4 @@
-"""What features of a kernel are worth on given data: predicted, and measured on held-out rows."""
+"""Errors of a kernel's features on given data: predicted, and measured on held-out rows."""
 
 import warnings
 from dataclasses import dataclass
@@ -17,20 +17,21 @@ from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, Spectra
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import DesignContext
 
+# Draws that a sampled error averages: its relative standard deviation falls by sqrt(3).
 _DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows that a measure or weights may be fitted to, and others to measure errors on.
+    """Rows to fit a measure or weights to, and other rows to measure errors on.
 
     Parameters
     ----------
     fit : ndarray of shape (n_fit, d)
     held_out : ndarray of shape (n_held_out, d)
-        Without rows where there are too few to hold any out.
+        Empty if there are too few rows.
     exact : ndarray of shape (n_held_out, n_held_out)
-        Their exact Gram matrix.
+        Exact Gram matrix of the held-out rows.
     """
 
     fit: Array
@@ -40,28 +41,28 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class FeatureErrors:
-    """A measure, and the errors of features, for one number of features.
+    """The measure and the errors of features for one number of features.
 
-    Errors are root mean squares over pairs of distinct rows, in either order, relative to the
-    kernel's root mean square over them. ``None`` is what is not known.
+    Errors are root mean squares over ordered pairs of distinct rows, relative to the root mean
+    square of the kernel over them. ``None`` means not known.
 
     Attributes
     ----------
     n_components : int
-        Number of real features, twice that of frequencies.
+        Number of real features, twice the number of frequencies.
     total_variation : float or None
-        Of the measure that the frequencies are drawn from.
+        Total variation of the measure that frequencies are drawn from.
     max_error : float or None
-        Bound on the distance of its transform from the kernel, in the kernel's units; zero for a
-        closed form, aliasing and truncation together for a numerical transform.
+        Bound on the difference of its transform from the kernel, in the kernel's units: zero for a
+        closed form, the sum of aliasing and truncation for a numerical transform.
     predicted_error : float or None
-        For orthogonal frequencies of a designed measure, and for independent frequencies without
-        phases of one law in closed form.
+        Expected error of orthogonal frequencies of a designed measure, or of independent
+        frequencies without phases of one law in closed form.
     sampled_error : float or None
-        Of three draws of orthogonal frequencies, on held-out rows.
+        Error of three draws of orthogonal frequencies, on held-out rows.
     least_squares_error : float or None
-        With weights, and phases for an asymmetric kernel, fitted by least squares, on held-out
-        rows.
+        Error with weights (and phases for an asymmetric kernel) fitted by least squares, on
+        held-out rows.
     """
 
     n_components: int
@@ -74,22 +75,22 @@ class FeatureErrors:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The measure of a kernel, and what features drawn from it are worth.
+    """The measure of a kernel, and the errors of features drawn from it.
 
     Attributes
     ----------
     measure : {"closed form", "designed", "numerical", "combined", "none"}
-        ``"numerical"`` is the Fourier transform of a function of the lag, ``"combined"`` a sum or
-        product of measures of the other kinds.
+        Kind of the measure. ``"numerical"`` is the Fourier transform of a function of the lag,
+        ``"combined"`` a sum or product of measures of the other kinds.
     sign : {"positive", "signed", "complex (polar)", "two-sided", ""}
-        What the measure's values are: positive for a positive definite kernel; complex for an
-        asymmetric one, whose frequencies have phases; two-sided if instead its two arguments have
-        frequencies of their own.
+        Values of the measure: positive for a positive definite kernel; complex for an asymmetric
+        kernel whose frequencies have phases; two-sided for an asymmetric kernel whose two arguments
+        have different frequencies.
     reason : str
-        Why there is no measure; otherwise empty.
+        Reason why there is no measure, otherwise empty.
     refused : bool
-        Whether the kernel's function makes features impossible, and weights were fitted to its
-        values alone, ``kernel.__call__``.
+        Whether the kernel refuses to give a measure, so that weights were fitted to the values of
+        the plain function ``kernel.__call__``.
     errors : tuple of FeatureErrors
         One for each number of features.
     """
@@ -107,7 +108,7 @@ class Features:
 
     @property
     def fitted(self) -> FeatureErrors | None:
-        """The errors for the number of features at which weights were fitted, too."""
+        """The errors for the number of features for which weights were fitted."""
         return next((e for e in self.errors if e.least_squares_error is not None), None)
 
 
@@ -121,7 +122,7 @@ def features_of(
     kernel : Kernel or callable
     split : Split
     n_frequencies : tuple of int
-        Weights are fitted for the middle one.
+        Numbers of frequencies; weights are fitted for the middle one.
     rng : numpy.random.Generator
     """
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
@@ -156,18 +157,18 @@ def features_of(
 def _measures(
     kernel: Any, split: Split, n_frequencies: tuple[int, ...]
 ) -> list[SpectralMeasure | None]:
-    """Return the measure for each number of frequencies; none for a function."""
+    """Return the measure for each number of frequencies, ``None`` for a function."""
     if not isinstance(kernel, Kernel):
         return [None] * len(n_frequencies)
-    # All rows are looked at, as they are few: `approximate` makes the same design, which is cached.
+    # There are few rows, so all are used: `approximate` makes the same design, which is cached.
     data = KernelData(split.fit, None, seed=0)
     contexts = [DesignContext(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]
     with warnings.catch_warnings():
-        # That a numerical transform is rough shows in its greatest error.
+        # An inaccurate numerical transform shows in max_error.
         warnings.simplefilter("ignore", UserWarning)
         first = Auto().measure(kernel, contexts[0])
         if _kind(first) in ("numerical", "closed form"):
-            # They cost time, or nothing, and are the same for every number.
+            # These do not depend on the number of frequencies.
             return [first] * len(contexts)
         return [first, *(Auto().measure(kernel, context) for context in contexts[1:])]
 
@@ -181,7 +182,7 @@ def _kind(measure: SpectralMeasure) -> str:
 
 
 def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
-    """Return what the values of a kernel's measures are; an empty text if there are none."""
+    """Return the kind of values of a kernel's measures, empty without measures."""
     if not measures:
         return ""
     if all(measure.is_positive for measure in measures):
@@ -199,11 +200,11 @@ def _unmapped(law: Law) -> Law:
 def _predicted_error(
     kernel: Kernel, measure: SpectralMeasure, split: Split, m: int
 ) -> float | None:
-    r"""Return the relative error of ``m`` frequencies, where it is known.
+    r"""Return the expected relative error of ``m`` frequencies, where it is known.
 
-    That of a designed measure is its own. The mean of :math:`\cos(\omega_j \cdot \Delta)` over
-    independent draws of one law, which makes a stationary kernel, has the variance
-    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`; with phases it has another.
+    A designed measure has its own prediction. For a stationary kernel with one law, the mean of
+    :math:`\cos(\omega_j \cdot \Delta)` over independent draws has the variance
+    :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`, unless there are phases.
     """
     if measure.predicted_error is not None:
         return measure.predicted_error
@@ -235,7 +236,7 @@ def _least_squares_error(
     if not len(split.held_out):
         return None
     with warnings.catch_warnings():
-        # That the fit is poor, or no better than the draw, shows in the errors.
+        # A poor fit shows in the errors.
         warnings.simplefilter("ignore", UserWarning)
         recipe = Recipe(m, weights="least_squares")
         found = approximate(kernel, split.fit, recipe, *rng.spawn(2))

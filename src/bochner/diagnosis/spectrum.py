@@ -1,4 +1,4 @@
-"""Signs and sizes of the eigenvalues of a Gram matrix, and its singular values."""
+"""Eigenvalues and singular values of a Gram matrix: inertia and effective rank."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,8 @@ from scipy.linalg import eigvalsh, svdvals
 
 from bochner._numerics.arrays import Array
 
-_MOST = 0.99
+# Share of the sum that rank_99 counts values up to.
+_RANK_SHARE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +20,16 @@ class Spectrum:
     n_positive, n_negative, n_zero : int
         The inertia.
     tolerance : float
-        Eigenvalues of at most this size count as zero; relative to the greatest size.
+        Absolute value, relative to the largest, up to which eigenvalues count as zero.
     negative_share : float
         :math:`\sum_{\lambda_i < 0} |\lambda_i| / \sum_i |\lambda_i|`, from 0 to 1.
     most_negative : float
-        The least eigenvalue if it is negative, and zero otherwise, relative to the greatest size;
-        from −1 to 0.
+        Smallest eigenvalue if it is negative, otherwise zero, relative to the largest absolute
+        value; from −1 to 0.
     effective_rank : float
         :math:`(\sum_i |\lambda_i|)^2 / \sum_i \lambda_i^2`.
     rank_99 : int
-        The least number of eigenvalues that make 99 % of :math:`\sum_i |\lambda_i|`.
+        Smallest number of eigenvalues that make up 99 % of :math:`\sum_i |\lambda_i|`.
     """
 
     n_positive: int
@@ -58,7 +59,7 @@ def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
     gram : ndarray of shape (n, n)
         Finite.
     tolerance : float, default=1e-10
-        Relative to the size of the greatest eigenvalue.
+        Tolerance relative to the largest absolute eigenvalue.
 
     Returns
     -------
@@ -102,7 +103,7 @@ class SingularValues:
     effective_rank : float
         :math:`(\sum_i \sigma_i)^2 / \sum_i \sigma_i^2`.
     rank_99 : int
-        The least number of singular values that make 99 % of :math:`\sum_i \sigma_i`.
+        Smallest number of singular values that make up 99 % of :math:`\sum_i \sigma_i`.
     """
 
     effective_rank: float
@@ -130,8 +131,8 @@ def singular_values_of(gram: Array) -> SingularValues:
 
 
 def _ranks(size: Array) -> tuple[float, int]:
-    """Return the effective rank and the number of values that make 99 % of sizes in order."""
+    """Return the effective rank and the number of values that make up 99 % of sorted sizes."""
     total = float(size.sum())
     effective = total**2 / (float(size @ size) or 1.0)
-    most = int(np.searchsorted(np.cumsum(size), _MOST * total)) + 1 if total else 0
+    most = int(np.searchsorted(np.cumsum(size), _RANK_SHARE * total)) + 1 if total else 0
     return effective, most

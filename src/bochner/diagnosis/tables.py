@@ -10,7 +10,6 @@ from bochner.diagnosis.values import kernel_name
 
 if TYPE_CHECKING:
     from bochner.diagnosis.diagnosis import Diagnosis
-    from bochner.diagnosis.errors import Features
     from bochner.diagnosis.spectrum import SingularValues, Spectrum
     from bochner.kernels import Definiteness
 
@@ -26,32 +25,48 @@ _PREDICTED = {
     "designed": "predicted for orthogonal frequencies",
     "closed form": "predicted for independent frequencies",
 }
+_VERDICTS = {
+    True: "positive definite",
+    False: "not positive definite",
+    None: "not known whether positive definite",
+}
+
+# Characters in a line: a page fits into a terminal of 90 columns and a docstring.
 _WIDTH = 88
-_SHOWN = 3
+
+# Coordinates shown of a point.
+_N_SHOWN = 3
 
 
 def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
-    """Return names and values of what is known, the advice apart."""
+    """Return names and values of all facts except the advice."""
+    outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     found = {
         "kernel": kernel_name(diagnosis.kernel),
         "rows": f"{diagnosis.n_rows} of {diagnosis.n_samples}, with {diagnosis.dim} inputs",
-        "domain": "all rows are in it" if diagnosis.in_domain else _outside(diagnosis),
+        "domain": "contains all rows" if diagnosis.in_domain else outside,
     }
     if diagnosis.spectrum is not None:
-        found["symmetric"] = "yes" if diagnosis.symmetric else _asymmetric(diagnosis)
+        found["symmetric"] = (
+            "yes"
+            if diagnosis.symmetric
+            else f"no; the asymmetric part has {diagnosis.asymmetry:.3g} of the Frobenius norm; "
+            f"the eigenvalues are those of the symmetric part"
+        )
         found |= _spectrum(diagnosis.spectrum)
     if diagnosis.definiteness is not None:
         found["on all inputs"] = _definiteness(diagnosis.definiteness)
     if diagnosis.singular_values is not None:
-        ranks = diagnosis.singular_values
-        found["effective rank"] = _effective_rank(ranks, "singular values make 99 % of their sum")
-    if diagnosis.features is not None:
-        found["measure"] = _measure(diagnosis.features)
+        found["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
+    features = diagnosis.features
+    if features is not None:
+        known = features.measure != "none"
+        found["measure"] = f"{features.sign}, {features.measure}" if known else "not known"
     return found
 
 
 def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
-    """Return the cells of the table of errors, under ``HEADINGS``; without rows if none."""
+    """Return the cells of the table of errors, under ``HEADINGS``."""
     errors = () if diagnosis.features is None else diagnosis.features.errors
     return [
         (str(error.n_components), *(_cell(getattr(error, field)) for field in _FIELDS))
@@ -60,7 +75,7 @@ def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
 
 
 def legend(diagnosis: Diagnosis) -> str:
-    """Return what the errors in the table are."""
+    """Return an explanation of the table of errors."""
     features = diagnosis.features
     if features is None:
         return ""
@@ -76,7 +91,7 @@ def legend(diagnosis: Diagnosis) -> str:
 
 
 def page(diagnosis: Diagnosis) -> str:
-    """Return all of a diagnosis as lines of text."""
+    """Return the whole diagnosis as lines of text."""
     return "\n".join(_lines(diagnosis))
 
 
@@ -108,62 +123,40 @@ def _wrapped(text: str, start: str = "", indent: int = 0) -> list[str]:
     )
 
 
-def _outside(diagnosis: Diagnosis) -> str:
-    return f"{diagnosis.n_outside} of the {diagnosis.n_rows} rows looked at are outside it"
-
-
-def _asymmetric(diagnosis: Diagnosis) -> str:
-    return (
-        f"no, the asymmetric part is {diagnosis.asymmetry:.3g} of the whole; the eigenvalues are "
-        f"those of the symmetric part"
-    )
-
-
 def _spectrum(spectrum: Spectrum) -> dict[str, str]:
     found = {
         "definiteness": f"{spectrum.definiteness} on these rows",
         "eigenvalues": (
             f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, {spectrum.n_zero} "
-            f"zero (at most {spectrum.tolerance:.1g} of the greatest size)"
+            f"zero (at most {spectrum.tolerance:.1g} of the largest absolute value)"
         ),
     }
     if spectrum.n_negative:
         found["negative part"] = (
-            f"{spectrum.negative_share:.3g} of the sum of all sizes; the most negative "
-            f"eigenvalue is {spectrum.most_negative:.3g} of the greatest size"
+            f"{spectrum.negative_share:.3g} of the sum of absolute values; the most negative "
+            f"eigenvalue is {spectrum.most_negative:.3g} of the largest absolute value"
         )
-    found["effective rank"] = _effective_rank(spectrum, "eigenvalues make 99 % of the sum of sizes")
+    found["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
     return found
 
 
 def _definiteness(verdict: Definiteness) -> str:
-    answer = {
-        True: "positive definite",
-        False: "not positive definite",
-        None: "not known whether positive definite",
-    }[verdict.holds]
     shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
-    return f"{answer}: {verdict.reason}{shown}"
+    return f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
 
 
 def _points(points: tuple[tuple[float, ...], ...]) -> str:
     named = dict.fromkeys(
         "("
-        + ", ".join(f"{entry:.3g}" for entry in point[:_SHOWN])
-        + (", ...)" if len(point) > _SHOWN else ")")
+        + ", ".join(f"{entry:.3g}" for entry in point[:_N_SHOWN])
+        + (", ...)" if len(point) > _N_SHOWN else ")")
         for point in points
     )
     return " and ".join(named)
 
 
-def _effective_rank(ranks: Spectrum | SingularValues, what: str) -> str:
-    return f"{ranks.effective_rank:.3g}; {ranks.rank_99} {what}"
-
-
-def _measure(features: Features) -> str:
-    if features.measure == "none":
-        return "not known"
-    return f"{features.sign}, {features.measure}"
+def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:
+    return f"{ranks.effective_rank:.3g}; {ranks.rank_99} {values} make up 99 % of their {total}"
 
 
 def _cell(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Exact values of a kernel of any kind, checked."""
+"""Exact values of a kernel or function, checked."""
 
 from typing import Any
 
@@ -8,13 +8,19 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.kernels import Kernel
 
+# Rounding errors of a kernel value that an eigenvalue must exceed to count as nonzero.
 _ROUNDINGS = 100.0
-_PROBED_ROWS = 3
-_SAME = 1e-4
+
+# Rows that a function is evaluated on again, to see that each value depends on its pair only.
+_N_PROBED = 3
+
+# Relative difference between both evaluations that counts as rounding, in float32 or with
+# another order of summation.
+_SAME_VALUES = 1e-4
 
 
 def kernel_name(kernel: Any) -> str:
-    """Return what a kernel is called: its expression, or a function's name."""
+    """Return a kernel's expression, or a function's name."""
     if isinstance(kernel, Kernel):
         return repr(kernel)
     name: str = getattr(kernel, "__qualname__", None) or repr(kernel)
@@ -22,7 +28,7 @@ def kernel_name(kernel: Any) -> str:
 
 
 def exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
-    """Return the Gram matrix of rows, and what part of its greatest eigenvalue is rounding.
+    """Return the Gram matrix of rows, and the relative rounding error of its eigenvalues.
 
     Parameters
     ----------
@@ -33,7 +39,7 @@ def exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
     -------
     gram : ndarray of shape (n, n)
     tolerance : float
-        1e-10, or a hundred rounding errors of the numbers that the kernel returns, if coarser.
+        1e-10, or a hundred rounding errors of the kernel's number type if that is larger.
 
     Raises
     ------
@@ -43,13 +49,13 @@ def exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
     """
     gram = _values(kernel, rows, rows)
     if not isinstance(kernel, Kernel):
-        few = min(_PROBED_ROWS, len(rows))
+        few = min(_N_PROBED, len(rows))
         part = _values(kernel, rows[:few], rows)
-        if np.abs(part - gram[:few]).max() > _SAME * np.abs(gram).max():
+        if np.abs(part - gram[:few]).max() > _SAME_VALUES * np.abs(gram).max():
             raise ValueError(
-                f"{kernel_name(kernel)} is not a function of pairs: between the same two rows it "
-                f"returned other numbers when other rows were left out. Expected k(X, Y) with "
-                f"entries k(x_i, y_j)."
+                f"{kernel_name(kernel)} is not a function of pairs: its values for the same two "
+                f"rows changed when other rows were left out. Expected k(X, Y) with entries "
+                f"k(x_i, y_j)."
             )
     precision = np.finfo(gram.dtype).eps if gram.dtype.kind == "f" else 0.0
     return gram.astype(np.float64), max(EIGENVALUE_ROUNDING, _ROUNDINGS * float(precision))
@@ -62,7 +68,7 @@ def asymmetry(gram: Array) -> float:
 
 
 def is_symmetric(gram: Array) -> bool:
-    """Whether a Gram matrix is as symmetric as features of a kernel ask for."""
+    """Whether a Gram matrix is symmetric up to rounding."""
     return bool(np.abs(gram - gram.T).max() <= FUNCTION_ROUNDING * np.abs(gram).max())
 
 
@@ -71,8 +77,8 @@ def _values(kernel: Any, X: Array, Y: Array) -> Any:
     name = kernel_name(kernel)
     if values.shape != (len(X), len(Y)):
         raise ValueError(
-            f"{name} must return an array of shape {(len(X), len(Y))} for as many rows on its left "
-            f"and right, got {values.shape}."
+            f"{name} must return an array of shape {(len(X), len(Y))} for inputs with these "
+            f"numbers of rows, got {values.shape}."
         )
     if values.dtype.kind not in "biuf":
         raise ValueError(f"{name} must return real numbers, got {values.dtype}.")
@@ -80,8 +86,8 @@ def _values(kernel: Any, X: Array, Y: Array) -> Any:
     if not finite.all():
         i, j = np.argwhere(~finite)[0].tolist()
         raise ValueError(
-            f"{name} returned {values[i, j]} for a pair of rows, and is not finite for "
-            f"{np.count_nonzero(~finite)} of {values.size} pairs; it must be finite for all. "
-            f"Scale the inputs, or define the kernel there."
+            f"{name} returned {values[i, j]} for a pair of rows; "
+            f"{np.count_nonzero(~finite)} of {values.size} values are not finite. "
+            f"Scale the inputs, or define the kernel for these rows."
         )
     return values
