@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner.registry import register
@@ -107,10 +107,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        self : TableEncoder
-
         Raises
         ------
         ValueError
@@ -157,43 +153,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
-        widths = [len(output_names(state)) for state, _ in read]
-        ends = np.cumsum(widths)
-        out = np.empty((columns[0].raw.shape[0], ends[-1]))
-        for (state, column), end, width in zip(read, ends, widths, strict=True):
-            out[:, end - width : end] = encode(state, column)
-        return out
+        return np.hstack([encode(state, column) for state, column in read])
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Return the names of the features that `transform` returns.
+        """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".
 
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the columns; by default those of the training table.
-
-        Returns
-        -------
-        names : ndarray of str objects
-            "column", "column_<missing>", "column_level" or "column_<unknown>".
-
-        Raises
-        ------
-        ValueError
-            If `input_features` does not match the columns of the training table.
+        ``input_features``, by default the names of the training table, must match them.
         """
         check_is_fitted(self)
-        fitted = [state["name"] for state in self.columns_]
-        names = fitted if input_features is None else [str(name) for name in input_features]
-        if len(names) != len(fitted):
-            raise ValueError(
-                f"input_features should have length equal to number of features "
-                f"({len(fitted)}), got {len(names)}."
-            )
-        if hasattr(self, "feature_names_in_") and names != fitted:
-            raise ValueError("input_features is not equal to feature_names_in_; leave it out.")
+        names = _check_feature_names_in(self, input_features)
         pairs = zip(self.columns_, names, strict=True)
-        out = [name for state, column in pairs for name in output_names(state, column)]
+        out = [name for state, column in pairs for name in output_names(state, str(column))]
         return np.array(out, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -203,37 +173,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        if self.numeric not in _KNOTS:
-            raise ValueError(f"numeric must be one of {sorted(_KNOTS)}, got {self.numeric!r}.")
-        if not 0 < self.clip < np.inf:
-            raise ValueError(f"clip must be positive and finite, got {self.clip!r}.")
-        if self.max_levels < 1:
-            raise ValueError(f"max_levels must be at least 1, got {self.max_levels!r}.")
-        if self.n_quantiles < 2:
-            raise ValueError(f"n_quantiles must be at least 2, got {self.n_quantiles!r}.")
+        valid = {
+            "numeric": (self.numeric in _KNOTS, f"one of {', '.join(map(repr, _KNOTS))}"),
+            "clip": (0 < self.clip < np.inf, "positive and finite"),
+            "max_levels": (self.max_levels >= 1, "at least 1"),
+            "n_quantiles": (self.n_quantiles >= 2, "at least 2"),
+        }
+        for name, (holds, expected) in valid.items():
+            if not holds:
+                raise ValueError(f"{name} must be {expected}, got {getattr(self, name)!r}.")
 
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
-        fewest_rows = 2 if reset else 1
-        if not _is_frame(X):
+        least = 2 if reset else 1
+        if not (hasattr(X, "columns") and hasattr(X, "iloc")):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
-            array = validate_data(
-                self,
-                table,
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=fewest_rows,
-                reset=reset,
-            )
+            options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
+            array = validate_data(self, table, reset=reset, **options)
             return [read_column(f"x{i}", array[:, i]) for i in range(array.shape[1])]
         names = list(map(str, X.columns))
-        refuse_small(len(X), len(names), fewest_rows)
+        refuse_small(len(X), len(names), least)
         refuse_repeated(names)
         if not reset and hasattr(self, "feature_names_in_"):
             refuse_other_names(names, self.feature_names_in_.tolist())
         validate_data(self, X, reset=reset, skip_check_array=True)
         return [read_column(name, X.iloc[:, i]) for i, name in enumerate(names)]
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "iloc")

@@ -46,7 +46,8 @@ def drop_advice(found: Found) -> str:
     """
     shown = [name for name, _ in found[:_MOST_NAMED]]
     dots = ["..."] if len(found) > len(shown) else []
-    flags = " ".join([*(f"--drop {_quoted(name)}" for name in shown), *dots])
+    quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
+    flags = " ".join([*(f"--drop {name}" for name in quoted), *dots])
     listed = ", ".join([*map(repr, shown), *dots])
     pronoun = "it" if len(found) == 1 else "them"
     return f"drop {pronoun}: X.drop(columns=[{listed}]), or {flags} on the command line"
@@ -88,29 +89,29 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
 
 
 def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
-    """Raise ValueError unless a table has the columns of the fit, in their order."""
+    """Raise ValueError unless a table has the columns of the training table, in their order."""
     missing = [name for name in fitted if name not in set(names)]
-    extra = [(name, "") for name in names if name not in set(fitted)]
+    extra = [name for name in names if name not in set(fitted)]
     if missing:
-        near = {name: nearest(name, (other for other, _ in extra)) for name in missing}
-        found = [(name, f"nearest name there: {near[name]!r}" if near[name] else "")
-                 for name in missing]  # fmt: skip
+        near = ((name, nearest(name, extra)) for name in missing)
+        found = [(name, f"nearest name there: {other!r}" if other else "") for name, other in near]
         raise ValueError(
             f"Missing {naming(found)}: expected the {len(fitted)} columns of the fit. "
             "Rename or add the columns; their entries may be empty."
         )
+    reorder = "X[list(encoder.feature_names_in_)]"
     if extra:
         raise ValueError(
-            f"Unexpected {naming(extra)}: expected only the {len(fitted)} columns of the fit. "
-            "Leave them out: X[list(encoder.feature_names_in_)], or delete them from the file."
+            f"Unexpected {naming([(name, '') for name in extra])}: expected only the "
+            f"{len(fitted)} columns of the fit. Leave them out: {reorder}, or delete them from "
+            "the file."
         )
     if list(names) != list(fitted):
-        place = next(i for i, name in enumerate(names) if name != fitted[i])
+        i = next(i for i, name in enumerate(names) if name != fitted[i])
+        order = ", ".join([*fitted[:_MOST_LISTED], *["..."] * (len(fitted) > _MOST_LISTED)])
         raise ValueError(
-            f"The columns are in another order than at fit: column {place + 1} is "
-            f"{names[place]!r}, expected {fitted[place]!r}. Reorder: "
-            f"X[list(encoder.feature_names_in_)], that is "
-            f"{', '.join(fitted[:_MOST_LISTED])}{', ...' if len(fitted) > _MOST_LISTED else ''}."
+            f"The columns are in another order than at fit: column {i + 1} is {names[i]!r}, "
+            f"expected {fitted[i]!r}. Reorder: {reorder}, that is {order}."
         )
 
 
@@ -177,9 +178,5 @@ def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
 def _foreign_type(column: Column) -> str:
     if column.raw.dtype.kind != "O":
         return str(column.raw.dtype)
-    entry = next(e for e in column.raw[column.present] if kind_of(type(e)) == "unsupported")
-    return type(entry).__name__
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"' if any(letter.isspace() for letter in name) else name
+    types = map(type, column.raw[column.present])
+    return next(found.__name__ for found in types if kind_of(found) == "unsupported")
