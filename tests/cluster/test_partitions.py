@@ -1,14 +1,23 @@
 """Dask collections that do not fit together are refused, in words that help."""
 
+from copy import deepcopy
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 from cluster.rows import LABELS, WEIGHT, X, Y, arrays, frames
+from dask import delayed
 
 from bochner import BaNKClassifier, BaNKRegressor, KreinRidge, KreinRidgeClassifier
+from bochner.distributed import collected
+from bochner.distributed.chunked_rows import ChunkedRows, Size
+from bochner.distributed.dask_chunks import DaskChunks
 from bochner.distributed.partitions import Partitions
+from bochner.distributed.passes import gathered
+from bochner.features.chunks import Chunk
+from bochner.learning.inference.training_data import TrainingData
 
 MODELS = [KreinRidge(n_components=8, random_state=0), BaNKRegressor(4, "dense", n_burn_in=0)]
 
@@ -106,3 +115,50 @@ def test_frames_of_one_partition_and_many_are_alike():
 def test_missing_targets_are_asked_for(model, make):
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         model.fit(make(Y)[0], None)
+
+
+def test_equal_partitions_draw_differently():
+    """A partition's generator depends on its place, not on its rows."""
+    part = TrainingData.of(np.ones((30, 1)), np.zeros(30))
+    parts = tuple(delayed(part) for _ in range(3))
+    rows = ChunkedRows(parts, Size(90, 0, np.dtype(float), part.basis))
+    columns = gathered(rows.drawn(np.random.default_rng(0), noise))
+    again = gathered(rows.drawn(np.random.default_rng(0), noise))
+    np.testing.assert_array_equal(columns, again)
+    assert len(np.unique(columns)) == 90
+
+
+def noise(part, rng):
+    return rng.normal(size=part.n_samples)
+
+
+def test_chunks_of_equal_rows_have_generators_of_their_own():
+    rows = da.from_array(np.ones((90, 2)), chunks=(30, 2))
+
+    def checked(X, y, weight, is_first):
+        return Chunk(np.asarray(X), np.asarray(y), weight)
+
+    targets = da.from_array(np.zeros(90), chunks=30)
+    chunks = DaskChunks.of(rows, targets, None, checked, numeric=True)
+    total = chunks.total(listed, np.random.default_rng(0))
+    assert len(np.unique(total)) == 3
+
+
+def listed(chunks, rng):
+    """One number of the generator for each chunk; sums of lists keep them all."""
+    return [deepcopy(rng).random() for _ in chunks]
+
+
+def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatch):
+    monkeypatch.setattr(collected, "SAMPLE_ROWS", 60)
+    rows = np.arange(240.0)[:, None]
+    check = collected.Check(numeric=True, single=True, double=True, positive=False)
+    X = da.from_array(rows, chunks=((7, 150, 1, 82), 1))
+    y = da.from_array(rows[:, 0], chunks=((7, 150, 1, 82),))
+    sample = collected.Collected.of(X, y, None, check, keep=False).sample
+    np.testing.assert_array_equal(sample.X[:, 0], sample.y)
+    assert len(np.unique(sample.y)) == 60
+    assert (np.diff(sample.y) > 0.0).all()
+    counts = np.histogram(sample.y, [0, 7, 157, 158, 240])[0]
+    assert counts[1] > 25
+    assert counts[3] > 10

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.diagnosis import spectrum_of
+from bochner.diagnosis import singular_values_of, spectrum_of
 
 
 def planted(values, seed=0):
@@ -78,3 +78,9 @@ def test_nothing_at_all():
     found = spectrum_of(np.zeros((3, 3)))
     assert found.n_zero == 3
     assert (found.effective_rank, found.rank_99, found.negative_share) == (0.0, 0, 0.0)
+
+
+def test_equal_values_are_counted_to_99_per_cent_exactly():
+    found = singular_values_of(np.eye(100))
+    assert (found.rank_99, round(found.effective_rank, 9)) == (99, 100.0)
+    assert singular_values_of(np.diag([98.9, 1.0, 0.1])).rank_99 == 2

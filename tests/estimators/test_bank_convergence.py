@@ -9,6 +9,7 @@ from estimators.bank_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
+from bochner import BaNKRegressor
 from bochner.learning.convergence import effective_sample_size, split_rhat
 from bochner.learning.inference.chain import RegressionChain
 from bochner.learning.inference.learned_kernel import Convergence
@@ -90,3 +91,14 @@ def test_the_worst_class_is_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         model._warn()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_step_sizes_are_adapted_to_moderate_acceptance():
+    """Adapted the other way, steps shrink or grow until everything or nothing is accepted."""
+    model = BaNKRegressor(
+        8, "dense", "hmc", n_burn_in=120, n_samples=60, thin=1, random_state=0
+    ).fit(X, Y)
+    records = model.trace_.records
+    for name, least, most in (("acceptance_hmc", 0.35, 0.95), ("acceptance_precision", 0.15, 0.75)):
+        assert least < records[name][:, -60:].mean() < most, name

@@ -81,3 +81,16 @@ def test_trends_that_are_none():
         BaNKForecaster((), **QUICK).fit(*record(40))
     with pytest.raises(ValueError, match="trend must be 0, 1 or 2, got 3"):
         BaNKForecaster((3,), **QUICK).fit(*record(40))
+
+
+def test_models_that_disagree_widen_the_intervals(fitted):
+    """The variance of a mixture is that within its parts and that between their means."""
+    far = np.array([[60.0], [90.0]])
+    parts = np.array([model.predict(far, return_std=True) for model in fitted.models_])
+    weight = np.array([4.0, 1.0]) / 5.0  # A degree more is a quarter of the weight.
+    mean, std = fitted.predict(far, return_std=True)
+    within = weight @ parts[:, 1] ** 2
+    between = weight @ (parts[:, 0] - mean) ** 2
+    np.testing.assert_allclose(mean, weight @ parts[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(std**2, within + between, rtol=1e-10)
+    assert (between > 0.01 * within).all()

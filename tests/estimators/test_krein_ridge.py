@@ -334,3 +334,24 @@ def test_model_files_hold_both_spaces(associated, tmp_path):
     assert type(loaded.posterior_) is type(model.posterior_)
     loaded.partial_fit(NEW, NEW)
     assert_array_equal(loaded.predict(NEW), model.partial_fit(NEW, NEW).predict(NEW))
+
+
+def test_rows_of_weight_zero_have_no_part_in_the_design():
+    far = np.vstack([X, 50.0 + 10.0 * X])
+    weight = np.repeat([1.0, 0.0], len(X))
+    some = {"kernel": kernels.TL1(3.0)}
+    alone = ridge(**some).fit(X, Y)
+    found = ridge(**some).fit(far, np.vstack([Y, -Y]), sample_weight=weight)
+    assert_array_equal(found.frequencies_.omega, alone.frequencies_.omega)
+    assert_array_equal(found.frequencies_.weight, alone.frequencies_.weight)
+    assert_allclose(found.predict(X), alone.predict(X), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_rows_that_cannot_be_added_leave_the_model_as_it_was():
+    model = ridge(alpha=1.0).fit(X, Y)
+    sums, before = model.sums_, model.predict(NEW)
+    with pytest.raises(ValueError, match="infs or NaNs"):  # Sixty such weights overflow.
+        model.partial_fit(X, Y, sample_weight=np.full(len(X), 1e308))
+    assert model.sums_ is sums
+    assert_array_equal(model.predict(NEW), before)

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import TableClassifier, TableRegressor
+from bochner import KreinRidge, TableClassifier, TableRegressor
 from bochner.kernels import Anova, Gaussian, Kernel, Matern
 
 SEEDS = range(3)
@@ -214,3 +214,26 @@ def test_the_class_is_the_most_probable(n_classes):
     assert clear.mean() > 0.5
     most = model.classes_[probability.argmax(axis=1)]
     np.testing.assert_array_equal(model.predict(X)[clear], most[clear])
+
+
+def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):
+    """Of the heads that were compared the best one is used, and none is tried after a worse one."""
+    stopped = grown = 0
+    for seed in SEEDS:
+        tried = []
+
+        def fit(self, X, y, right=KreinRidge.fit, tried=tried):
+            right(self, X, y)
+            tried.append((self.log_evidence_, self.kernel_ if self.kernel != "auto" else None))
+            return self
+
+        monkeypatch.setattr(KreinRidge, "fit", fit)
+        kernel = Anova(Gaussian((0.5, 0.8, 2.0)), 0.5) if seed else Gaussian(1.0)
+        model = TableRegressor(n_components=128, random_state=seed).fit(*draw(kernel, 150, 3, seed))
+        monkeypatch.undo()
+        *tried, _ = tried  # The last one is the fit to all rows.
+        evidence = [value for value, _ in tried]
+        assert model.head_.kernel_ == tried[int(np.argmax(evidence))][1]
+        stopped += evidence[-1] < max(evidence)
+        grown += evidence[-1] == max(evidence)
+    assert stopped

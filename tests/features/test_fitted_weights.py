@@ -270,3 +270,16 @@ def test_a_bad_fit_of_an_asymmetric_function_is_called_so():
 
     with pytest.warns(UserWarning, match=r"explain the kernel badly: relative error"):
         fitted(earlier, m=16)
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+def test_rows_are_either_fitted_or_held_out(one_sided):
+    left = np.arange(40.0)[:, None]
+    right = left if one_sided else np.arange(100.0, 130.0)[:, None]
+    gram = left + 1000.0 * right.T
+    fit, held_out = fitted_weights._split(left, right, gram)
+    for name, rows in (("left", left), ("right", right)):
+        both = np.concatenate([getattr(part, name)[:, 0] for part in (fit, held_out)])
+        assert sorted(both) == sorted(rows[:, 0])
+    for part in (fit, held_out):
+        assert_array_equal(part.gram, part.left + 1000.0 * part.right.T)

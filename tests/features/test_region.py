@@ -125,3 +125,16 @@ def test_closed_forms_and_kernels_of_the_sphere_hold_everywhere(kernel):
     features = FourierFeatures(kernel, 32, random_state=0).fit(X[:30])
     assert features._region is None
     assert warned(features.transform, X) == []
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+def test_the_region_of_a_designed_measure_moves_with_the_data(offset):
+    """Rows as far out as the training data reach are inside, those half as far again are not."""
+    rows = np.random.default_rng(0).uniform(-1.0, 1.0, size=(80, 2))
+    model = FourierFeatures(kernels.TL1(1.4), n_components=32, random_state=0).fit(rows + offset)
+    middle = rows.mean(axis=0)
+    farthest = rows[np.argmax(np.linalg.norm(rows - middle, axis=1))] - middle
+    reach = np.ptp(rows, axis=0).sum() / np.linalg.norm(farthest)
+    assert warned(model.transform, rows + offset) == []
+    outside = middle + 1.5 * reach * farthest[None] + offset
+    assert "1 of 1 rows lie outside" in warned(model.transform, outside)[0]

@@ -198,3 +198,10 @@ def test_a_negative_envelope_is_shown_at_one_point():
     first, second = verdict.witness
     assert first == second
     assert "negative" in verdict.reason
+
+
+def test_the_diagonal_has_the_variance_of_the_stationary_factor():
+    kernel = LocallyStationary(2.0 * Gaussian(2.0), 3.0 * Gaussian(0.7), 0.4)
+    rows = np.random.default_rng(0).normal(size=(6, 2))
+    assert_allclose(kernel.diag(rows), np.diag(kernel(rows)), rtol=1e-13)
+    assert_allclose(kernel.diag([[0.4, 0.4]]), 6.0)

@@ -1,5 +1,7 @@
 """Laws of products of kernels and of kernels of mapped inputs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from laws import asymmetric_laws as laws
@@ -145,3 +147,11 @@ def test_sampled_envelopes_of_mapped_products_are_refused():
     measure = spectral_measure(inner * kernels.Gaussian(), 3, n_frequencies=16)
     with pytest.raises(NotImplementedError, match="weights='least_squares'"):
         measure.sample(16, 0)
+
+
+def test_the_error_of_a_product_is_that_of_the_worst_case():
+    """Both factors too large by their greatest errors: 2.1 times 3.2 in place of 2 times 3."""
+    one = replace(2.0 * spectral_measure(kernels.Gaussian(), 1), max_error=0.1)
+    other = replace(3.0 * spectral_measure(kernels.Matern(), 1), max_error=0.2)
+    assert_allclose((one * other).max_error, 2.1 * 3.2 - 2.0 * 3.0)
+    assert_allclose((other * one).max_error, 2.1 * 3.2 - 2.0 * 3.0)

@@ -319,3 +319,20 @@ def test_unregistered_kernels_are_refused():
 
     with pytest.raises(TypeError, match="No spectral measure in closed form"):
         spectral_measure(Constant() + DotProduct(np.tanh), 2)
+
+
+def leaning(delta):
+    """Falls more slowly on one side of zero than on the other."""
+    return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + 0.9 * np.tanh(3.0 * np.sum(delta, axis=-1)))
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_features_of_a_transposed_function_of_the_lag_are_those_of_the_transposed_matrix(dim):
+    rng = np.random.default_rng(dim)
+    X, Y = rng.normal(size=(2, 12, dim)) / np.sqrt(dim)
+    kernel = Stationary(leaning)
+    mu = spectral_measure(kernel.T, dim, pdist(np.vstack([X, Y])))
+    found = mu.sample(4096, rng).gram(X, Y)
+    bound = 6.0 * mu.total_variation / np.sqrt(2.0 * 4096) + mu.max_error
+    assert np.abs(found - kernel(Y, X).T).max() < bound
+    assert np.abs(kernel(X, Y) - kernel(Y, X).T).max() > 4.0 * bound

@@ -20,6 +20,7 @@ from bochner.kernels import (
     Tanh,
 )
 from bochner.spectral import Pairs, designed_measure, profile
+from bochner.spectral.geometry import Geometry
 
 SLOW = pytest.mark.slow
 EVERY = [pytest.param(case, marks=() if case in FEW else SLOW, id=str(case)) for case in CASES]
@@ -250,3 +251,14 @@ def test_rows_at_right_angles():
 def test_kernels_of_more_than_one_number_are_refused():
     with pytest.raises(TypeError, match=r"not a function of one distance or inner product"):
         designed_measure(Gaussian((1.0, 2.0)), 2, Pairs.of_distances([1.0], Metric.EUCLIDEAN), 8)
+
+
+@pytest.mark.parametrize("n_rows", [3, 8])
+def test_pairs_have_their_share_of_the_matrix(n_rows):
+    """Rows with themselves are 1 / n of all entries; every other pair counts twice."""
+    rows = np.random.default_rng(0).normal(size=(n_rows, 2))
+    pairs = Pairs.of_rows(rows, Metric.EUCLIDEAN, np.random.default_rng(1))
+    geometry = Geometry.of(profile(DeltaGaussian()), pairs, 2, 1.0)
+    own = geometry.distance == 0.0
+    assert_allclose(geometry.weight[own].sum(), 1.0 / n_rows)
+    assert_allclose(geometry.weight[~own], 2.0 / n_rows**2)

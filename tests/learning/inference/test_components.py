@@ -1,11 +1,19 @@
 """Gaussians in place of frequencies: moments, groups, and kernels within stated bounds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose
 
+from bochner.learning.inference.basis import Matched
 from bochner.learning.inference.components import Components, frequency_components, mean_kernel
+from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.driver import Progress
+from bochner.learning.inference.learned_kernel import Learned
+from bochner.learning.inference.preparation import Scaling
+from bochner.learning.inference.two_spectra import TwoSpectraPrior
 
 
 def some_frequencies(rng, m=400):
@@ -113,3 +121,38 @@ def test_many_components_become_few_of_the_same_second_moments():
         np.einsum("q,qij->ij", weights, before),
         rtol=1e-10,
     )
+
+
+def test_frequencies_and_half_their_amplitudes_have_the_moments_of_the_sum():
+    """Of independent s and v, Cov(s + v / 2) = Cov(s) + Cov(v) / 4; means add likewise."""
+
+    def law(seed, n_parts):
+        rng = np.random.default_rng(seed)
+        root = rng.normal(size=(n_parts, 2, 2))
+        means = rng.normal(size=(n_parts, 2))
+        return Components(rng.dirichlet(np.ones(n_parts)), means, root @ root.swapaxes(1, 2))
+
+    def moments(part):
+        mean = part.weights @ part.means
+        second = part.covariances + part.means[:, :, None] * part.means[:, None, :]
+        return mean, np.einsum("q,qij->ij", part.weights, second) - np.outer(mean, mean)
+
+    s, v = law(0, 3), law(1, 2)
+    parts = (SimpleNamespace(components=lambda part=part: part) for part in (s, v))
+    mean, covariance = moments(TwoSpectraPrior(Matched(), *parts).components())
+    assert_allclose(mean, moments(s)[0] + 0.5 * moments(v)[0], rtol=1e-12)
+    assert_allclose(covariance, moments(s)[1] + 0.25 * moments(v)[1], rtol=1e-12)
+
+
+def test_of_chains_of_unequal_length_the_last_draws_are_kept():
+    def chain(values):
+        draws = [
+            Draw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
+            for value in values
+        ]
+        return Progress(draws=draws, records=[{"log_evidence": value} for value in values])
+
+    scaling = Scaling(np.zeros(1), np.ones(1))
+    learned = Learned.of([chain([1.0, 2.0, 3.0, 4.0, 5.0]), chain([7.0, 8.0])], "dense", scaling)
+    assert learned.draws.omega.ravel().tolist() == [4.0, 5.0, 7.0, 8.0]
+    assert learned.trace.records["log_evidence"].tolist() == [[4.0, 5.0], [7.0, 8.0]]

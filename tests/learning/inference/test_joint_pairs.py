@@ -289,3 +289,20 @@ def test_the_same_seed_gives_the_same_chain():
         return chain.step(rng, start)[0]
 
     assert np.array_equal(state().beta, state().beta)
+
+
+def test_fixed_columns_have_a_flat_prior():
+    """Of a constant alone, 11 of 12 labels being one, against its posterior by quadrature."""
+    rng, y = np.random.default_rng(8), np.repeat([0.5, -0.5], [11, 1])
+    chain = JointPairChain(TrainingData.of(np.zeros((12, 1)), y, np.ones((12, 1))), Moves())
+    state = chain.init(rng, np.array([[1.0]]), Atoms((1.0,)), 3.0)
+    values = np.empty(6000)
+    for index in range(len(values)):
+        chain._move_fixed(rng, state)
+        values[index] = state.beta[2]
+    axis = np.linspace(-10.0, 30.0, 4001)
+    density = np.exp(11.0 * log_expit(axis) + log_expit(-axis))
+    expected = axis @ density / density.sum()
+    means = values[200:].reshape(20, -1).mean(axis=1)
+    z = (means.mean() - expected) / (means.std(ddof=1) / np.sqrt(20))
+    assert abs(z) < stats.t(19).isf(FAMILY_ALPHA / 2)
