@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,12 @@ from bochner.learning.inference.summed import Columns, SummedRows
 from bochner.learning.inference.training_data import TrainingData
 
 Pieces = tuple[Delayed, ...]
-"""Columns of every partition, computed and kept there."""
+"""Columns of every partition, computed and kept on the workers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What is known of rows without meeting them.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of rows.
-    n_fixed : int
-        Number of fixed columns.
-    dtype : numpy.dtype
-        Of inputs and features.
-    basis : Basis
-    """
+    """Sizes of rows on workers: ``n_samples`` of them, ``n_fixed`` columns, and their features."""
 
     n_samples: int
     n_fixed: int
@@ -43,19 +32,19 @@ class Size:
 
 @dataclass(frozen=True, eq=False)
 class ChunkedRows(SummedRows):
-    """Rows that lie on workers, a part in every partition; only sums come back.
+    """Rows on workers, a part in every partition, which return sums only.
 
-    Features are made anew in every pass. A worker that is lost takes nothing with it that cannot
-    be made again from the user's data and from what was sent.
+    Features are computed again in every pass. The rows of a worker that is lost are made again
+    from the user's data and from what was sent.
 
     Parameters
     ----------
     parts : tuple of Delayed
-        Of :class:`~bochner.learning.inference.training_data.TrainingData`.
+        One :class:`~bochner.learning.inference.training_data.TrainingData` per partition.
     size : Size
     order : LocalOrder or None
-        Of few rows, in which variates are drawn here as they are for rows in memory; ``None``
-        means that every partition draws its own, from a seed.
+        Order of few rows, in which variates are drawn here exactly as for rows in memory; with
+        ``None`` every partition draws its own, from a seed and its number.
     """
 
     parts: tuple[Delayed, ...]
@@ -98,7 +87,7 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int,
     ) -> list[Array]:
-        call = _PartCall("total", function, args, _present(along), n_features)
+        call = partial(_called, "total", function, args, _present(along), n_features)
         sums: list[Array] = summed(mapped(call, self.parts, *_given(along)), _plus)
         return sums
 
@@ -109,7 +98,7 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int = 1,
     ) -> Pieces:
-        call = _PartCall("each", function, args, _present(along), n_features)
+        call = partial(_called, "each", function, args, _present(along), n_features)
         return kept(mapped(call, self.parts, *_given(along)))
 
     def drawn(
@@ -120,7 +109,7 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns] = (),
     ) -> Columns:
         if self.order is None:
-            draw = _PartDraw(function, int(rng.integers(np.iinfo(np.int64).max)))
+            draw = partial(_drawn, function, int(rng.integers(np.iinfo(np.int64).max)))
             return kept(mapped(draw, self.parts, range(len(self.parts)), *along))
         columns = [self.order.here(gathered(column)) for column in along]
         return self.order.there(function(self.order.rows, *columns, rng))
@@ -128,7 +117,7 @@ class ChunkedRows(SummedRows):
     def reweighted(
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
     ) -> "ChunkedRows":
-        parts = mapped(_PartWeights(function), self.parts, *along)
+        parts = mapped(partial(_reweighted, function), self.parts, *along)
         return replace(self, parts=tuple(parts))
 
     def room(self, n_features: int) -> None:
@@ -137,12 +126,12 @@ class ChunkedRows(SummedRows):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """Rows of a partition as chains want them, with the targets of every problem.
+    """Rows of a partition in the layout of a chain, with the targets of every problem.
 
     Parameters
     ----------
     inputs : ndarray of shape (d, k)
-        Scaled, in the type of the features.
+        Scaled inputs, in the type of the features.
     targets : ndarray of shape (t, k)
     fixed : ndarray of shape (q, k)
     weight : ndarray of shape (k,) or None
@@ -154,67 +143,47 @@ class Prepared:
     weight: Array | None
 
     def __sizeof__(self) -> int:
-        # So that Dask knows what it would cost to move.
+        # Dask estimates the cost of moving the object from this.
         parts = (self.inputs, self.targets, self.fixed, self.weight)
         return sum(0 if part is None else part.nbytes for part in parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Makes the rows of one of the problems of a partition.
+def problem_rows(column: int, factor: float, basis: Basis, prepared: Prepared) -> TrainingData:
+    """Return the rows of one problem: a column of the targets, times a factor.
 
-    Parameters
-    ----------
-    column : int
-        Of the targets.
-    factor : float
-        Of the targets: one half where a likelihood is logistic.
-    basis : Basis
+    The factor is one half for a logistic likelihood.
     """
-
-    column: int
-    factor: float
-    basis: Basis
-
-    def __call__(self, prepared: Prepared) -> TrainingData:
-        target = self.factor * prepared.targets[self.column]
-        return TrainingData.of(
-            prepared.inputs.T, target, prepared.fixed.T, prepared.weight, basis=self.basis
-        )
+    target = factor * prepared.targets[column]
+    return TrainingData.of(
+        prepared.inputs.T, target, prepared.fixed.T, prepared.weight, basis=basis
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PartCall:
-    """Calls a method of a part with a function, its share of the columns, and arguments."""
-
-    method: str
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    present: tuple[bool, ...]
-    n_features: int
-
-    def __call__(self, part: TrainingData, *shares: Array) -> Any:
-        left = iter(shares)
-        along = tuple(next(left) if there else None for there in self.present)
-        method = getattr(part, self.method)
-        return method(self.function, *self.args, along=along, n_features=self.n_features)
+def _called(
+    method: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    present: tuple[bool, ...],
+    n_features: int,
+    part: TrainingData,
+    *shares: Array,
+) -> Any:
+    """Call a method of a part with a function, its share of the columns, and arguments."""
+    left = iter(shares)
+    along = tuple(next(left) if there else None for there in present)
+    return getattr(part, method)(function, *args, along=along, n_features=n_features)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PartDraw:
-    function: Callable[..., Array]
-    seed: int
-
-    def __call__(self, part: TrainingData, index: int, *shares: Array) -> Array:
-        return part.drawn(np.random.default_rng([self.seed, index]), self.function, along=shares)
+def _drawn(
+    function: Callable[..., Array], seed: int, part: TrainingData, index: int, *shares: Array
+) -> Array:
+    return part.drawn(np.random.default_rng([seed, index]), function, along=shares)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _PartWeights:
-    function: Callable[..., tuple[Array, Array]]
-
-    def __call__(self, part: TrainingData, *shares: Array) -> TrainingData:
-        return part.reweighted(self.function, along=shares)
+def _reweighted(
+    function: Callable[..., tuple[Array, Array]], part: TrainingData, *shares: Array
+) -> TrainingData:
+    return part.reweighted(function, along=shares)
 
 
 def _sizes(part: TrainingData) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from bochner._numerics.arrays import FLOATS, Array
-from bochner.distributed.chunked_rows import ChunkedRows, Prepared, Problem, Size
+from bochner.distributed.chunked_rows import ChunkedRows, Prepared, Size, problem_rows
 from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
@@ -21,56 +21,42 @@ from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.settings import Data
 
 SAMPLE_ROWS = 100_000
-"""So many rows are brought here, for all that is not a sum over rows."""
+"""Number of rows copied to the client for what is not a sum over rows, such as median distances and
+designed measures: some tens of megabytes. Those need 2,000 rows; labels and scales need more."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Preparation:
-    """Makes of rows in the user's units what chains want.
-
-    Parameters
-    ----------
-    scaling : Scaling
-    trend : Trend
-    dtype : numpy.dtype
-        Of the features.
-    targets : callable
-        Returns columns (k, t) of targets (k,).
-    unit : float
-        By which weights are divided.
-    """
-
-    scaling: Scaling
-    trend: Trend
-    dtype: np.dtype[Any]
-    targets: Callable[[NDArray[Any]], Array]
-    unit: float
-
-    def __call__(self, chunk: Chunk) -> Prepared:
-        scaled = self.scaling.apply(chunk.X)
-        return Prepared(
-            np.ascontiguousarray(scaled.T.astype(self.dtype, copy=False)),
-            np.ascontiguousarray(self.targets(chunk.y).T),
-            np.ascontiguousarray(self.trend.columns(scaled).T),
-            None if chunk.weight is None else chunk.weight / self.unit,
-        )
+def _prepared(
+    scaling: Scaling,
+    trend: Trend,
+    dtype: np.dtype[Any],
+    targets: Callable[[NDArray[Any]], Array],
+    unit: float,
+    chunk: Chunk,
+) -> Prepared:
+    """Return rows in the user's units in the layout of a chain; weights are divided by a unit."""
+    scaled = scaling.apply(chunk.X)
+    return Prepared(
+        np.ascontiguousarray(scaled.T.astype(dtype, copy=False)),
+        np.ascontiguousarray(targets(chunk.y).T),
+        np.ascontiguousarray(trend.columns(scaled).T),
+        None if chunk.weight is None else chunk.weight / unit,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected:
-    """Rows of Dask collections to learn a kernel from.
+    """Rows of Dask collections, and a sample of them in memory.
 
     Parameters
     ----------
     parts : tuple of Delayed
-        Of :class:`~bochner.features.chunks.Chunk`.
+        One :class:`~bochner.features.chunks.Chunk` per partition.
     lengths : tuple of int
-        Of the parts.
+        Numbers of rows of the parts.
     sample : Chunk
-        At most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order: all of them where
-        there are no more.
+        At most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order.
     meta : pandas.DataFrame or None
-        Without rows, where the rows come from a data frame.
+        Columns without rows, if the rows come from a data frame.
     """
 
     parts: tuple[Delayed, ...]
@@ -80,15 +66,9 @@ class Collected:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any, check: "Check", *, keep: bool) -> "Collected":
-        """Return the rows of Dask collections.
+        """Return the checked rows of Dask collections; see :meth:`Partitions.of`.
 
-        Parameters
-        ----------
-        X, y, sample_weight : Dask collections
-            See :meth:`Partitions.of`.
-        check : Check
-        keep : bool
-            Whether checked rows are kept on the workers, or made again in every pass.
+        ``keep`` keeps checked rows on the workers; otherwise every pass reads and checks them.
 
         Raises
         ------
@@ -105,11 +85,11 @@ class Collected:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the sample is all rows."""
+        """Whether the sample contains all rows."""
         return len(self.sample) == sum(self.lengths)
 
     def labels(self) -> NDArray[Any]:
-        """Return all different targets, in ascending order."""
+        """Return the distinct targets, in ascending order."""
         labels: NDArray[Any] = summed(mapped(_labels, self.parts), np.union1d)
         return labels
 
@@ -122,19 +102,13 @@ class Collected:
     def learnable(
         self, columns: Sequence[Data], problems: Any, scaling: Scaling, trend: Trend
     ) -> list[Data]:
-        """Return the data of every problem, its chains to end with all rows.
+        """Return the data of every problem, for chains that end with passes over all rows.
 
-        Parameters
-        ----------
-        columns : sequence of Data
-            The sample's distinct rows and the targets of each problem.
-        problems : Problems
-            That they are made of.
-        scaling : Scaling
-        trend : Trend
+        ``columns`` holds the distinct rows of the sample with the targets of each problem, and
+        ``problems`` what these targets were made of.
         """
         dtype = columns[0].X.dtype
-        preparation = Preparation(scaling, trend, dtype, problems.targets, problems.unit)
+        preparation = partial(_prepared, scaling, trend, dtype, problems.targets, problems.unit)
         prepared = kept(mapped(preparation, self.parts))
         return [
             replace(data, elsewhere=self._rows(prepared, data, column, problems))
@@ -144,7 +118,8 @@ class Collected:
     def _rows(
         self, prepared: tuple[Delayed, ...], data: Data, column: int, problems: Any
     ) -> ChunkedRows:
-        parts = tuple(mapped(Problem(column, data.target_factor, data.basis), prepared))
+        rows = partial(problem_rows, column, data.target_factor, data.basis)
+        parts = tuple(mapped(rows, prepared))
         if not self.is_whole:
             size = Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype, data.basis)
             return ChunkedRows(parts, size)
@@ -160,14 +135,12 @@ class Check:
 
     Parameters
     ----------
-    numeric : bool
-        Whether targets must be numbers.
-    single : bool
-        Whether there must be one target.
+    numeric, single : bool
+        Whether targets must be numbers, and one for each row.
     double : bool
-        Whether inputs are to be float64, or may be float32.
+        Whether inputs are converted to float64, or may be float32.
     positive : bool
-        Whether rows without weight are left out.
+        Whether rows without weight are dropped.
     """
 
     numeric: bool

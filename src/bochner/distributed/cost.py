@@ -1,5 +1,6 @@
 """What a pass over rows on a cluster costs: seconds and bytes moved, for each worker."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from time import perf_counter
@@ -15,27 +16,27 @@ from bochner.frequencies import Frequencies
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What the workers of a cluster can do, each with one thread.
+    """Rates of the workers of a cluster, each with one thread.
 
     Parameters
     ----------
-    seconds_a_product : float
-        Of multiplying two features of a row and adding the product up.
-    seconds_a_feature : float
-        Of making one feature of a row.
-    bytes_a_second : float, default=1e8
-        That a worker sends or receives.
-    seconds_a_task : float, default=1e-3
-        Of the scheduler, for one task.
-    seconds_a_pass : float, default=0.05
-        Until the first task runs and after the last has.
+    seconds_per_product : float
+        Time to multiply two features of a row and add the product up.
+    seconds_per_feature : float
+        Time to compute one feature of a row.
+    bytes_per_second : float, default=1e8
+        Rate at which a worker sends or receives: a network of one gigabit.
+    seconds_per_task : float, default=1e-3
+        Time of the scheduler for one task, as Dask's documentation states.
+    seconds_per_pass : float, default=0.05
+        Time before the first task and after the last, measured on a local cluster.
     """
 
-    seconds_a_product: float
-    seconds_a_feature: float
-    bytes_a_second: float = 1e8
-    seconds_a_task: float = 1e-3
-    seconds_a_pass: float = 0.05
+    seconds_per_product: float
+    seconds_per_feature: float
+    bytes_per_second: float = 1e8
+    seconds_per_task: float = 1e-3
+    seconds_per_pass: float = 0.05
 
     @classmethod
     def measured(cls, d: int, p: int, n: int = 20_000) -> "Machine":
@@ -56,15 +57,15 @@ class PassCost:
     r"""The cost of one pass in which every partition returns the Gram matrix of its features.
 
     With ``n`` rows in ``b`` partitions on ``W`` workers, a worker makes the sums of
-    :math:`\lceil b / W \rceil` partitions. Sums are added in an order that knows nothing of
-    workers: of two that meet, one has to move with the probability :math:`1 - 1/W`; the last goes
-    to the client,
+    :math:`\lceil b / W \rceil` partitions. Sums are added in an order that does not depend on the
+    workers: one of two terms has to move with the probability :math:`1 - 1/W`; the last goes to
+    the client,
 
     .. math:: T = T_0 + 2 b t_s + \lceil b / W \rceil \frac{n}{b} p (t_f + p\, t_p) +
               \Bigl(\frac{b - 1}{W} \Bigl(1 - \frac1W\Bigr) + 1\Bigr) \frac{8 p (p + t + 1)}{v}
 
-    up to what does not grow with ``p``. What is sent to workers, the ``p/2`` frequencies, is
-    ``4 p d`` bytes for each of them.
+    up to terms that do not grow with ``p``. Each worker receives the ``p/2`` frequencies, in
+    ``4 p d`` bytes.
 
     Parameters
     ----------
@@ -89,37 +90,36 @@ class PassCost:
 
     @property
     def compute_seconds(self) -> float:
-        """Of the busiest worker, for features and their products."""
+        """Time of the busiest worker for features and their products."""
         rows = ceil(self.n_partitions / self.n_workers) * self.n / self.n_partitions
-        rate = self.machine.seconds_a_feature + self.p * self.machine.seconds_a_product
+        rate = self.machine.seconds_per_feature + self.p * self.machine.seconds_per_product
         return rows * self.p * rate
 
     @property
     def sum_bytes(self) -> int:
-        """Of the sums of a partition: what one worker sends another."""
+        """Size of the sums of a partition, which one worker sends to another."""
         return 8 * (self.p * (self.p + self.t + 1) + 2 * self.t)
 
     @property
     def bytes_moved(self) -> float:
-        """That all workers send to each other, and the client receives, on average."""
+        """Bytes that workers send to each other and to the client, on average."""
         moves = (self.n_partitions - 1) * (1.0 - 1.0 / self.n_workers) + 1.0
         return moves * self.sum_bytes
 
     @property
-    def bytes_a_worker(self) -> float:
-        """That a worker receives: its share of the sums, and the frequencies."""
+    def bytes_per_worker(self) -> float:
+        """Bytes that a worker receives: its share of the sums, and the frequencies."""
         return (self.bytes_moved - self.sum_bytes) / self.n_workers + 4.0 * self.p * self.d
 
     @property
     def seconds(self) -> float:
-        """Of the whole pass."""
-        tasks = 2 * self.n_partitions * self.machine.seconds_a_task
-        moved = (self.bytes_a_worker + self.sum_bytes) / self.machine.bytes_a_second
-        return self.machine.seconds_a_pass + tasks + self.compute_seconds + moved
+        """Time of the whole pass."""
+        tasks = 2 * self.n_partitions * self.machine.seconds_per_task
+        moved = (self.bytes_per_worker + self.sum_bytes) / self.machine.bytes_per_second
+        return self.machine.seconds_per_pass + tasks + self.compute_seconds + moved
 
 
-def _seconds(work: object) -> float:
-    assert callable(work)
+def _seconds(work: Callable[[], object]) -> float:
     found = []
     for _ in range(3):
         start = perf_counter()

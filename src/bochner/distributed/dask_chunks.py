@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -17,13 +18,9 @@ Given = ParamSpec("Given")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DaskChunks(RowChunks):
-    """Rows of Dask collections: a chunk in every partition, read anew in every pass.
+    """Rows of Dask collections: a chunk in every partition, read again in every pass.
 
-    Parameters
-    ----------
-    collected : Collected
-    first : Chunk
-        Its sample, as an estimator has checked it.
+    ``first`` is the sample of the rows, as an estimator has checked it.
     """
 
     collected: Collected
@@ -39,16 +36,10 @@ class DaskChunks(RowChunks):
         *,
         numeric: bool,
     ) -> "DaskChunks":
-        """Return the rows of Dask collections.
+        """Return the rows of Dask collections; see :meth:`Partitions.of`.
 
-        Parameters
-        ----------
-        X, y, sample_weight : Dask collections
-            See :meth:`~bochner.distributed.partitions.Partitions.of`.
-        check : callable
-            Checks a sample of them here, of at most 100,000 rows.
-        numeric : bool
-            Whether targets are numbers, not labels.
+        ``check`` checks a sample of at most 100,000 rows in memory; ``numeric`` is whether targets
+        are numbers, not labels.
         """
         rules = Check(numeric=numeric, single=not numeric, double=False, positive=False)
         found = Collected.of(X, y, sample_weight, rules, keep=False)
@@ -64,7 +55,7 @@ class DaskChunks(RowChunks):
         return None
 
     def labels(self) -> NDArray[Any]:
-        """Return all different targets, in ascending order."""
+        """Return the distinct targets, in ascending order."""
         return self.collected.labels()
 
     def total(
@@ -73,30 +64,31 @@ class DaskChunks(RowChunks):
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Sum:
-        """Return the sum; of a generator among ``args`` every chunk has a child of its own."""
+        """Return the sum; for a generator among ``args`` every chunk gets a child of its own."""
         parts = self.collected.parts
         rngs = [arg.spawn(len(parts)) for arg in args if isinstance(arg, np.random.Generator)]
         rest = tuple(None if isinstance(arg, np.random.Generator) else arg for arg in args)
-        total: Sum | None = summed(mapped(_Call(function, rest, kwargs), parts, *rngs), _plus)
+        total: Sum | None = summed(
+            mapped(partial(_called, function, rest, kwargs), parts, *rngs), _plus
+        )
         if total is None:
             raise ValueError("There are no rows to sum over.")
         return total
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Call:
-    """Calls a function of chunks, of one that has weight, ``None`` in place of generators."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-    def __call__(self, chunk: Chunk, *rngs: np.random.Generator) -> Any:
-        if not chunk.weights.any():
-            return None
-        left = iter(rngs)
-        args = [next(left, None) if arg is None else arg for arg in self.args]
-        return self.function([chunk], *args, **self.kwargs)
+def _called(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    chunk: Chunk,
+    *rngs: np.random.Generator,
+) -> Any:
+    """Call a function of chunks with generators in place of ``None``, if the chunk has weight."""
+    if not chunk.weights.any():
+        return None
+    left = iter(rngs)
+    given = [next(left, None) if arg is None else arg for arg in args]
+    return function([chunk], *given, **kwargs)
 
 
 def _plus(first: Any, second: Any) -> Any:

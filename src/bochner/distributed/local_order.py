@@ -12,20 +12,20 @@ from bochner.learning.inference.training_data import TrainingData
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalOrder:
-    """Which of the rows of partitions are which of the distinct, ordered rows in memory.
+    """Positions of the rows of partitions among the distinct, ordered rows in memory.
 
     Parameters
     ----------
     rows : TrainingData
-        Those in memory; see :func:`~bochner.learning.inference.preparation.distinct_rows`.
+        Rows in memory; see :func:`~bochner.learning.inference.preparation.distinct_rows`.
     group : ndarray of shape (n,)
-        Of every row of the partitions, one after another: equal rows are a group.
+        Number of the group of equal rows, for every row of the partitions in order.
     own : ndarray of shape (k,)
-        The groups of the rows in memory.
+        Groups of the rows in memory.
     share : ndarray of shape (n,)
-        Of a row in the weight of its group.
+        Share of a row in the weight of its group.
     bounds : ndarray of shape (number of partitions - 1,)
-        Where partitions begin, but for the first.
+        First rows of all partitions but the first.
     """
 
     rows: TrainingData
@@ -44,15 +44,9 @@ class LocalOrder:
     ) -> "LocalOrder":
         """Return the order of ``rows``.
 
-        Parameters
-        ----------
-        rows : TrainingData
-        ordered : tuple of ndarrays
-            Their inputs (k, d), in the units of the data, and targets (k,).
-        given : tuple of ndarrays
-            Inputs (n, d), targets (n,) and weights (n,) of all partitions, one after another.
-        lengths : sequence of int
-            Of the partitions.
+        ``ordered`` are their inputs (k, d), in the units of the data, and targets (k,); ``given``
+        are inputs (n, d), targets (n,) and weights (n,) of all partitions in order, whose numbers
+        of rows are ``lengths``.
         """
         X, y, weight = given
         order = np.lexsort((y, *X.T[::-1]))

@@ -1,5 +1,6 @@
-"""Dask arrays and data frames, cut into partitions that have their rows together."""
+"""Dask arrays and data frames as partitions of whole rows, and predictions for them."""
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,8 @@ import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
+
+from bochner.distributed.passes import applied
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,9 +19,9 @@ class Partitions:
     Parameters
     ----------
     parts : tuple of Delayed
-        Each a tuple ``(index, X, y, sample_weight)`` of what the partition was given as.
+        A tuple ``(index, X, y, sample_weight)`` per partition.
     meta : pandas.DataFrame or None
-        Without rows, where ``X`` is a data frame.
+        Columns without rows, if ``X`` is a data frame.
     """
 
     parts: tuple[Delayed, ...]
@@ -31,24 +34,22 @@ class Partitions:
         Parameters
         ----------
         X : dask.array.Array of shape (n, d) or dask.dataframe.DataFrame
-        y : dask.array.Array, dask.dataframe.Series or DataFrame, or array-like beside an array
-            Arrays are cut anew where their chunks are others; data frames must have the
-            partitions of ``X``.
+        y : dask.array.Array, dask.dataframe.Series or DataFrame, or array-like if X is an array
+            Arrays with other chunks are rechunked; data frames must have the partitions of ``X``.
         sample_weight : as ``y``, or None
 
         Raises
         ------
         TypeError
-            If ``X`` is no array and no data frame.
+            If ``X`` is neither an array nor a data frame.
         ValueError
-            If there are no targets, sizes of chunks are unknown, or rows and targets do not belong
-            together.
+            If there are no targets, sizes of chunks are unknown, or rows and targets do not match.
         """
         blocks = blocks_of_rows(X)
         if y is None:
             raise ValueError(
                 "A fit to a Dask collection requires y to be passed, but the target y is None; "
-                "give a Dask array, or a column of the data frame that X comes from."
+                "pass a Dask array, or a column of the data frame that X comes from."
             )
         targets = _blocks_of_column("y", y, X, len(blocks))
         weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
@@ -85,7 +86,7 @@ def _blocks_of_array(name: str, array: Any) -> list[Delayed]:
             "pass the data frame that it comes from."
         )
     if array.ndim > 1 and array.numblocks[1] > 1:
-        # A row must lie in one place for its features to be made there.
+        # Features need all columns of a row in one place.
         array = array.rechunk({1: -1})
     blocks: list[Delayed] = array.to_delayed().ravel().tolist()
     return blocks
@@ -97,8 +98,8 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
     if not is_dask_collection(column):
         if _is_frame(X):
             raise ValueError(
-                f"{name} is in memory and X a Dask data frame, whose partitions have any size; "
-                f"give {name} as a column of it."
+                f"{name} is in memory and X is a Dask data frame, whose partitions have unknown "
+                f"sizes; pass {name} as a column of it."
             )
         column = da.from_array(np.asarray(column), chunks=-1)
     if not _is_frame(X) and isinstance(column, da.Array):
@@ -106,11 +107,11 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
             raise ValueError(f"X has {X.shape[0]} rows and {name} has {column.shape[0]}.")
         if column.chunks[0] != X.chunks[0] and not np.isnan(column.shape[0]):
             column = column.rechunk({0: X.chunks[0]})
-    return _blocks_beside(name, column, X, count)
+    return _matched_blocks(name, column, X, count)
 
 
-def _blocks_beside(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
-    """Return blocks that only their number and their divisions say to belong to those of ``X``."""
+def _matched_blocks(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
+    """Return blocks whose number and divisions are those of ``X``, or raise."""
     if isinstance(column, da.Array):
         blocks = _blocks_of_array(name, column)
     else:
@@ -118,7 +119,7 @@ def _blocks_beside(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
         if _is_frame(X) and {X.known_divisions, column.known_divisions} == {True}:
             same = X.divisions == column.divisions
             if not same:
-                raise ValueError(f"{name} is divided otherwise than X; repartition it like X.")
+                raise ValueError(f"{name} has other divisions than X; repartition it like X.")
     if len(blocks) != count:
         raise ValueError(
             f"X has {count} partitions and {name} has {len(blocks)}; repartition {name} like X."
@@ -128,3 +129,20 @@ def _blocks_beside(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
 
 def _is_frame(X: Any) -> bool:
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
+
+
+def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> Any:
+    """Return a Dask array of the values of a fitted model's method for the rows of a collection.
+
+    ``columns`` is the shape of the prediction for one row. The sizes of a data frame's partitions
+    are unknown, and so are those of its predictions.
+    """
+    sent = delayed(pickle.dumps(getattr(model, method), protocol=5))
+    blocks = blocks_of_rows(X)
+    lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
+    return da.concatenate(
+        [
+            da.from_delayed(delayed(applied)(sent, block), (length, *columns), dtype)
+            for block, length in zip(blocks, lengths, strict=True)
+        ]
+    )

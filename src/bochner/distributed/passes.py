@@ -1,4 +1,4 @@
-"""One pass over partitions: a function of each where it lies, and a sum in a fixed order."""
+"""One pass over partitions: a function of each on its worker, and a sum in a fixed order."""
 
 import pickle
 from collections.abc import Callable, Sequence
@@ -16,16 +16,17 @@ from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
 
 _FAN_IN = 4
+"""Terms that one task adds. With two there are twice the tasks, with eight twice the memory."""
 
 
 def mapped(
     function: Callable[..., Any], parts: Sequence[Any], *columns: Sequence[Any]
 ) -> list[Delayed]:
-    """Return what ``function(part, *shares)`` will be of every part, not yet computed.
+    """Return ``function(part, *shares)`` of every part, not yet computed.
 
-    The function lies in the graph once, as bytes: what is done later to the arrays that it holds
-    changes nothing, and a part that is lost with its worker can be made again. Linear algebra has
-    one thread.
+    The graph holds the function once, as bytes: later changes of the arrays that it holds have no
+    effect, and a part that is lost with its worker can be made again. Linear algebra has one
+    thread.
     """
     sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
     return [
@@ -36,8 +37,8 @@ def mapped(
 def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Any:
     """Return the sum of the terms.
 
-    Neighbours are added first, where they lie, and their sums after them: which worker is done
-    first changes nothing, and no worker ever holds more than a few terms.
+    Neighbours are added first, on the workers, and then their sums: the order does not depend on
+    which worker is first, and no worker holds more than a few terms.
     """
     while len(terms) > 1:
         terms = [
@@ -48,17 +49,17 @@ def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> A
 
 
 def kept(parts: Sequence[Delayed]) -> tuple[Delayed, ...]:
-    """Return the parts computed, and kept where they are."""
+    """Return the parts, computed and kept on the workers."""
     return tuple(persist(*parts))
 
 
 def gathered(parts: Sequence[Delayed]) -> tuple[Any, ...]:
-    """Return the parts themselves, brought here."""
+    """Return the computed parts in the memory of the client."""
     return tuple(compute(*parts))
 
 
 def applied(sent: bytes, part: Any, *shares: Any) -> Any:
-    """Return what a function, sent as bytes, makes of a part."""
+    """Call a function that was sent as bytes."""
     with single_threaded_blas():
         return pickle.loads(sent)(part, *shares)
 
@@ -69,7 +70,7 @@ def _added(plus: Callable[[Any, Any], Any], *terms: Any) -> Any:
 
 @sizeof.register(Chunk)  # type: ignore[untyped-decorator]
 def _bytes_of_rows(chunk: Chunk) -> int:
-    """Tell Dask what it would cost to move a chunk."""
+    """Return the size from which Dask estimates the cost of moving a chunk."""
     return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
 
 

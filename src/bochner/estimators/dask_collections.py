@@ -6,13 +6,10 @@ from numpy.typing import NDArray
 
 
 def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Return a Dask array of what a method of a model makes of the rows of a Dask collection.
+    """Call :func:`bochner.distributed.partitions.lazily`."""
+    from bochner.distributed import partitions
 
-    See :func:`bochner.distributed.predicting.lazily`.
-    """
-    from bochner.distributed import predicting
-
-    lazy: NDArray[Any] = predicting.lazily(model, method, X, columns, dtype)
+    lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
     return lazy
 
 
@@ -22,7 +19,7 @@ def is_dask(X: Any) -> bool:
 
 
 def refuse_std(return_std: bool) -> None:
-    """Refuse standard deviations beside lazy predictions."""
+    """Raise ``ValueError`` for standard deviations of lazy predictions."""
     if return_std:
         raise ValueError(
             "Predictions for Dask collections have no standard deviations; call predict on rows in "

@@ -198,7 +198,7 @@ def fit_iteratively(
     coef, n_iter, converged = solve(product, cross, inverse.apply, tol)
     if not converged:
         warn_user(
-            f"The weights have not converged to a tolerance of {tol:g} in {n_iter} steps. Use a "
+            f"The weights have not converged to a tolerance of {tol:g} in {MOST_STEPS} steps. Use a "
             f"greater alpha, a greater tol, or solver='cholesky'.",
             ConvergenceWarning,
         )
