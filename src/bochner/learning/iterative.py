@@ -198,8 +198,8 @@ def fit_iteratively(
     coef, n_iter, converged = solve(product, cross, inverse.apply, tol)
     if not converged:
         warn_user(
-            f"The weights have not converged to a tolerance of {tol:g} in {MOST_STEPS} steps. Use a "
-            f"greater alpha, a greater tol, or solver='cholesky'.",
+            f"The weights have not converged to a tolerance of {tol:g} in {MOST_STEPS} steps. Use "
+            f"a greater alpha, a greater tol, or solver='cholesky'.",
             ConvergenceWarning,
         )
     noise = None
