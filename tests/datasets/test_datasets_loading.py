@@ -216,7 +216,7 @@ def test_pickled_objects_are_refused(folder):
         ({"is_categorical": np.array([True])}, "categorical has 1"),
         ({"categories": "{not json"}, "Expecting property name"),
         ({"task": "ranking"}, "got 'ranking'"),
-        ({"X_test": np.zeros((1, 2))}, "come together"),
+        ({"X_test": np.zeros((1, 2))}, "must be given together"),
         ({"X_test": np.zeros((1, 3)), "y_test": np.zeros(1)}, "X_test has 3"),
         ({"y": np.array([1j, 2j, 3j]), "class_names": np.array(["a"])}, "numbers or text"),
     ],

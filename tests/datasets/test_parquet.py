@@ -74,7 +74,7 @@ def test_columns_that_are_not_there_are_named(path):
 
 
 def test_words_and_gaps_are_refused(path, tmp_path):
-    with pytest.raises(ValueError, match=r"Column 'word' holds .*string, and numbers"):
+    with pytest.raises(ValueError, match=r"Column 'word' must be numeric, got .*string"):
         list(ParquetChunks(path, "y"))
     TABLE.assign(a=TABLE["a"].where(TABLE["b"] < 1.0)).to_parquet(tmp_path / "gaps.parquet")
     with pytest.raises(ValueError, match="Column 'a' misses"):

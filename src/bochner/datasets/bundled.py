@@ -4,15 +4,12 @@ import csv
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 
 from bochner.datasets.dataset import Dataset, Task
-
-_SKLEARN_LICENSE = "BSD-3-Clause (scikit-learn's copy)"
 
 
 def decimal_year(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
@@ -48,10 +45,9 @@ def load_co2() -> Dataset:
     )
 
 
-def _from_sklearn(
-    name: str, task: Task, loader: Callable[[], Any], target_name: str, notes: str
-) -> Dataset:
-    bunch = loader()
+def _from_sklearn(name: str, task: Task, target_name: str, notes: str) -> Dataset:
+    options = {"scaled": False} if name == "diabetes" else {}
+    bunch = getattr(sklearn_datasets, f"load_{name}")(**options)
     classes = tuple(map(str, bunch.target_names)) if task == "classification" else ()
     return Dataset(
         name=name,
@@ -62,29 +58,17 @@ def _from_sklearn(
         target_name=target_name,
         levels={target_name: classes} if classes else {},
         source=f"sklearn.datasets.load_{name}",
-        license=_SKLEARN_LICENSE,
+        license="BSD-3-Clause (scikit-learn's copy)",
         notes=notes,
     )
 
 
-_SKLEARN: tuple[tuple[str, Task, Callable[[], Any], str, str], ...] = (
-    (
-        "diabetes",
-        "regression",
-        partial(sklearn_datasets.load_diabetes, scaled=False),
-        "progression",
-        "raw units",
-    ),
-    (
-        "breast_cancer",
-        "classification",
-        sklearn_datasets.load_breast_cancer,
-        "diagnosis",
-        "0 = malignant, 1 = benign",
-    ),
-    ("wine", "classification", sklearn_datasets.load_wine, "cultivar", "rows sorted by class"),
-    ("iris", "classification", sklearn_datasets.load_iris, "species", "rows sorted by class"),
-    ("digits", "classification", sklearn_datasets.load_digits, "digit", "8 x 8 pixels, 0 to 16"),
+_SKLEARN: tuple[tuple[str, Task, str, str], ...] = (
+    ("diabetes", "regression", "progression", "raw units"),
+    ("breast_cancer", "classification", "diagnosis", "0 = malignant, 1 = benign"),
+    ("wine", "classification", "cultivar", "rows sorted by class"),
+    ("iris", "classification", "species", "rows sorted by class"),
+    ("digits", "classification", "digit", "8 x 8 pixels, 0 to 16"),
 )
 
 BUNDLED: Mapping[str, Callable[[], Dataset]] = {

@@ -1,4 +1,4 @@
-"""One noun for every data set, whatever its source."""
+"""The one form of all data sets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Task = Literal["regression", "classification"]
 
+# Integers are labels if there are at most 50 different ones with at least 10 rows each on average:
+# years, counts and ids have more values, and classes of fewer rows can hardly be learned.
 _MAX_CLASSES = 50
 _MIN_MEAN_CLASS_SIZE = 10
 
@@ -25,19 +27,19 @@ class Dataset:
     name : str
     X : ndarray of shape (n, d), float64
     y : ndarray of shape (n,)
-        float64 for a regression; class labels, as the source gives them, for a classification.
+        float64 for a regression; class labels, as the source has them, for a classification.
     task : {"regression", "classification"}
     feature_names : tuple of d str, default=()
         Empty means ``x0, x1, …``.
     target_name : str, default="target"
     X_test, y_test : ndarray, optional
-        The test part, where the source ships a split.
+        Test part, if the source has a split.
     categorical : tuple of d bool, default=()
         True for columns of codes. Empty means that no column is categorical.
     levels : mapping from a column's name to a tuple of str, default={}
-        What the codes ``0, 1, …`` of a column (the target included) stand for.
+        Meaning of the codes ``0, 1, …`` of a column (or of the target).
     source, license, notes : str
-        Where the data come from, on what terms, and what to know before using them.
+        Origin of the data, terms of use, and remarks.
 
     Raises
     ------
@@ -66,70 +68,61 @@ class Dataset:
     notes: str = ""
 
     def __post_init__(self) -> None:
-        _check_pair(self.name, "X", self.X, "y", self.y)
-        if not self.feature_names:
-            names = tuple(f"x{i}" for i in range(self.X.shape[1]))
-            object.__setattr__(self, "feature_names", names)
-        self._check_test_part()
-        self._check_columns()
-        if self.task not in ("regression", "classification"):
-            raise ValueError(
-                f"Data set {self.name!r}: task must be 'regression' or 'classification', "
-                f"got {self.task!r}."
-            )
-
-    def _check_test_part(self) -> None:
-        if self.X_test is None and self.y_test is None:
-            return
-        if self.X_test is None or self.y_test is None:
-            raise ValueError(
-                f"Data set {self.name!r}: X_test and y_test come together or not at all."
-            )
-        _check_pair(self.name, "X_test", self.X_test, "y_test", self.y_test)
-        if self.X_test.shape[1] != self.X.shape[1]:
-            raise ValueError(
-                f"Data set {self.name!r}: X has {self.X.shape[1]} columns, "
-                f"but X_test has {self.X_test.shape[1]}."
-            )
-
-    def _check_columns(self) -> None:
+        self._check_pair("X", self.X, "y", self.y)
         d = self.X.shape[1]
-        for what, values in (
-            ("feature_names", self.feature_names),
-            ("categorical", self.categorical),
-        ):
-            if values and len(values) != d:
-                raise ValueError(
-                    f"Data set {self.name!r}: X has {d} columns, "
-                    f"but {what} has {len(values)} entries."
-                )
+        if not self.feature_names:
+            object.__setattr__(self, "feature_names", tuple(f"x{i}" for i in range(d)))
+        if (self.X_test is None) != (self.y_test is None):
+            raise self._error("X_test and y_test must be given together.")
+        if self.X_test is not None and self.y_test is not None:
+            self._check_pair("X_test", self.X_test, "y_test", self.y_test)
+            if self.X_test.shape[1] != d:
+                raise self._error(f"X has {d} columns, but X_test has {self.X_test.shape[1]}.")
+        for what in ("feature_names", "categorical"):
+            if (length := len(getattr(self, what))) not in (0, d):
+                raise self._error(f"X has {d} columns, but {what} has {length} entries.")
         columns = (*self.feature_names, self.target_name)
         if len(set(columns)) != len(columns):
-            raise ValueError(f"Data set {self.name!r}: column names must differ, got {columns}.")
+            raise self._error(f"column names must differ, got {columns}.")
+        if self.task not in ("regression", "classification"):
+            raise self._error(f"task must be 'regression' or 'classification', got {self.task!r}.")
+
+    def _check_pair(self, X_name: str, X: NDArray[Any], y_name: str, y: NDArray[Any]) -> None:
+        if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
+            raise self._error(
+                f"{X_name} must have shape (n, d) and {y_name} shape (n,), "
+                f"got {X.shape} and {y.shape}."
+            )
+        if X.size == 0:
+            raise self._error(f"{X_name} is empty, its shape is {X.shape}.")
+        if X.dtype != np.float64 or y.dtype.kind not in "fiubUS":
+            raise self._error(
+                f"{X_name} must be float64 and {y_name} numbers or text, "
+                f"got {X.dtype} and {y.dtype}."
+            )
+
+    def _error(self, message: str) -> ValueError:
+        return ValueError(f"Data set {self.name!r}: {message}")
 
     def __repr__(self) -> str:
         n, d = self.X.shape
         return f"{type(self).__name__}({self.name!r}, {n} x {d}, {self.task})"
 
     def to_frame(self, part: Literal["train", "test"] = "train") -> "pd.DataFrame":
-        """Return a pandas frame of the features, then the target.
+        """Return a pandas frame of the features, then the target, of shape (n, d + 1).
 
-        Codes with known levels become text, other codes integers, and a column that single
-        precision holds exactly is given in it, so that a written CSV shows the source's digits.
+        Codes with known levels become text, other codes integers. A column that float32
+        represents exactly becomes float32, so that a written CSV has the source's digits.
 
         Parameters
         ----------
         part : {"train", "test"}, default="train"
-            Where the source ships no split, "train" is everything.
-
-        Returns
-        -------
-        frame : pandas.DataFrame of shape (n, d + 1)
+            Without a split in the source, "train" is all rows.
 
         Raises
         ------
         ValueError
-            If ``part`` is "test" and there is no test part, or is neither word.
+            If ``part`` is neither "train" nor "test", or there is no test part.
         """
         import pandas as pd
 
@@ -137,41 +130,26 @@ class Dataset:
             raise ValueError(f"part must be 'train' or 'test', got {part!r}.")
         X, y = (self.X, self.y) if part == "train" else (self.X_test, self.y_test)
         if X is None or y is None:
-            raise ValueError(f"Data set {self.name!r} has no test part; use part='train'.")
-        categorical = self.categorical or (False,) * X.shape[1]
-        frame = {
-            name: _readable(column, is_code, self.levels.get(name, ()))
-            for name, column, is_code in zip(self.feature_names, X.T, categorical, strict=True)
-        }
-        is_code = self.task == "classification"
-        frame[self.target_name] = _readable(y, is_code, self.levels.get(self.target_name, ()))
-        return pd.DataFrame(frame)
+            raise self._error("there is no test part; use part='train'.")
+        names = (*self.feature_names, self.target_name)
+        coded = (*(self.categorical or (False,) * X.shape[1]), self.task == "classification")
+        columns = zip(names, (*X.T, y), coded, strict=True)
+        return pd.DataFrame(
+            {
+                name: _readable(column, code, self.levels.get(name, ()))
+                for name, column, code in columns
+            }
+        )
 
 
 def infer_task(y: NDArray[Any]) -> Task:
     """Return "classification" for text, booleans and integers with few, repeated values."""
     if y.dtype.kind in "USb":
         return "classification"
-    if y.dtype.kind in "iu":
-        n_values = len(np.unique(y))
-        if n_values <= min(_MAX_CLASSES, len(y) // _MIN_MEAN_CLASS_SIZE):
-            return "classification"
+    most = min(_MAX_CLASSES, len(y) // _MIN_MEAN_CLASS_SIZE)
+    if y.dtype.kind in "iu" and len(np.unique(y)) <= most:
+        return "classification"
     return "regression"
-
-
-def _check_pair(dataset: str, X_name: str, X: NDArray[Any], y_name: str, y: NDArray[Any]) -> None:
-    if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
-        raise ValueError(
-            f"Data set {dataset!r}: {X_name} must have shape (n, d) and {y_name} shape (n,), "
-            f"got {X.shape} and {y.shape}."
-        )
-    if X.size == 0:
-        raise ValueError(f"Data set {dataset!r}: {X_name} is empty, its shape is {X.shape}.")
-    if X.dtype != np.float64 or y.dtype.kind not in "fiubUS":
-        raise ValueError(
-            f"Data set {dataset!r}: {X_name} must be float64 and {y_name} numbers or text, "
-            f"got {X.dtype} and {y.dtype}."
-        )
 
 
 def _readable(column: NDArray[Any], is_code: bool, levels: tuple[str, ...]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""A data set by its name, from the first place that has it."""
+"""Loading of a data set by its name, from the first place that has it."""
 
 import difflib
 import os
@@ -16,27 +16,23 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 def load(name: str, folder: str | Path | None = None, *, download: bool = False) -> Dataset:
     """Return a data set by its name.
 
-    The first of these that has it is used: ``folder``; the folder in the environment variable
+    The places are searched in this order: ``folder``; the folder in the environment variable
     ``BOCHNER_DATA``; the data sets bundled with the library and with scikit-learn; the cache of
     earlier downloads; and, if ``download`` is true, the public sources.
 
     Parameters
     ----------
     name : str
-        A folder is searched for ``NAME.npz``.
+        Name of the data set; a folder is searched for ``NAME.npz``.
     folder : path, default=None
     download : bool, default=False
-        Nothing is ever downloaded without it.
-
-    Returns
-    -------
-    dataset : Dataset
+        Whether to download a data set that is not found.
 
     Raises
     ------
     ValueError
-        If the name is unknown (with the nearest names and the ways out), a folder does not exist,
-        or a file is damaged.
+        If the name is unknown (with similar names and what to do), a folder does not exist, or a
+        file is damaged.
     OSError
         If a download fails.
 
@@ -47,7 +43,13 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
     >>> co2.X.shape, co2.target_name
     ((2284, 1), 'co2')
     """
-    _check_name(name)
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}.")
+    if not _PLAIN_NAME.fullmatch(name):
+        raise ValueError(
+            f"A data set's name has letters, digits, '_', '-' and '.' only, got {name!r}; "
+            "give the folder of a file with folder=."
+        )
     for place in _folders(folder):
         path = place / f"{name}.npz"
         if path.is_file():
@@ -63,21 +65,9 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
 
 
 def available(folder: str | Path | None = None) -> tuple[str, ...]:
-    """Return the names that :func:`load` finds without a download, sorted.
+    """Return the sorted names that :func:`load` finds without a download.
 
-    Parameters
-    ----------
-    folder : path, default=None
-        As in :func:`load`.
-
-    Returns
-    -------
-    names : tuple of str
-
-    Raises
-    ------
-    ValueError
-        If a folder does not exist.
+    ``folder`` is as in :func:`load`; a folder that does not exist raises ``ValueError``.
 
     Examples
     --------
@@ -90,43 +80,25 @@ def available(folder: str | Path | None = None) -> tuple[str, ...]:
     return tuple(sorted({*BUNDLED, *found}))
 
 
-def _check_name(name: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"A data set's name is a string, got {name!r}.")
-    if not _PLAIN_NAME.fullmatch(name):
-        raise ValueError(
-            f"A data set's name has letters, digits, '_', '-' and '.' only, got {name!r}; "
-            "give the folder of a file with folder=."
-        )
-
-
 def _folders(folder: str | Path | None) -> list[Path]:
-    named = (
-        ("folder", folder),
-        ("the environment variable BOCHNER_DATA", os.environ.get("BOCHNER_DATA")),
-    )
-    places = [(what, Path(value)) for what, value in named if value]
-    for what, place in places:
-        if not place.is_dir():
+    environment = os.environ.get("BOCHNER_DATA")
+    named = {"folder": folder, "the environment variable BOCHNER_DATA": environment}
+    for what, place in named.items():
+        if place and not Path(place).is_dir():
             raise ValueError(f"{what} must name an existing folder, got {str(place)!r}.")
-    return [place for _, place in places]
+    return [Path(place) for place in named.values() if place]
 
 
 def _unknown(name: str, folder: str | Path | None) -> str:
+    own = f"put {name}.npz into a folder and name that with folder= or BOCHNER_DATA."
     if name in downloadable():
         return (
             f"Data set {name!r} is not on this machine; download it with "
-            f"load({name!r}, download=True), or put {name}.npz into a folder and name that with "
-            "folder= or BOCHNER_DATA."
+            f"load({name!r}, download=True), or {own}"
         )
     known = sorted({*available(folder), *downloadable()})
     nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(map(repr, nearest))}?"
-        if nearest
-        else f"known: {', '.join(known)}."
-    )
-    return (
-        f"There is no data set {name!r}; {hint} "
-        f"To use your own, put {name}.npz into a folder and name that with folder= or BOCHNER_DATA."
-    )
+    hint = f"known: {', '.join(known)}."
+    if nearest:
+        hint = f"did you mean {' or '.join(map(repr, nearest))}?"
+    return f"There is no data set {name!r}; {hint} To use your own, {own}"

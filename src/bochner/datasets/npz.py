@@ -1,7 +1,7 @@
 """Data sets as ``.npz`` files: arrays and strings only, never pickles.
 
-A file holds ``X`` (n, d) and ``y`` (n,), or ``X_train``, ``y_train``, ``X_test`` and ``y_test``. It
-may hold ``feature_names`` (d,), ``is_categorical`` (d,), ``class_names``, and the strings
+A file has ``X`` (n, d) and ``y`` (n,), or ``X_train``, ``y_train``, ``X_test`` and ``y_test``. It
+may have ``feature_names`` (d,), ``is_categorical`` (d,), ``class_names``, and the strings
 ``categories`` (JSON: column name to list of levels), ``target_name``, ``task``, ``source``,
 ``license`` and ``notes``.
 """
@@ -26,18 +26,9 @@ _STRINGS = ("source", "license", "notes")
 
 
 def read_npz(path: Path, content: bytes | None = None) -> Dataset:
-    """Return the data set in an ``.npz`` file, named after the file.
+    """Return the data set in an ``.npz`` file (or in its bytes), named after the file.
 
-    Parameters
-    ----------
-    path : Path
-    content : bytes, default=None
-        The file's bytes, where the caller has read them already.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, holds pickled objects, or lacks an array.
+    Raises ``ValueError`` if the file is damaged, has pickled objects, or lacks an array.
     """
     arrays = _read_arrays(path, path.read_bytes() if content is None else content)
     layout = next((names for names in _LAYOUTS if set(names) <= set(arrays)), None)
@@ -49,7 +40,7 @@ def read_npz(path: Path, content: bytes | None = None) -> Dataset:
     try:
         return _to_dataset(path.stem, arrays, *layout)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no usable data set: {error}") from error
+        raise ValueError(f"{path} is not a usable data set: {error}") from error
 
 
 def write_npz(dataset: Dataset, path: Path) -> None:
@@ -84,7 +75,7 @@ def _read_arrays(path: Path, content: bytes) -> dict[str, NDArray[Any]]:
         if "pickle" not in str(error).lower():
             raise ValueError(f"{path} is damaged ({error}); copy it again.") from error
         raise ValueError(
-            f"{path} holds pickled objects, which could run code when read; "
+            f"{path} has pickled objects, which could run code when read; "
             "save plain numbers and strings instead."
         ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -93,7 +84,9 @@ def _read_arrays(path: Path, content: bytes) -> dict[str, NDArray[Any]]:
 
 def _to_dataset(name: str, arrays: Arrays, X_name: str, y_name: str) -> Dataset:
     y = arrays[y_name]
-    task = _task(arrays, y)
+    task = cast(Task, _string(arrays, "task")) or infer_task(y)
+    if "class_names" in arrays:
+        task = "classification"
     target_name = _string(arrays, "target_name") or "target"
     feature_names = tuple(map(str, arrays.get("feature_names", ())))
     levels = _levels(arrays, target_name)
@@ -113,12 +106,6 @@ def _to_dataset(name: str, arrays: Arrays, X_name: str, y_name: str) -> Dataset:
         levels=levels,
         **{key: _string(arrays, key) for key in _STRINGS},
     )
-
-
-def _task(arrays: Arrays, y: NDArray[Any]) -> Task:
-    if "class_names" in arrays:
-        return "classification"
-    return cast(Task, _string(arrays, "task")) or infer_task(y)
 
 
 def _target(y: NDArray[Any], task: Task) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Rows of a Parquet file, one row group after the other."""
+"""Rows of a Parquet file, in chunks."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 class ParquetChunks:
-    """Chunks of rows of a Parquet file, to be given to ``fit``.
+    """Chunks of rows of a Parquet file, as an argument of ``fit``.
 
-    Every iteration reads the file anew, a part of a row group at a time, and closes it at its end.
+    Each iteration reads the file again, a part of a row group at a time.
 
     Parameters
     ----------
     path : path
     target : str or sequence of str
-        Column or columns of the targets.
+        Target column or columns.
     columns : sequence of str, default=None
-        Columns of the inputs, all of them numbers or booleans; ``None`` means all others.
+        Input columns, all of them numbers or booleans; ``None`` means all other columns.
     weight : str, default=None
-        Column of the weights of the rows.
+        Column of the rows' weights.
     chunk_rows : int, default=65536
-        Most rows of a chunk.
+        Largest number of rows of a chunk.
 
     Raises
     ------
     ImportError
         If pyarrow is not installed.
     TypeError
-        If ``chunk_rows`` is no integer.
+        If ``chunk_rows`` is not an integer.
     ValueError
-        If ``chunk_rows`` is not positive, or if a column does not exist, or holds something else
-        than numbers or misses values.
+        If ``chunk_rows`` is not positive, or a column does not exist, is not numeric, or has
+        missing values.
 
     Examples
     --------
@@ -75,33 +75,31 @@ class ParquetChunks:
         self._weight = weight
         with _opened(self.path) as file:
             names = file.schema_arrow.names
-            others = {*self._targets, weight}
-            self.columns = [name for name in names if name not in others]
-            if columns is not None:
-                self.columns = list(columns)
-            self._check(names)
             self.n_samples = int(file.metadata.num_rows)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Yield ``(X, y)``, or ``(X, y, sample_weight)`` where there are weights."""
-        wanted = self.columns + self._targets + ([self._weight] if self._weight else [])
-        with _opened(self.path) as file:
-            for batch in file.iter_batches(batch_size=self.chunk_rows, columns=wanted):
-                X = _numbers(batch, self.columns)
-                y = _numbers(batch, self._targets)
-                chunk = (X, y[:, 0] if self._single else y)
-                yield (*chunk, _numbers(batch, [self._weight])[:, 0]) if self._weight else chunk
-
-    def _check(self, names: Sequence[str]) -> None:
-        wanted = self.columns + self._targets + ([self._weight] if self._weight else [])
-        missing = [name for name in wanted if name not in names]
+        if columns is None:
+            columns = [name for name in names if name not in {*self._targets, weight}]
+        self.columns = list(columns)
+        missing = [name for name in self._wanted if name not in names]
         if missing:
             raise ValueError(
                 f"{self.path} has no column {', '.join(map(repr, missing))}; "
                 f"it has {', '.join(map(repr, names))}."
             )
         if not self.columns:
-            raise ValueError(f"{self.path} has no columns of inputs beside {self._targets}.")
+            raise ValueError(f"{self.path} has no input columns besides {self._targets}.")
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Yield ``(X, y)``, or ``(X, y, sample_weight)`` where there are weights."""
+        with _opened(self.path) as file:
+            for batch in file.iter_batches(batch_size=self.chunk_rows, columns=self._wanted):
+                X = _numbers(batch, self.columns)
+                y = _numbers(batch, self._targets)
+                chunk = (X, y[:, 0] if self._single else y)
+                yield (*chunk, _numbers(batch, [self._weight])[:, 0]) if self._weight else chunk
+
+    @property
+    def _wanted(self) -> list[str]:
+        return self.columns + self._targets + ([self._weight] if self._weight else [])
 
 
 def _opened(path: Path) -> "ParquetFile":
@@ -121,14 +119,14 @@ def _numbers(batch: "Table", names: Sequence[str]) -> NDArray[Any]:
         column = batch.column(name)
         if column.null_count:
             raise ValueError(
-                f"Column {name!r} misses {column.null_count} of {len(column)} values; fill them, "
-                f"or leave their rows out."
+                f"Column {name!r} lacks {column.null_count} of {len(column)} values; fill them, "
+                f"or drop their rows."
             )
         array = column.to_numpy(zero_copy_only=False)
         if array.dtype.kind not in "biuf":
             raise ValueError(
-                f"Column {name!r} holds {column.type}, and numbers were expected; encode it, or "
-                f"choose other columns."
+                f"Column {name!r} must be numeric, got {column.type}; encode it, or choose other "
+                f"columns."
             )
         arrays.append(array)
     single = all(array.dtype == np.float32 for array in arrays)

@@ -1,8 +1,8 @@
-"""Public sources of data sets, and a cache whose files are checked at every read.
+"""Public sources of data sets, and a cache whose files are verified at each read.
 
-Downloads go through scikit-learn's fetchers, which verify what arrives: a SHA-256 stored in
-scikit-learn, or the MD5 that OpenML publishes. The parsed table is then cached as ``NAME.npz`` with
-its own SHA-256 beside it.
+scikit-learn's fetchers download and verify the data, by a SHA-256 stored in scikit-learn or the MD5
+that OpenML publishes. The parsed table is then cached as ``NAME.npz``, with its SHA-256 in another
+file.
 """
 
 import hashlib
@@ -12,12 +12,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 
+from bochner._numerics.files import replacing
 from bochner.datasets.dataset import Dataset, Task
 from bochner.datasets.npz import read_npz, write_npz
 
@@ -31,26 +30,22 @@ class Source:
 
 
 def fetch(name: str, *, refresh: bool = False) -> Dataset:
-    """Return a published data set from the cache, downloading it first where it is not there.
+    """Return a published data set from the cache, after a download if necessary.
 
     Parameters
     ----------
     name : str
         One of :func:`downloadable`.
     refresh : bool, default=False
-        Download again, and replace what the cache holds.
-
-    Returns
-    -------
-    dataset : Dataset
+        Whether to download again and replace the cached file.
 
     Raises
     ------
     ValueError
         If the name is unknown, or the cached file does not match its checksum.
     OSError
-        If the download fails, or what arrives does not match its published checksum. Nothing is
-        left behind then.
+        If the download fails, or does not match its published checksum. The cache is then
+        unchanged.
 
     Notes
     -----
@@ -113,15 +108,13 @@ def _download(name: str, source: Source) -> Dataset:
                 f"{name!r} could not be downloaded from {source.address}: {error} Try again later, "
                 f"or put {name}.npz into a folder and name it with folder= or BOCHNER_DATA."
             ) from error
-        fresh = Path(scratch) / f"{name}.npz"
+    path = folder / f"{name}.npz"
+    with replacing(path) as fresh:
         write_npz(dataset, fresh)
         digest = hashlib.sha256(fresh.read_bytes()).hexdigest()
-        fresh_sidecar = _sidecar(fresh)
-        fresh_sidecar.write_text(f"{digest}  {fresh.name}\n", encoding="ascii")
-        # A crash between the two renames leaves a checksum that does not match, never a table
-        # that passes for checked.
-        fresh_sidecar.replace(_sidecar(folder / fresh.name))
-        fresh.replace(folder / fresh.name)
+        # The checksum is replaced first: after a crash in between it does not match.
+        with replacing(_sidecar(path)) as sidecar:
+            sidecar.write_text(f"{digest}  {path.name}\n", encoding="ascii")
     return dataset
 
 
@@ -137,7 +130,7 @@ def _openml(name: str, data_id: int, task: Task, license: str) -> Source:
         return Dataset(
             name=name,
             X=np.asarray(bunch.data, dtype=np.float64),
-            y=_labels(bunch.target) if task == "classification" else _numbers(bunch.target),
+            y=np.asarray(bunch.target).astype(str if task == "classification" else np.float64),
             task=task,
             feature_names=features,
             target_name=str(bunch.target_names[0]),
@@ -150,41 +143,22 @@ def _openml(name: str, data_id: int, task: Task, license: str) -> Source:
     return Source(address, get)
 
 
-def _california_housing(scratch: Path) -> Dataset:
-    bunch = sklearn_datasets.fetch_california_housing(data_home=scratch)
-    return Dataset(
-        name="california_housing",
-        X=_numbers(bunch.data),
-        y=_numbers(bunch.target),
-        task="regression",
-        feature_names=tuple(map(str, bunch.feature_names)),
-        target_name=str(bunch.target_names[0]),
-        source="StatLib (Pace and Barry 1997), through sklearn.datasets.fetch_california_housing",
-        notes="averages per household; the target in units of 100,000 dollars, capped at 5.00001",
-    )
+def _sklearn(name: str, task: Task, source: str, notes: str, license: str = "") -> Source:
+    def get(scratch: Path) -> Dataset:
+        bunch = getattr(sklearn_datasets, f"fetch_{name}")(data_home=scratch)
+        return Dataset(
+            name=name,
+            X=np.asarray(bunch.data, dtype=np.float64),
+            y=np.asarray(bunch.target, dtype=np.float64 if task == "regression" else None),
+            task=task,
+            feature_names=tuple(map(str, bunch.feature_names)),
+            target_name=str(bunch.target_names[0]),
+            source=f"{source}, through sklearn.datasets.fetch_{name}",
+            license=license,
+            notes=notes,
+        )
 
-
-def _covtype(scratch: Path) -> Dataset:
-    bunch = sklearn_datasets.fetch_covtype(data_home=scratch)
-    return Dataset(
-        name="covtype",
-        X=_numbers(bunch.data),
-        y=np.asarray(bunch.target),
-        task="classification",
-        feature_names=tuple(map(str, bunch.feature_names)),
-        target_name=str(bunch.target_names[0]),
-        source="UCI (Blackard and Dean), through sklearn.datasets.fetch_covtype",
-        license="CC BY 4.0",
-        notes="581,012 rows; the classes are 1 to 7",
-    )
-
-
-def _numbers(values: Any) -> NDArray[np.float64]:
-    return np.asarray(values, dtype=np.float64)
-
-
-def _labels(values: Any) -> NDArray[Any]:
-    return np.asarray(values).astype(str)
+    return Source("https://ndownloader.figshare.com", get)
 
 
 _UCI = "CC BY 4.0 (UCI)"
@@ -201,6 +175,17 @@ _OPENML: tuple[tuple[str, int, Task, str], ...] = (
 
 SOURCES: Mapping[str, Source] = {
     **{row[0]: _openml(*row) for row in _OPENML},
-    "california_housing": Source("https://ndownloader.figshare.com", _california_housing),
-    "covtype": Source("https://ndownloader.figshare.com", _covtype),
+    "california_housing": _sklearn(
+        "california_housing",
+        "regression",
+        "StatLib (Pace and Barry 1997)",
+        "averages per household; the target in units of 100,000 dollars, capped at 5.00001",
+    ),
+    "covtype": _sklearn(
+        "covtype",
+        "classification",
+        "UCI (Blackard and Dean)",
+        "581,012 rows; the classes are 1 to 7",
+        "CC BY 4.0",
+    ),
 }
