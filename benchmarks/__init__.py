@@ -9,7 +9,7 @@ from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
-from benchmarks.harness import Benchmark, Cell, Options, render, run
+from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.speed.benchmark import SPEED
@@ -20,7 +20,9 @@ __all__ = [
     "Benchmark",
     "Cell",
     "Options",
+    "Part",
     "find",
+    "grid",
     "markdown_table",
     "median_table",
     "medians",

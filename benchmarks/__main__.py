@@ -12,7 +12,6 @@ from rich.progress import Progress
 
 import benchmarks
 from benchmarks import Cell
-from benchmarks.figures import FIGURES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +39,7 @@ def run_benchmark(
             bar.update(task, completed=done, total=total, description=what)
 
         csv = benchmarks.run(benchmark, data, out, quick=quick, progress=report)
-    written = benchmarks.render(benchmark, csv, FIGURES.get(name))
+    written = benchmarks.render(benchmark, csv)
     console.print(Markdown(written[0].read_text(encoding="utf-8")))
     console.print("Wrote " + ", ".join(map(str, (csv, *written))), markup=False)
 

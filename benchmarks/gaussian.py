@@ -1,13 +1,15 @@
 """Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.harness import Benchmark, Cell, Options
-from benchmarks.results import Row, median_table
+from benchmarks.harness import Benchmark, Cell, Options, Part, grid
+from benchmarks.pictures import Picture
+from benchmarks.results import Row, median_table, medians
 from bochner import datasets, kernels
 from bochner._numerics.arrays import Array
 from bochner.features.length_scales import median_distance
@@ -22,16 +24,10 @@ _SCHEMES = ("iid", "orthogonal", "qmc", "structured")
 
 
 def _cells(options: Options) -> Iterable[Cell]:
-    names = _FOLDER_SETS if options.data and not options.quick else _BUNDLED_SETS
+    names = _FOLDER_SETS if options.from_folder else _BUNDLED_SETS
     multiples = _MULTIPLES[:2] if options.quick else _MULTIPLES
-    seeds = range(3 if options.quick else 20)
-    return [
-        Cell(name, method, seed, {"features_per_input": multiple})
-        for name in names
-        for multiple in multiples
-        for method in (RBF_SAMPLER, *_SCHEMES)
-        for seed in seeds
-    ]
+    seeds = 3 if options.quick else 20
+    return grid(names, (RBF_SAMPLER, *_SCHEMES), seeds, features_per_input=multiples)
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -58,30 +54,45 @@ def _gram(method: str, X: Array, length_scale: float, n_components: int, seed: i
     return features.fit(X).gram(X)
 
 
-def _summarise(rows: Sequence[Row]) -> str:
-    parts = [
-        "Relative error of the Gram matrix of a Gaussian kernel, ‖K̂ − K‖_F / ‖K‖_F, on 800 "
-        "standardised rows, the length scale their median distance, at p features for d inputs: "
-        f"median over seeds, and its ratio to {RBF_SAMPLER}'s.",
-    ]
+def _tables(rows: Sequence[Row]) -> Iterable[str]:
     for multiple in dict.fromkeys(row["features_per_input"] for row in rows):
         chosen = [row for row in rows if row["features_per_input"] == multiple]
-        table = median_table(
+        yield f"p = {multiple} d"
+        yield median_table(
             chosen,
             index="dataset",
             columns="method",
             metric="relative_error",
             ratio_to=RBF_SAMPLER,
         )
-        parts += [f"p = {multiple} d", table]
-    return "\n\n".join(parts)
 
 
 GAUSSIAN = Benchmark(
     name="gaussian",
     description="Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme.",
     settings=("features_per_input",),
-    cells=_cells,
-    run=_run,
-    summarise=_summarise,
+    introduction="Relative error of the Gram matrix of a Gaussian kernel, ‖K̂ − K‖_F / ‖K‖_F, on "
+    "800 standardised rows, the length scale their median distance, at p features for d inputs: "
+    f"median over seeds, and its ratio to {RBF_SAMPLER}'s.",
+    parts=(
+        Part(
+            "error",
+            _cells,
+            _run,
+            _tables,
+            (
+                Picture(
+                    "error",
+                    "Relative error of the Gram matrix against the number of features.",
+                    "features per input, p / d",
+                    "relative error of the Gram matrix",
+                    partial(
+                        medians,
+                        by=("dataset", "method", "features_per_input"),
+                        metric="relative_error",
+                    ),
+                ),
+            ),
+        ),
+    ),
 )

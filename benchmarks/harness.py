@@ -1,14 +1,17 @@
-"""Run a benchmark cell by cell into a tidy CSV, and turn that CSV into tables and figures."""
+"""Declare a benchmark, run it cell by cell into a tidy CSV, and render that CSV as a page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
 from benchmarks.environment import environment, summary
+from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, read_rows
 from benchmarks.store import LAST_METRIC, Key, Store, read_environments
 from bochner._numerics.files import replacing
@@ -17,12 +20,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+COMMAND = "python -m benchmarks"
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a benchmark is asked for: the folder of its data, and whether to be quick."""
+    """The folder of data sets, if any, and whether to run the small design."""
 
     data: Path | None = None
     quick: bool = False
+
+    @property
+    def from_folder(self) -> bool:
+        """Whether the data sets of the folder are measured, and not bundled ones."""
+        return self.data is not None and not self.quick
 
     @property
     def mode(self) -> str:
@@ -41,8 +52,37 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One question of a benchmark: its cells, how to measure one, and the views of their rows.
+
+    Parameters
+    ----------
+    name : str
+        Value of the setting ``part``, if the benchmark has several parts.
+    cells : callable
+        From the options to the cells, most easily by :func:`grid`; they run seed by seed, so that
+        an interrupted run has as many of everything.
+    measure : callable
+        From a cell and the options to metrics. The wall time is added as ``seconds``, unless the
+        metrics have it.
+    tables : callable
+        From the part's rows, at least one, to paragraphs and tables in Markdown.
+    pictures : tuple of Picture, default=()
+    shares : tuple of str, default=()
+        Names of other parts whose rows are shown with the part's own.
+    """
+
+    name: str
+    cells: Callable[[Options], Iterable[Cell]]
+    measure: Callable[[Cell, Options], Mapping[str, float]]
+    tables: Callable[[Sequence[Row]], Iterable[str]]
+    pictures: tuple[Picture, ...] = ()
+    shares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A design of cells, how to measure one, and how to show the results.
+    """The parts of a benchmark, in the order in which they run.
 
     Parameters
     ----------
@@ -51,26 +91,91 @@ class Benchmark:
     description : str
         One sentence.
     settings : tuple of str
-        The keys that every cell's settings have, in the order of the CSV's columns.
-    cells : callable
-        From the options to the cells, in the order in which they run.
-    run : callable
-        From a cell and the options to metrics. The wall time is added as ``seconds``, unless the
-        metrics have it.
-    summarise : callable
-        From the rows of the CSV to Markdown.
+        The keys that every cell's settings have, in the order of the CSV's columns; ``part`` is
+        set to the part's name.
+    parts : tuple of Part
+    introduction : str, default=""
+        First paragraph of the page.
+    order : tuple of str, default=()
+        Names of the parts in the order of the page, if it is not that of the run.
     """
 
     name: str
     description: str
     settings: tuple[str, ...]
-    cells: Callable[[Options], Iterable[Cell]]
-    run: Callable[[Cell, Options], Mapping[str, float]]
-    summarise: Callable[[Sequence[Row]], str]
+    parts: tuple[Part, ...]
+    introduction: str = ""
+    order: tuple[str, ...] = ()
+
+    def cells(self, options: Options) -> list[Cell]:
+        """Return the cells of all parts."""
+        return [
+            replace(cell, settings=self._part_of(part) | cell.settings)
+            for part in self.parts
+            for cell in sorted(part.cells(options), key=lambda cell: cell.seed)
+        ]
+
+    def run(self, cell: Cell, options: Options) -> Mapping[str, float]:
+        """Return the metrics of one cell."""
+        wanted = cell.settings.get("part", self.parts[0].name)
+        (part,) = (part for part in self.parts if part.name == wanted)
+        with warnings.catch_warnings():
+            # Chains and fits that do not converge are measured like the others.
+            warnings.simplefilter("ignore", UserWarning)
+            return part.measure(cell, options)
+
+    def page(self, rows: Sequence[Row]) -> str:
+        """Return the tables of all parts that have rows, and then the pictures, in Markdown."""
+        shown = [self.introduction] if self.introduction else []
+        for part in sorted(self.parts, key=self._place):
+            own = self._rows_of(part, rows)
+            shown += part.tables(own) if own else ()
+        quick = "-quick" if rows[0].get("mode") == "quick" else ""
+        for picture, _ in self._drawn(rows):
+            shown.append(f"![{picture.name}]({self.name}{quick}-{picture.name}.svg)\n\n"
+                         f"{picture.caption}")  # fmt: skip
+        return "\n\n".join(text for text in shown if text)
+
+    def figures(self, rows: Sequence[Row]) -> dict[str, "Figure"]:
+        """Return the figures of all pictures for which there are rows, by name."""
+        return {picture.name: picture.draw(values) for picture, values in self._drawn(rows)}
+
+    def _drawn(self, rows: Sequence[Row]) -> Iterator[tuple[Picture, Mapping[Any, float]]]:
+        for part in sorted(self.parts, key=self._place):
+            own = self._rows_of(part, rows)
+            for picture in part.pictures if own else ():
+                if values := picture.values(own):
+                    yield picture, values
+
+    def _part_of(self, part: Part) -> dict[str, Scalar]:
+        return {"part": part.name} if "part" in self.settings else {}
+
+    def _rows_of(self, part: Part, rows: Sequence[Row]) -> list[Row]:
+        shown = (part.name, *part.shares)
+        return [row for row in rows if row.get("part", part.name) in shown]
+
+    def _place(self, part: Part) -> int:
+        return self.order.index(part.name) if self.order else 0
+
+
+def grid(
+    datasets: Iterable[str], methods: Iterable[str], seeds: int, **settings: Iterable[Scalar]
+) -> list[Cell]:
+    """Return a cell for every seed below ``seeds``, data set, combination of settings and method.
+
+    Examples
+    --------
+    >>> [(cell.dataset, cell.settings["p"]) for cell in grid(["iris"], ["ours"], 1, p=(8, 16))]
+    [('iris', 8), ('iris', 16)]
+    """
+    combinations = product(range(seeds), datasets, product(*settings.values()), methods)
+    return [
+        Cell(dataset, method, seed, dict(zip(settings, values, strict=True)))
+        for seed, dataset, values, method in combinations
+    ]
 
 
 Progress = Callable[[int, int, Cell | None], None]
-Plot = Callable[[Sequence[Row]], Mapping[str, "Figure"]]
 
 
 def run(
@@ -133,7 +238,7 @@ def run(
     return store.path
 
 
-def render(benchmark: Benchmark, path: str | Path, plot: Plot | None = None) -> list[Path]:
+def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     """Write a benchmark's tables and figures, from its CSV alone.
 
     Parameters
@@ -141,14 +246,12 @@ def render(benchmark: Benchmark, path: str | Path, plot: Plot | None = None) -> 
     benchmark : Benchmark
     path : path
         The CSV.
-    plot : callable, default=None
-        From the rows to matplotlib figures by name; see :mod:`benchmarks.figures`.
 
     Returns
     -------
     written : list of Path
         ``NAME.md``, with a line for every run that says what made it, and ``NAME-FIGURE.svg`` for
-        every figure, beside the CSV.
+        every figure, next to the CSV.
 
     Raises
     ------
@@ -165,9 +268,9 @@ def render(benchmark: Benchmark, path: str | Path, plot: Plot | None = None) -> 
         )
     table = path.with_suffix(".md")
     with replacing(table) as fresh:
-        text = f"{benchmark.summarise(rows).rstrip()}\n\n{_provenance(path, rows)}\n"
+        text = f"{benchmark.page(rows).rstrip()}\n\n{_provenance(path, rows)}\n"
         fresh.write_text(text, encoding="utf-8")
-    figures = {} if plot is None else plot(rows)
+    figures = benchmark.figures(rows)
     return [table, *(_save(figure, path, name) for name, figure in figures.items())]
 
 
@@ -208,10 +311,10 @@ def _measure(
 
 
 def _command(benchmark: Benchmark, options: Options) -> str:
-    # The folder's own path says nothing to anybody else.
+    # The path of the folder means nothing on another machine.
     data = " --data DIR" if options.data else ""
     quick = " --quick" if options.quick else ""
-    return f"python -m benchmarks {benchmark.name}{data}{quick}"
+    return f"{COMMAND} {benchmark.name}{data}{quick}"
 
 
 def _provenance(path: Path, rows: Sequence[Row]) -> str:
@@ -219,7 +322,9 @@ def _provenance(path: Path, rows: Sequence[Row]) -> str:
     used = [
         records[run] for run in dict.fromkeys(str(row["run"]) for row in rows) if run in records
     ]
-    made_by = (f"`{record['command']}` ({summary(record)})" for record in used)
+    # Older records name the command by which benchmarks were run before.
+    commands = (str(record["command"]).replace("bochner bench", COMMAND) for record in used)
+    made_by = (f"`{text}` ({summary(one)})" for text, one in zip(commands, used, strict=True))
     return "\n".join((f"From `{path.name}`, made by", "", *(f"- {text}" for text in made_by)))
 
 

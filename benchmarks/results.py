@@ -3,9 +3,9 @@
 import csv
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -184,6 +184,112 @@ def median_table(
     lines = _ordered(key[:-1] for key in table)
     body = [[*map(str, line), *(cell(line, label) for label in labels)] for line in lines]
     return markdown_table([*names, *map(str, labels)], body)
+
+
+Groups = Mapping[tuple[Scalar, ...], Mapping[str, Sequence[float]]]
+"""Values over the seeds, by the columns that name a line of a table, and then by column."""
+
+Show = Callable[[Sequence[float]], str]
+
+
+def grouped(
+    rows: Iterable[Row],
+    metric: str,
+    index: Sequence[str] = ("dataset",),
+    columns: str = "method",
+    **where: Scalar,
+) -> dict[tuple[Scalar, ...], dict[str, list[float]]]:
+    """Return the values of a metric over the seeds, in the order of the rows.
+
+    Parameters
+    ----------
+    rows : iterable of rows
+    metric : str
+    index : sequence of str, default=("dataset",)
+        Columns that name a line of a table.
+    columns : str, default="method"
+        The column whose values become the table's columns.
+    **where : str, int or float
+        Values that other columns must have.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "iris", "method": "ridge", "metric": "mse", "value": s} for s in (1, 2)]
+    >>> grouped(rows, "mse")
+    {('iris',): {'ridge': [1.0, 2.0]}}
+    """
+    found: dict[tuple[Scalar, ...], dict[str, list[float]]] = {}
+    for row in rows:
+        if row["metric"] == metric and all(row[name] == value for name, value in where.items()):
+            line = found.setdefault(tuple(row[name] for name in index), {})
+            line.setdefault(str(row[columns]), []).append(float(row["value"]))
+    return found
+
+
+def group_table(
+    groups: Groups,
+    columns: Sequence[str],
+    show: Show | Callable[[Mapping[str, Sequence[float]]], Mapping[str, str]],
+    *,
+    header: Sequence[str] = ("data set",),
+    label: Callable[..., Sequence[str] | str] = lambda *key: list(map(str, key)),
+    below: Callable[..., tuple[str, Mapping[str, str]] | None] = lambda *key: None,
+    whole_line: bool = False,
+) -> str:
+    """Return a Markdown table with a line for each group, and a dash for what is missing.
+
+    Parameters
+    ----------
+    groups : mapping
+    columns : sequence of str
+        In this order; those without any value are left out.
+    show : callable
+        From the values of one entry to text, or with ``whole_line`` from those of all entries of a
+        line, by column, to texts by column.
+    header : sequence of str, default=("data set",)
+        Names of the columns that name a line.
+    label : callable, default: the key
+        From the key of a group, as arguments, to the entries that name the line.
+    below : callable, default: nothing
+        From the key to name and entries of a second line, such as published figures.
+    whole_line : bool, default=False
+    """
+    used = [name for name in columns if any(name in line for line in groups.values())]
+    body = []
+    for key, line in groups.items():
+        texts: Any = show(line) if whole_line else {k: show(v) for k, v in line.items()}  # type: ignore[arg-type]
+        name = label(*key)
+        body.append([*([name] if isinstance(name, str) else name),
+                     *(texts.get(column, "–") for column in used)])  # fmt: skip
+        if published := below(*key):
+            body.append([published[0], *(published[1].get(column, "–") for column in used)])
+    return markdown_table((*header, *used), body)
+
+
+def median_groups(groups: Groups) -> dict[tuple[Any, ...], dict[str, float]]:
+    """Return the median of every entry."""
+    return {
+        key: {name: float(np.median(values)) for name, values in line.items()}
+        for key, line in groups.items()
+    }
+
+
+def mean_error(digits: int = 3) -> Show:
+    """Return a function that shows a mean and, of several values, its standard error."""
+
+    def show(values: Sequence[float]) -> str:
+        mean = f"{float(np.mean(values)):.{digits}g}"
+        if len(values) == 1:
+            return mean
+        deviation = f"{np.std(values, ddof=1) / np.sqrt(len(values)):.1g}"
+        return f"{mean} ± {float(deviation):g}"
+
+    return show
+
+
+def median_text(digits: int = 3) -> Show:
+    """Return a function that shows a median."""
+    return lambda values: f"{np.median(values):.{digits}g}"
 
 
 def _ordered(items: Iterable[_Item]) -> list[_Item]:

@@ -1,4 +1,4 @@
-"""Test errors on tables, beside what a user would otherwise pick."""
+"""Test errors on tables, next to what a user would otherwise pick."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from benchmarks.harness import Benchmark, Cell, Options
+from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.results import Row, markdown_table, median_table
 from bochner import datasets
 from bochner.comparison.contenders import (
@@ -30,15 +30,10 @@ _BUNDLED_SETS = ("diabetes", "breast_cancer")
 
 
 def _cells(options: Options) -> Iterable[Cell]:
-    names = _FOLDER_SETS if options.data and not options.quick else _BUNDLED_SETS
-    seeds = range(1 if options.quick else 5)
-    settings = {"n_components": 128 if options.quick else 1024}
-    return [
-        Cell(name, method, seed, settings)
-        for name in names
-        for seed in seeds
-        for method in MORE_CONTENDERS
-    ]
+    names = _FOLDER_SETS if options.from_folder else _BUNDLED_SETS
+    n_components = 128 if options.quick else 1024
+    seeds = 1 if options.quick else 5
+    return grid(names, MORE_CONTENDERS, seeds, n_components=(n_components,))
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -58,22 +53,13 @@ def _split(name: str, seed: int, options: Options) -> Split:
     return Split(X, y, X_test, y_test, dataset.task)
 
 
-def _summarise(rows: Sequence[Row]) -> str:
+def _page(rows: Sequence[Row]) -> Iterable[str]:
     table = partial(median_table, rows, index="dataset", columns="method")
-    return "\n\n".join(
-        [
-            "Test error, median over seeds of five splits 80/20: mean square error over the "
-            "variance of the target, or share of wrong classes.",
-            table(metric="error"),
-            "Seconds to fit, on one core.",
-            table(metric="fit_seconds"),
-            *(
-                part
-                for other in (RBF_SAMPLER, RBF_SAMPLER_DEFAULT)
-                for part in _against(rows, other)
-            ),
-        ]
-    )
+    yield table(metric="error")
+    yield "Seconds to fit, on one core."
+    yield table(metric="fit_seconds")
+    for other in (RBF_SAMPLER, RBF_SAMPLER_DEFAULT):
+        yield from _against(rows, other)
 
 
 def _against(rows: Sequence[Row], other: str) -> tuple[str, str]:
@@ -95,7 +81,7 @@ def _against(rows: Sequence[Row], other: str) -> tuple[str, str]:
         cells.append(f"{np.median(coverage):.3f}" if coverage else "")
         lines.append(cells)
     return (
-        f"{OURS} beside {other} at the same number of features: ratios of the errors of each "
+        f"{OURS} and {other} at the same number of features: ratios of the errors of each "
         f"split, median (least to greatest), and coverage of the 90 % intervals.",
         markdown_table(("dataset", "ratio of error", "ratio of RMSE", "coverage"), lines),
     )
@@ -109,9 +95,9 @@ def _spread(values: Sequence[float]) -> str:
 
 TABLES = Benchmark(
     name="tables",
-    description="Test errors on tables, beside what a user would otherwise pick.",
+    description="Test errors on tables, next to what a user would otherwise pick.",
     settings=("n_components",),
-    cells=_cells,
-    run=_run,
-    summarise=_summarise,
+    introduction="Test error, median over seeds of five splits 80/20: mean square error over the "
+    "variance of the target, or share of wrong classes.",
+    parts=(Part("error", _cells, _run, _page),),
 )

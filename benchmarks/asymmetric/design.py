@@ -16,16 +16,6 @@ from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure, spectral_measure
 
-ERROR, MASSES, SPEED, TABLE, DIRECTION, ACCURACY = PARTS = (
-    "error",
-    "masses",
-    "speed",
-    "table 1",
-    "direction",
-    "accuracy",
-)
-"""In the order in which they are measured."""
-
 SIGMA = 2.0
 TRIALS = 10
 FEW_TRIALS = 2
@@ -58,7 +48,12 @@ LEAST_SQUARES = "polar, least squares"
 NYSTROEM = "asymmetric Nyström"
 
 SIZES = tuple(2**j for j in range(1, 11))
+SHOWN_SIZES = (2, 4, 8, 32, 128, 512, 1024)
 _MANY_FREQUENCIES = 8_192
+
+N_TRAIN = 12_000
+SPLITS = (("spambase", (2_760, 1_841)), ("letter", (12_000, 6_000)))
+"""Training and test rows of a random split, where they are not halves."""
 
 
 class FeatureMap(Protocol):
@@ -157,9 +152,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 """Of the part on errors, all of them with as many real features, two for each frequency."""
 
 FITTED, SERIES, QUADRATURE = "fitted", "series", "quadrature"
+EXACT_MASSES = (SERIES, QUADRATURE)
 MASS_NAMES = ("real positive", "real negative", "imaginary")
 
-SPEED_KERNELS = (GAUSSIAN, *ASYMMETRIC)
 SPEED_DIM = 16
 REPETITIONS = 11
 

@@ -1,4 +1,4 @@
-"""Errors, coverage and predictive densities over folds."""
+"""Errors, coverage and predictive densities over folds, and seconds against sizes."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -6,6 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import QuantileTransformer
 
@@ -88,3 +89,44 @@ def with_ranks(model: Any, n_rows: int, seed: int) -> Any:
     n_quantiles = min(_MOST_QUANTILES, n_rows)
     ranks = QuantileTransformer(n_quantiles=n_quantiles, random_state=seed)
     return make_pipeline(make_union("passthrough", ranks), model)
+
+
+def scaling_metrics(
+    name: str,
+    n_rows: int,
+    n_frequencies: int,
+    n_iterations: int,
+    fold: int,
+    folder: Path | None,
+) -> dict[str, float]:
+    """Return the median seconds of a sweep over all frequencies, and the test error.
+
+    Parameters
+    ----------
+    name : str
+    n_rows : int
+        Of the training fold, chosen at random.
+    n_frequencies : int
+    n_iterations : int
+        Of burn-in, and as many of sampling, a sweep each.
+    fold : int
+    folder : Path or None
+    """
+    data = fold_of(name, fold, folder)
+    order = np.random.default_rng(fold).permutation(len(data.y))
+    data = data.part(np.sort(order[:n_rows]))
+    kind = BaNKRegressor if data.is_regression else BaNKClassifier
+    model = kind(
+        n_frequencies,
+        structure="sparse",
+        n_burn_in=n_iterations,
+        n_samples=n_iterations,
+        thin=1,
+        random_state=fold,
+    ).fit(data.X, data.y)
+    seconds = float(np.median(model.trace_.kept("seconds")))
+    found = {"sweep_seconds": seconds}
+    prediction = model.predict(data.X_test)
+    if data.is_regression:
+        return {"mse": float(np.mean((prediction - data.y_test) ** 2)), **found}
+    return {"error": float(np.mean(prediction != data.y_test)), **found}

@@ -1,13 +1,10 @@
-"""The design of the benchmark of learned kernels: data sets, methods, budgets and figures asked."""
+"""Data sets, methods, budgets and published figures of the benchmark of learned kernels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from benchmarks.folds import FOLDS
-
-ACCURACY, KERNEL, SCALING, SPEED = PARTS = ("accuracy", "kernel", "scaling", "speed")
-"""In the order in which they are measured."""
 
 OURS, RANKS, MH = "BaNK", "BaNK + ranks", "mh"
 RKS, MKL, ALAC, RFO, TREES = "RKS", "MKL", "AlaC", "RFO", "trees"
@@ -132,27 +129,6 @@ PAPER: Mapping[str, Mapping[str, float]] = MappingProxyType(
 )
 """Tables 1 (mean square errors) and 2 (error rates) of Oliva, Dubey, Wilson, Póczos, Schneider and
 Xing, "Bayesian nonparametric kernel-learning", 2016."""
-
-ASKED: Mapping[str, float] = MappingProxyType(
-    {
-        "airfoil": 0.050,
-        "concrete": 0.056,
-        "naval": 8.9e-6,
-        "bike_hourly": 0.0467,
-        "pima": 0.25,
-        "debrecen": 0.265,
-        "eeg_eye_state": 0.050,
-        "shuttle": 0.0009,
-        "skin": 0.0004,
-    }
-)
-"""The most that the mean error over folds was to be."""
-
-ASKED_COVERAGE = (0.86, 0.94)
-COVERED = ("airfoil", "concrete", "bike_hourly")
-ASKED_RACE = 0.7
-ASKED_PRODUCTS, ASKED_SINGLE, ASKED_RECOMPUTED = 3.0, 8.0, 50.0
-
 
 SCALED: Mapping[str, int] = MappingProxyType({"bike_hourly": 13_900, "eeg_eye_state": 11_980})
 """On which scaling is measured, and the most rows of it."""

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.digmm.data import Split, split_of
 from benchmarks.digmm.design import CS, MNIST
-from benchmarks.digmm.learning import features_of, learned_accuracy, n_choice, tolerance
-from benchmarks.squared_hinge import accuracies, folds, targets_of
+from benchmarks.digmm.learning import accuracies, features_of, folds, learned_accuracy, n_choice
 from bochner._numerics.arrays import Array
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
@@ -37,7 +36,7 @@ Candidate = tuple[Kernel, bool]
 def best_metrics(name: str, p: int, seed: int, folder: Path | None) -> dict[str, float]:
     """Return the test accuracy of the candidate that training rows prefer.
 
-    The four best of three folds of at most 8,000 rows and 2,000 features meet again on all
+    The four best of three folds of at most 8,000 rows and 2,000 features are compared on all
     training rows, of which a quarter is held out: each quarter in its turn, but one alone of more
     than 10,000 rows or two classes. Where the source has rows for validation these are held out
     instead. ``candidate`` is the place of the best among
@@ -89,8 +88,7 @@ class Trial:
         n_classes = len(np.unique(split.y))
         if len(Z) > _MANY_ROWS or n_classes > 2:
             parts = parts[:1]
-        found: Array = accuracies(Z, split.y, _MORE_CS, parts, tol=tolerance(n_classes))
-        return found
+        return accuracies(Z, split.y, _MORE_CS, parts)
 
     def on_all_rows(self, p: int) -> tuple[FourierFeatures, NDArray[Any], Split]:
         """Return fitted features, those of all training rows, and the rows."""
@@ -145,7 +143,7 @@ def per_input_scales(split: Split, family: ScaledInputs) -> Array:
     deviation[deviation == 0.0] = 1.0
     theta = None
     for n_rows, steps in zip(_SCALE_ROWS, _SCALE_STEPS, strict=True):
-        targets = targets_of(split.y[:n_rows])[0]
+        targets = np.where(split.y[:n_rows], 1.0, -1.0)[:, None]
         criterion = LeaveOneOut.of(split.train[:n_rows] / deviation, targets)
         theta, _ = minimise(criterion, family, steps, start=theta)
     assert theta is not None

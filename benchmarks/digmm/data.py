@@ -1,6 +1,6 @@
 """The rows of the benchmark of double mixtures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN, SKIN
-from benchmarks.rows import loaded, scaled, training_rows
+from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN
+from benchmarks.rows import classes_of, loaded, scaled, training_rows
 from bochner._numerics.arrays import Array
 
 _SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({COVTYPE: (74_370, 18_592)})
@@ -22,14 +22,6 @@ _FIRST_OF_VALIDATION: Mapping[str, int] = MappingProxyType({IJCNN1: 35_000})
 """The first of the rows at the end of a training part that the source has for validation."""
 
 _FIT, _ERROR = 5_000, 1_000
-
-_POSITIVE: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = MappingProxyType(
-    {COVTYPE: lambda y: y == 2, SKIN: lambda y: y == 1, MNIST: lambda y: y}
-)
-"""The class that is told from the rest: lodgepole pine, and skin; digits stay ten classes.
-
-The others have labels of which one alone is positive.
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,11 +86,7 @@ def split_of(
     if on_sphere:
         train, test = _directions(train), _directions(test)
     validation = rows >= _FIRST_OF_VALIDATION.get(name, len(source.X))
-    return Split(train, _classes(name, y), test, _classes(name, y_test), validation)
-
-
-def _classes(name: str, y: NDArray[Any]) -> NDArray[Any]:
-    return _POSITIVE[name](y) if name in _POSITIVE else y > 0
+    return Split(train, classes_of(name, y), test, classes_of(name, y_test), validation)
 
 
 def _directions(X: Array) -> Array:

@@ -7,10 +7,6 @@ from types import MappingProxyType
 from bochner import kernels
 from bochner.kernels import Kernel
 
-ACCURACY, ERROR, TRUNCATION, SHIFT, SKETCH, CONVERGENCE, SPEED = PARTS = (
-    "accuracy", "error", "truncation", "shift", "sketch", "convergence", "speed"
-)  # fmt: skip
-
 TAYLOR, EXACT = "DIGMM, taylor", "DIGMM, exact"
 LARGER = "DIGMM, exact, larger sketch"
 REWEIGHTED = "DIGMM, exact, least squares"

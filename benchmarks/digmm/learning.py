@@ -1,35 +1,34 @@
 """Linear classifiers on features: the penalty chosen on some training rows, then fitted to all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.digmm.data import Split
 from benchmarks.digmm.design import CS
 from benchmarks.indefinite.design import FeatureMap
-from benchmarks.squared_hinge import (
-    accuracies,
-    folds,
-    labels_of,
-    minimised,
-    targets_of,
-)
+from benchmarks.rows import linear_classifier
 from bochner._numerics.arrays import Array, row_blocks
 
 N_FOLDS = 5
+
+# Training rows that choose a penalty: fewer where there are more features than the first number,
+# or more than two classes, so that a choice takes about as long as a fit.
 _MANY_FEATURES = 2_000
 _CHOICE, _FEW_CHOICE, _CHOICE_OF_MANY_CLASSES = 4_000, 2_000, 1_000
-_TOLERANCE, _TOLERANCE_OF_MANY_CLASSES = 1e-3, 1e-2
+
+# Bytes of an entry, with the copies that a transform makes, and of a block of rows.
 _BYTES_AN_ENTRY, _BLOCK_BYTES = 12, 2**26
 
 
 def features_of(features: FeatureMap, X: Array) -> NDArray[np.float32]:
-    """Return features with a column of ones, in single precision."""
-    Z = np.ones((len(X), len(features.signature_) + 1), np.float32)
+    """Return features in single precision."""
+    Z = np.empty((len(X), len(features.signature_)), np.float32)
     for rows in _blocks(len(X), Z.shape[1]):
-        Z[rows, :-1] = features.transform(X[rows].astype(np.float32))
+        Z[rows] = features.transform(X[rows].astype(np.float32))
     return Z
 
 
@@ -40,43 +39,45 @@ def n_choice(n_features: int, y: NDArray[Any]) -> int:
     return _CHOICE if n_features <= _MANY_FEATURES else _FEW_CHOICE
 
 
-def tolerance(n_classes: int) -> float:
-    """Return how small a gradient ends the classifier's iterations."""
-    return _TOLERANCE if n_classes == 2 else _TOLERANCE_OF_MANY_CLASSES
+def folds(y: NDArray[Any], n_folds: int, seed: int) -> list[NDArray[np.intp]]:
+    """Return the rows of stratified and shuffled folds."""
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return [part for _, part in splitter.split(y, y)]
+
+
+def accuracies(
+    Z: NDArray[Any], y: NDArray[Any], Cs: Sequence[float], parts: Sequence[NDArray[np.intp]]
+) -> Array:
+    """Return the accuracy on all parts, each left out in its turn, for each ``C``, (len(Cs),)."""
+    right = np.zeros(len(Cs))
+    for part in parts:
+        rest = np.setdiff1d(np.arange(len(y)), part)
+        for place, C in enumerate(Cs):
+            model = linear_classifier(C).fit(Z[rest], y[rest])
+            right[place] += np.sum(model.predict(Z[part]) == y[part])
+    return right / sum(map(len, parts))
 
 
 def choice_accuracies(Z: NDArray[Any], y: NDArray[Any], seed: int) -> Array:
     """Return accuracies over folds of some training rows, for each C of the grid."""
     rows = slice(0, n_choice(Z.shape[1], y))
-    found: Array = accuracies(Z[rows], y[rows], CS, folds(y[rows], N_FOLDS, seed))
-    return found
+    return accuracies(Z[rows], y[rows], CS, folds(y[rows], N_FOLDS, seed))
 
 
 def learned_accuracy(
     features: FeatureMap, split: Split, seed: int, Z: NDArray[Any], C: float | None = None
 ) -> dict[str, float]:
-    """Return the test accuracy of a linear classifier on features, and its C.
+    """Return the test accuracy of a linear classifier on fitted features, and its C.
 
-    Parameters
-    ----------
-    features : FeatureMap
-        Fitted.
-    split : Split
-    seed : int
-        Of the folds.
-    Z : ndarray of shape (n, p + 1)
-        Features of the training rows, with a column of ones.
-    C : float, default=None
-        ``None`` means the best over five folds of some training rows.
+    ``Z`` holds the features of the training rows. Without ``C``, the best over five folds of some
+    of these rows is taken.
     """
     if C is None:
         C = CS[int(np.argmax(choice_accuracies(Z, split.y, seed)))]
-    Y, classes = targets_of(split.y)
-    weight = minimised(Z, Y, C, tol=tolerance(len(classes))).weight
-    blocks = _blocks(len(split.test), Z.shape[1])
+    model = linear_classifier(C).fit(Z, split.y)
     right = [
-        labels_of(features_of(features, split.test[rows]) @ weight, classes) == split.y_test[rows]
-        for rows in blocks
+        model.predict(features_of(features, split.test[rows])) == split.y_test[rows]
+        for rows in _blocks(len(split.test), Z.shape[1])
     ]
     return {"accuracy": float(np.mean(np.concatenate(right))), "C": C}
 

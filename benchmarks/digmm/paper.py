@@ -1,4 +1,4 @@
-"""What the paper reports, to stand beside what is measured."""
+"""Figures that the paper reports."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -123,9 +123,6 @@ TRUNCATIONS: Mapping[tuple[str, int], tuple[float, ...]] = MappingProxyType(
     }
 )
 """Table VII by kernel and size: with at most 1, 5 and 10 components."""
-
-ASKED_POINTS, ASKED_SHARE, ASKED_SECONDS = 1.0, 0.8, 10.0
-"""Points below the paper's that are allowed, in what share of cells; and seconds of a fit."""
 
 
 def best_of_paper() -> dict[tuple[str, int], float]:

@@ -6,11 +6,6 @@ from types import MappingProxyType
 
 from benchmarks.folds import FOLDS
 
-ACCURACY, XOR, MIXTURE, SERIES, UPDATE = PARTS = (
-    "accuracy", "xor", "mixture", "nonstationary", "update"
-)  # fmt: skip
-"""In the order in which they are measured."""
-
 OURS, PUBLISHED, BANK = "GaBaSR", "GaBaSR, as published", "BaNK"
 LINEAR, LINEAR_SVM, RBF_SVM, TREES = "linear", "linear SVM", "RBF SVM", "trees"
 TRUE = "truth"
@@ -166,27 +161,6 @@ Spectral Representation". Its linear model of Table 1 is a perceptron, that of T
 regression."""
 
 PAPER_XOR_AUC = 0.98
-
-ASKED_AUC: Mapping[str, float] = MappingProxyType(
-    {
-        WDBC: 0.98,
-        "german_credit": 0.77,
-        "transfusion": 0.74,
-        "electricity": 0.90,
-        "eeg_eye_state": 0.95,
-        "kr_vs_kp": 0.995,
-    }
-)
-ASKED_R2: Mapping[str, float] = MappingProxyType(
-    {CO2: 0.999, CALIFORNIA: 0.78, "boston": 0.86, "diabetes": 0.48}
-)
-"""The least that the means over folds were to be."""
-
-ASKED_GAIN: Mapping[str, float] = MappingProxyType({MCYCLE: 0.0, DOPPLER: 0.0, STATIONARY: -0.05})
-"""What the median gain over BaNK in log predictive density was to be above, in nats a point."""
-
-ASKED_UPDATE = 10.0
-"""How many times faster than everything afresh a block update was to be, of twenty by twenty."""
 
 
 def budget_of(name: str, size: Size) -> Budget:

@@ -37,6 +37,9 @@ FEW_SEEDS = 2
 SIZES = (2, 8, 32)
 PROFILE_SET, PROFILE_SIZE = "letter", 8
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
+N_TRAIN = 8_000
+SPLITS = (("letter", (12_000, 6_000)),)
+"""Training and test rows of a random split, where they are not halves."""
 GREATEST_C = CS[-1]
 _MANY_FEATURES = 1_100
 _TOO_MANY_FEATURES = 3_000
@@ -117,9 +120,8 @@ class Study:
 def trapezoid(distance: Array) -> Array:
     """Return 1 up to a distance of 0.25, falling evenly to 0 at 1.25 and beyond.
 
-    The similarity of somebody who holds near inputs to be the same and far ones to be unrelated.
-    It is indefinite: a positive definite function that stays at its greatest value for a while
-    stays there for ever.
+    It is indefinite: a positive definite function that keeps its greatest value on an interval is
+    constant.
     """
     return np.clip(1.25 - distance, 0.0, 1.0)
 

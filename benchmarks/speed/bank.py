@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from benchmarks.bank.speed import gradient_seconds
 from benchmarks.peak import seconds_and_peak
 from benchmarks.results import Row
-from benchmarks.speed.part import DOUBLE, SINGLE, Part, Place, by_method
+from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part
 from benchmarks.speed.ridge import ridge_rows
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank_regressor import BaNKRegressor
@@ -78,4 +78,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-BANK = Part("bank", _places, bank_metrics, _page)
+BANK = speed_part("bank", _places, bank_metrics, _page)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results import Row, medians
-from benchmarks.speed.part import Part, Place, by_method
+from benchmarks.speed.part import Place, by_method, speed_part
 from bochner.distributed.cost import Machine, PassCost
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.stats import chunk_sums
@@ -159,4 +159,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-DISTRIBUTED = Part("distributed", _places, cluster_metrics, _page)
+DISTRIBUTED = speed_part("distributed", _places, cluster_metrics, _page)

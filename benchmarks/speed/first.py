@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from tempfile import TemporaryDirectory
 
 from benchmarks.results import Row
-from benchmarks.speed.part import DOUBLE, SINGLE, Part, Place, by_method
+from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part
 
 INSTALLED, LATER = "right after installation", "later"
 
@@ -71,4 +71,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-FIRST = Part("first", _places, first_metrics, _page)
+FIRST = speed_part("first", _places, first_metrics, _page)

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.peak import seconds_and_peak
 from benchmarks.results import Row, medians
-from benchmarks.speed.part import Part, Place, by_method
+from benchmarks.speed.part import Place, by_method, speed_part
 from benchmarks.speed.ridge import ridge_model, ridge_rows
 from bochner._numerics.arrays import Array
 from bochner.estimators.krein_ridge import KreinRidge
@@ -110,4 +110,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-LARGE = Part("large", _places, large_metrics, _page)
+LARGE = speed_part("large", _places, large_metrics, _page)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.kernel_approximation import RBFSampler
 
 from benchmarks.results import Row, medians
-from benchmarks.speed.part import DOUBLE, SINGLE, Part, Place, by_method, touch_memory
+from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, touch_memory
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian
 
@@ -130,4 +130,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-MAP = Part("map", _places, map_metrics, _page)
+MAP = speed_part("map", _places, map_metrics, _page)

@@ -1,11 +1,14 @@
-"""What a part of the benchmark of speed consists of."""
+"""How a part of the benchmark of speed is declared."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from benchmarks.harness import Cell, Options, Part
 from benchmarks.results import Row, median_table
 
 DOUBLE, SINGLE = "float64", "float32"
@@ -42,25 +45,29 @@ class Measure(Protocol):
         """Return metrics."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of the things whose speed is measured.
+def speed_part(
+    name: str,
+    places: Callable[[bool], Sequence[Place]],
+    measure: Measure,
+    tables: Callable[[Sequence[Row]], Sequence[str]],
+) -> Part:
+    """Return a part of the benchmark from the places of a quick run, or of a whole one."""
 
-    Parameters
-    ----------
-    name : str
-    places : callable
-        From whether to be quick to what is measured.
-    measure : callable
-        Returns the metrics of one place, for a seed.
-    page : callable
-        From the part's rows to paragraphs and tables.
-    """
+    def cells(options: Options) -> list[Cell]:
+        return [
+            Cell("normal", place.method, seed,
+                 {"dtype": place.dtype, "n": place.n, "d": place.d, "p": place.p})
+            for place in places(options.quick)
+            for seed in range(1 if options.quick else place.repetitions)
+        ]  # fmt: skip
 
-    name: str
-    places: Callable[[bool], Sequence[Place]]
-    measure: Measure
-    page: Callable[[Sequence[Row]], Sequence[str]]
+    def run(cell: Cell, options: Options) -> Mapping[str, float]:
+        n, d, p = (int(cell.settings[name]) for name in ("n", "d", "p"))
+        # All cores, whatever limit the harness sets.
+        with threadpool_limits(os.cpu_count()):
+            return measure(cell.method, n, d, p, str(cell.settings["dtype"]), cell.seed)
+
+    return Part(name, cells, run, tables)
 
 
 def by_method(rows: Sequence[Row], metric: str, ours: str | None = None) -> str:

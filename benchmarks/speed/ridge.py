@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from benchmarks.results import Row
-from benchmarks.speed.part import Part, Place, by_method
+from benchmarks.speed.part import Place, by_method, speed_part
 from bochner._numerics.arrays import Array
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian
@@ -116,4 +116,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-RIDGE = Part("ridge", _places, ridge_metrics, _page)
+RIDGE = speed_part("ridge", _places, ridge_metrics, _page)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.results import Row
-from benchmarks.speed.part import DOUBLE, SINGLE, Part, Place, by_method, touch_memory
+from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, touch_memory
 from bochner._numerics.arrays import Array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian
@@ -87,4 +87,4 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
     )
 
 
-STRUCTURED_MAP = Part("structured", _places, structured_metrics, _page)
+STRUCTURED_MAP = speed_part("structured", _places, structured_metrics, _page)

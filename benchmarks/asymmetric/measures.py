@@ -1,31 +1,22 @@
-"""Errors, masses and seconds of features of asymmetric kernels."""
+"""Errors, masses, seconds and accuracies of features of asymmetric kernels."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.asymmetric.design import (
-    COSH,
-    FITTED,
-    GAUSSIAN,
-    JORDAN_IID,
-    KERNELS,
-    MASS_NAMES,
-    METHODS,
-    QUADRATURE,
-    SHIFT,
-    SIGMA,
-    SPEED_DIM,
-    TRIALS,
-)
-from benchmarks.rows import Rows
+from benchmarks.asymmetric import design
+from benchmarks.rows import Rows, liblinear_accuracy
 from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
+from bochner.kernels import Kernel
 from bochner.spectral import spectral_measure
 
 _POINTS, _SUBSET = 2_000, 10
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _REACH = 12.0
+_CLASSIFIED = (design.LINEAR, *design.BY_KERNEL, *design.BY_GAUSSIAN)
 
 
 def error_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> dict[str, float]:
@@ -41,9 +32,9 @@ def error_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> 
     seed : int
     """
     dim = rows.train.shape[1]
-    kernel = KERNELS[label](dim)
-    random_state = seed + TRIALS * (1 + list(METHODS).index(method))
-    features = METHODS[method].make(kernel, size * dim, random_state)
+    kernel = design.KERNELS[label](dim)
+    random_state = seed + design.TRIALS * (1 + list(design.METHODS).index(method))
+    features = design.METHODS[method].make(kernel, size * dim, random_state)
     start = perf_counter()
     features.fit(rows.fit)
     seconds = perf_counter() - start
@@ -65,16 +56,16 @@ def mass_metrics(label: str, method: str, size: int, seed: int) -> dict[str, flo
         Three times as many frequencies are drawn for a fit.
     seed : int
     """
-    if method == FITTED:
+    if method == design.FITTED:
         values = _fitted_masses(label, 3 * size, seed)
-    elif method == QUADRATURE:
+    elif method == design.QUADRATURE:
         values = _quadrature_masses(label)
     else:
         values = _series_masses(label)
-    return dict(zip(MASS_NAMES, values, strict=True))
+    return dict(zip(design.MASS_NAMES, values, strict=True))
 
 
-def speed_metrics(label: str, method: str, size: int, n_rows: int, seed: int) -> dict[str, float]:
+def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) -> dict[str, float]:
     """Return the seconds to draw frequencies and to transform rows, on either side or both.
 
     Parameters
@@ -85,12 +76,16 @@ def speed_metrics(label: str, method: str, size: int, n_rows: int, seed: int) ->
         Polar, which is the closed form for a Gaussian, or Jordan.
     size : int
         Number of frequencies, as a multiple of that of inputs.
-    n_rows, seed : int
+    seed, n_rows : int
     """
-    X = np.random.default_rng(seed).random((n_rows, SPEED_DIM))
-    options = {"decomposition": "jordan", "scheme": "iid"} if method == JORDAN_IID else {}
+    X = np.random.default_rng(seed).random((n_rows, design.SPEED_DIM))
+    is_jordan = method == design.JORDAN_IID
+    options = {"decomposition": "jordan", "scheme": "iid"} if is_jordan else {}
     features = FourierFeatures(
-        KERNELS[label](SPEED_DIM), 2 * size * SPEED_DIM, random_state=seed, **options
+        design.KERNELS[label](design.SPEED_DIM),
+        2 * size * design.SPEED_DIM,
+        random_state=seed,
+        **options,
     )
     features.fit(X).transform(X[:1])  # tables of laws are made once
     start = perf_counter()
@@ -98,7 +93,7 @@ def speed_metrics(label: str, method: str, size: int, n_rows: int, seed: int) ->
     drawn = perf_counter()
     features.transform(X)
     left = perf_counter()
-    if label != GAUSSIAN:
+    if label != design.GAUSSIAN:
         features.transform_right(X)
     both = perf_counter()
     return {
@@ -112,7 +107,7 @@ def _fitted_masses(label: str, m: int, seed: int) -> list[float]:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((_POINTS, 1))
     features = FourierFeatures(
-        KERNELS[label](1),
+        design.KERNELS[label](1),
         2 * m,
         decomposition="jordan",
         scheme="iid",
@@ -127,13 +122,13 @@ def _fitted_masses(label: str, m: int, seed: int) -> list[float]:
 
 
 def _series_masses(label: str) -> list[float]:
-    measure = spectral_measure(KERNELS[label](1), 1, decomposition="jordan")
-    masses = dict.fromkeys(MASS_NAMES, 0.0)
+    measure = spectral_measure(design.KERNELS[label](1), 1, decomposition="jordan")
+    masses = dict.fromkeys(design.MASS_NAMES, 0.0)
     for part in measure.parts:
         component = part.law.component.value  # type: ignore[attr-defined]
         name = component if component == "imaginary" else f"real {component}"
         masses[name] = abs(part.mass) * (0.5 if component == "imaginary" else 1.0)
-    return [masses[name] for name in MASS_NAMES]
+    return [masses[name] for name in design.MASS_NAMES]
 
 
 def _quadrature_masses(label: str) -> list[float]:
@@ -145,7 +140,9 @@ def _quadrature_masses(label: str) -> list[float]:
     w = (edges[:-1, None] + half * (1.0 + _NODES)).ravel()
     normal = np.exp(-0.5 * w * w) / np.sqrt(2.0 * np.pi)
     weight = np.tile(half * _NODE_WEIGHTS, len(edges) - 1) * normal
-    real: Array = factor * np.cos(slope * w) if label in (SHIFT, COSH) else np.ones_like(w)
+    real: Array = np.ones_like(w)
+    if label in (design.SHIFT, design.COSH):
+        real = factor * np.cos(slope * w)
     imaginary: Array = factor * np.sin(slope * w)
     parts = (np.maximum(real, 0.0), np.maximum(-real, 0.0), np.maximum(imaginary, 0.0))
     return [float(weight @ part) for part in parts]
@@ -153,7 +150,58 @@ def _quadrature_masses(label: str) -> list[float]:
 
 def _oscillation(label: str) -> tuple[float, float]:
     """Return the slope of the phase in standardised frequencies, and the factor of the sine."""
-    if label == SHIFT:
-        return 2.0 / SIGMA, 1.0
-    slope = SIGMA * 0.5 * np.pi
+    if label == design.SHIFT:
+        return 2.0 / design.SIGMA, 1.0
+    slope = design.SIGMA * 0.5 * np.pi
     return slope, float(np.exp(0.5 * slope**2))
+
+
+class _Twice(FourierFeatures):
+    """Features side by side with themselves."""
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        Z = super().transform(X)
+        return np.concatenate((Z, Z), axis=1)
+
+
+def accuracy_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> dict[str, float]:
+    """Return the test accuracy of liblinear, its ``C`` chosen on some rows, and seconds.
+
+    Parameters
+    ----------
+    rows : Rows
+    label, method : str
+        A kernel and a method of the design.
+    size : int
+        The paper's M over the number of inputs; features have M or 3 M frequencies.
+    seed : int
+    """
+    if method == design.LINEAR:
+        return liblinear_accuracy(lambda X: X, rows, design.CS)
+    dim = rows.train.shape[1]
+    features = _features(design.KERNELS[label](dim), method, size * dim, seed)
+    start = perf_counter()
+    features.fit(rows.train)
+    drawn = perf_counter()
+    width = features.transform(rows.train).shape[1]
+    transformed = perf_counter()
+    return {
+        "n_features": float(width),
+        "draw_seconds": drawn - start,
+        "feature_seconds": transformed - start,
+        **liblinear_accuracy(features.transform, rows, design.CS),
+    }
+
+
+def _features(kernel: Kernel, method: str, M: int, seed: int) -> FourierFeatures:
+    m = M if method in (design.SYM, design.RBF) else 3 * M
+    random_state = seed + design.TRIALS * (1 + _CLASSIFIED.index(method))
+    options: dict[str, Any] = {"n_components": 2 * m, "random_state": random_state}
+    if method == design.ASY_POLAR:
+        return FourierFeatures(kernel, decomposition="polar", output="concatenated", **options)
+    if method == design.RBF_TWICE:
+        return _Twice(kernel, **options)
+    options |= {"scheme": "iid", "decomposition": "jordan"}
+    if method == design.ASY_JORDAN:
+        return FourierFeatures(kernel, output="concatenated", **options)
+    return FourierFeatures(kernel.symmetrised, **options)
