@@ -42,14 +42,6 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
 def find(name: str) -> Benchmark:
     """Return a benchmark by its name.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    benchmark : Benchmark
-
     Raises
     ------
     ValueError

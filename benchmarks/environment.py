@@ -15,19 +15,6 @@ _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 def environment(command: str, threads: int | None) -> dict[str, Any]:
     """Return a JSON-ready record of the environment a benchmark runs in.
 
-    Parameters
-    ----------
-    command : str
-        The command that repeats the run.
-    threads : int or None
-        The limit set on native thread pools; ``None`` means none.
-
-    Returns
-    -------
-    record : dict
-        ``started`` (UTC, ISO 8601), ``command``, ``python``, ``platform``, ``processor``,
-        ``cpu_count``, ``threads``, ``versions`` and ``commit``.
-
     Examples
     --------
     >>> environment("python -m benchmarks gaussian", threads=1)["threads"]

@@ -20,28 +20,14 @@ _SPLIT_SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """Training rows and the test rows of one fold.
+    """Training rows and the test rows of one fold."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        In units of the source.
-    y : ndarray of shape (n,)
-        Standardised, or zeros and ones.
-    X_test : ndarray of shape (n2, d)
-    y_test : ndarray of shape (n2,)
-        By mean and standard deviation of the training rows.
-    is_regression : bool
-    unit : float, default=1.0
-        Standard deviation of the training target, in units of the source.
-    """
-
-    X: Array
-    y: NDArray[Any]
-    X_test: Array
-    y_test: NDArray[Any]
+    X: Array  # (n, d): in units of the source
+    y: NDArray[Any]  # (n,): standardised, or zeros and ones
+    X_test: Array  # Of shape (n2, d)
+    y_test: NDArray[Any]  # (n2,): by mean and standard deviation of the training rows
     is_regression: bool
-    unit: float = 1.0
+    unit: float = 1.0  # Standard deviation of the training target, in units of the source
 
     def part(self, rows: NDArray[np.intp]) -> "Fold":
         """Return the fold with some of its training rows."""
@@ -57,15 +43,7 @@ class Fold:
 
 @lru_cache(maxsize=2)
 def fold_of(name: str, fold: int, folder: Path | None) -> Fold:
-    """Return one of five folds of a data set; see :func:`one_of_five`.
-
-    Parameters
-    ----------
-    name : str
-    fold : int
-        From 0 to 4.
-    folder : Path or None
-    """
+    """Return one of five folds of a data set; see :func:`one_of_five`."""
     return one_of_five(loaded(name, folder), fold)
 
 

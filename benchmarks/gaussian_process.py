@@ -10,18 +10,7 @@ from bochner.kernels import Kernel
 def posterior(
     kernel: Kernel, noise: float, X: Array, y: Array, X_test: Array
 ) -> tuple[Array, Array]:
-    """Return mean and standard deviation, noise included, of observations at test rows.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Of a process of mean zero.
-    noise : float
-        Standard deviation.
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-    X_test : ndarray of shape (n2, d)
-    """
+    """Return mean and standard deviation, noise included, of observations at test rows."""
     factor = cho_factor(kernel(X) + noise**2 * np.eye(len(X)))
     cross = kernel(X_test, X)
     mean: Array = cross @ cho_solve(factor, y)

@@ -128,7 +128,7 @@ class Benchmark:
         """Return the tables of all parts that have rows, and then the pictures, in Markdown."""
         shown = [self.introduction] if self.introduction else []
         for part in sorted(self.parts, key=self._place):
-            own = self._rows_of(part, rows)
+            own = self.rows_of(part, rows)
             shown += part.tables(own) if own else ()
         quick = "-quick" if rows[0].get("mode") == "quick" else ""
         for picture, _ in self._drawn(rows):
@@ -142,7 +142,7 @@ class Benchmark:
 
     def _drawn(self, rows: Sequence[Row]) -> Iterator[tuple[Picture, Mapping[Any, float]]]:
         for part in sorted(self.parts, key=self._place):
-            own = self._rows_of(part, rows)
+            own = self.rows_of(part, rows)
             for picture in part.pictures if own else ():
                 if values := picture.values(own):
                     yield picture, values
@@ -150,7 +150,8 @@ class Benchmark:
     def _part_of(self, part: Part) -> dict[str, Scalar]:
         return {"part": part.name} if "part" in self.settings else {}
 
-    def _rows_of(self, part: Part, rows: Sequence[Row]) -> list[Row]:
+    def rows_of(self, part: Part, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that a part shows."""
         shown = (part.name, *part.shares)
         return [row for row in rows if row.get("part", part.name) in shown]
 

@@ -23,20 +23,11 @@ _MOST_TREES = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What is predicted at test rows.
+    """What is predicted at test rows."""
 
-    Parameters
-    ----------
-    mean : ndarray of shape (n,)
-        Of the target, or the probability of a one.
-    std : ndarray of shape (n,) or None
-        Of the target, where a method has it.
-    is_probability : bool, default=True
-        Of classes: false where a method only ranks rows, those above one half being ones.
-    """
-
-    mean: Array
-    std: Array | None = None
+    mean: Array  # (n,): of the target, or the probability of a one
+    std: Array | None = None  # (n,): of the target, where a method has it
+    # Of classes: false where a method only ranks rows, those above one half being ones.
     is_probability: bool = True
 
 
@@ -114,34 +105,14 @@ def chosen(
     rng: np.random.Generator,
     criterion: Callable[[Prediction, Fold], float] = loss,
 ) -> Prediction:
-    """Return the predictions with the setting that is least on held-out training rows.
-
-    Parameters
-    ----------
-    predictor : callable
-        From a fold and a setting to predictions at its test rows.
-    settings : sequence
-    fold : Fold
-    n : int
-        Rows that learn for the choice; a quarter as many more compare the settings.
-    rng : Generator
-    criterion : callable, default=loss
-    """
+    """Return the predictions with the setting that is least on held-out training rows."""
     choice = fold.inner(n, rng)
     best = min(settings, key=lambda setting: criterion(predictor(choice, setting), choice))
     return predictor(fold, best)
 
 
 def boosting(fold: Fold, n: int, rng: np.random.Generator) -> Prediction:
-    """Return the predictions of trees: rate and size chosen, their number by early stopping.
-
-    Parameters
-    ----------
-    fold : Fold
-    n : int
-        Rows that learn for the choice.
-    rng : Generator
-    """
+    """Return the predictions of trees: rate and size chosen, their number by early stopping."""
     state = int(rng.integers(2**31))
 
     def boosted(fold: Fold, setting: tuple[float, int]) -> Prediction:

@@ -33,21 +33,12 @@ Labelled = tuple[Array, NDArray[Any], Array, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Scaled rows of a data set in random order, and two classes.
+    """Scaled rows of a data set in random order, and two classes."""
 
-    Parameters
-    ----------
-    train : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Booleans.
-    test : ndarray of shape (n2, d)
-    y_test : ndarray of shape (n2,)
-    """
-
-    train: Array
-    y: NDArray[np.bool_]
-    test: Array
-    y_test: NDArray[np.bool_]
+    train: Array  # Of shape (n, d)
+    y: NDArray[np.bool_]  # (n,): booleans
+    test: Array  # Of shape (n2, d)
+    y_test: NDArray[np.bool_]  # Of shape (n2,)
 
     @property
     def fit(self) -> Array:
@@ -94,21 +85,7 @@ def rows_of(
     sizes: tuple[tuple[str, tuple[int, int]], ...] = (),
     on_sphere: bool = False,
 ) -> Rows:
-    """Return training rows and at most 20,000 test rows of a data set, in the unit cube.
-
-    Parameters
-    ----------
-    name : str
-    seed : int
-        Seed of the split, where the source has none, and of the choice of rows.
-    folder : Path or None
-    n_train : int
-        Largest number of training rows.
-    sizes : tuple of pairs, default=()
-        Names of data sets, with the training and test rows of their random split.
-    on_sphere : bool, default=False
-        Whether rows of the unit cube are divided by their Euclidean norms.
-    """
+    """Return training rows and at most 20,000 test rows of a data set, in the unit cube."""
     train, y, test, y_test = scaled(loaded(name, folder), seed, dict(sizes), n_train)
     if on_sphere:
         train, test = normalize(train), normalize(test)
@@ -151,16 +128,6 @@ def scaled(
 
     Columns are scaled to [0, 1] by the least and greatest values of the training part, test rows
     beyond being clipped.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    seed : int
-        Of the split, where the source has none, and of the choice of rows.
-    sizes : mapping of str to two ints
-        Training and test rows of a random split of a data set of that name; halves for others.
-    n_train : int
-        The most training rows.
     """
     every, chosen, chosen_test = _order(dataset, seed, sizes, n_train)
     X, y, X_test, y_test = dataset.X, dataset.y, dataset.X_test, dataset.y_test

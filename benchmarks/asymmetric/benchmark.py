@@ -13,7 +13,7 @@ from benchmarks.asymmetric.graph import GENERATED, edges_of
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LOG, SEMILOG, Picture
 from benchmarks.results import Row, group_table, grouped, markdown_table, median_groups, medians
-from benchmarks.rows import Rows, loaded, rows_of
+from benchmarks.rows import loaded
 
 _BUNDLED = "breast_cancer"
 _QUICK_SIZES = (2, 4)
@@ -84,14 +84,10 @@ def _setting(cell: Cell) -> tuple[str, str, int, int]:
     return str(cell.settings["kernel"]), cell.method, int(cell.settings["size"]), cell.seed
 
 
-def _rows(cell: Cell, options: Options) -> Rows:
-    return rows_of(
-        cell.dataset, cell.seed, options.data, n_train=design.N_TRAIN, sizes=design.SPLITS
-    )
-
-
 def _run_error(cell: Cell, options: Options) -> Mapping[str, float]:
-    return measures.error_metrics(_rows(cell, options), *_setting(cell))
+    return measures.error_metrics(
+        design.rows_of(cell.dataset, cell.seed, options.data), *_setting(cell)
+    )
 
 
 def _run_masses(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -105,7 +101,9 @@ def _run_speed(cell: Cell, options: Options) -> Mapping[str, float]:
 
 
 def _run_accuracy(cell: Cell, options: Options) -> Mapping[str, float]:
-    return measures.accuracy_metrics(_rows(cell, options), *_setting(cell))
+    return measures.accuracy_metrics(
+        design.rows_of(cell.dataset, cell.seed, options.data), *_setting(cell)
+    )
 
 
 def _run_direction(cell: Cell, options: Options) -> Mapping[str, float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import rows
 from bochner import baselines, kernels
 from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
@@ -51,9 +52,12 @@ SIZES = tuple(2**j for j in range(1, 11))
 SHOWN_SIZES = (2, 4, 8, 32, 128, 512, 1024)
 _MANY_FREQUENCIES = 8_192
 
-N_TRAIN = 12_000
-SPLITS = (("spambase", (2_760, 1_841)), ("letter", (12_000, 6_000)))
-"""Training and test rows of a random split, where they are not halves."""
+rows_of = partial(
+    rows.rows_of,
+    n_train=12_000,
+    sizes=(("spambase", (2_760, 1_841)), ("letter", (12_000, 6_000))),
+)
+"""Rows of a data set by name, seed and folder."""
 
 
 class FeatureMap(Protocol):
@@ -68,19 +72,12 @@ class FeatureMap(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to approximate a kernel with ``m`` frequencies, and how often it is measured.
+    """A way to approximate a kernel with ``m`` frequencies, and how often it is measured."""
 
-    Parameters
-    ----------
-    make : callable
-        From a kernel, the number of frequencies and a seed to a feature map to be fitted.
-    trials : int, default=10
-    most : int or None, default=None
-        Greatest number of frequencies; ``None`` means any, with two trials beyond 8,192.
-    """
-
+    # From a kernel, the number of frequencies and a seed to a feature map to be fitted.
     make: Callable[[Kernel, int, int], FeatureMap]
     trials: int = TRIALS
+    # Greatest number of frequencies; ``None`` means any, with two trials beyond 8,192.
     most: int | None = None
 
     def n_trials(self, m: int) -> int:
@@ -127,8 +124,8 @@ class EqualSets:
 
     def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
         """Return the approximate Gram matrix, in single precision."""
-        rows = (X, X if Y is None else Y)
-        return self.frequencies_.gram(*(part.astype(np.float32) for part in rows))
+        pair = (X, X if Y is None else Y)
+        return self.frequencies_.gram(*(part.astype(np.float32) for part in pair))
 
 
 def _nystroem(kernel: Kernel, m: int, seed: int) -> FeatureMap:

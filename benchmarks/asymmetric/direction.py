@@ -30,15 +30,7 @@ MakeKernel = Callable[[float, Edges], Kernel]
 
 
 def direction_metrics(train: Edges, test: Edges, method: str, seed: int) -> dict[str, float]:
-    """Return the share of test edges whose direction is found, ties counting half.
-
-    Parameters
-    ----------
-    train, test : Edges
-    method : str
-        One of :data:`MODELS`.
-    seed : int
-    """
+    """Return the share of test edges whose direction is found, ties counting half."""
     score, chosen = MODELS[method](train, seed)
     return {"accuracy": accuracy(score, test), **chosen}
 

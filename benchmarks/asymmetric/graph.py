@@ -25,34 +25,20 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """A directed graph.
+    """A directed graph."""
 
-    Parameters
-    ----------
-    features : csr_matrix of shape (n, d)
-        Of the nodes.
-    edges : ndarray of shape (n_edges, 2)
-        From a node to another, at most one between two of them.
-    """
-
-    features: Any
-    edges: Index
+    features: Any  # (n, d): of the nodes
+    edges: Index  # (n_edges, 2): from a node to another, at most one between two of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """Edges of a graph, and the reduced features of their ends.
+    """Edges of a graph, and the reduced features of their ends."""
 
-    Parameters
-    ----------
-    source, target : ndarrays of shape (n, d)
-        Features of where the edges start and end.
-    nodes : ndarray of shape (n, 2)
-    """
-
+    # source, target: (n, d): features of where the edges start and end.
     source: Array
     target: Array
-    nodes: Index
+    nodes: Index  # Of shape (n, 2)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -67,14 +53,6 @@ def edges_of(name: str, seed: int, folder: Path | None) -> tuple[Edges, Edges]:
 
     Node features are reduced to at most 50 dimensions and standardised; both are fitted to the
     nodes that training edges touch.
-
-    Parameters
-    ----------
-    name : str
-        Of a file in the folder, or of the generated graph.
-    seed : int
-        Of the split.
-    folder : Path or None
     """
     graph = generated_graph() if name == GENERATED else read_graph(name, folder)
     order = np.random.default_rng(seed).permutation(len(graph.edges))
@@ -90,13 +68,6 @@ def edges_of(name: str, seed: int, folder: Path | None) -> tuple[Edges, Edges]:
 
 def read_graph(name: str, folder: Path | None) -> Graph:
     """Return the graph in ``NAME.npz`` of a folder, without loops and edges in both orders.
-
-    Parameters
-    ----------
-    name : str
-    folder : Path or None
-        The file holds ``edges`` (n_edges, 2), and the binary features of nodes by the arrays
-        ``X_indices``, ``X_indptr`` and ``X_shape`` of a CSR matrix.
 
     Raises
     ------

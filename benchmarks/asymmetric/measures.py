@@ -20,17 +20,7 @@ _CLASSIFIED = (design.LINEAR, *design.BY_KERNEL, *design.BY_GAUSSIAN)
 
 
 def error_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> dict[str, float]:
-    """Return the relative error of the Gram matrix of at most 1,000 test rows.
-
-    Parameters
-    ----------
-    rows : Rows
-    label, method : str
-        A kernel and a method of the design.
-    size : int
-        Number of frequencies, as a multiple of that of inputs.
-    seed : int
-    """
+    """Return the relative error of the Gram matrix of at most 1,000 test rows."""
     dim = rows.train.shape[1]
     kernel = design.KERNELS[label](dim)
     random_state = seed + design.TRIALS * (1 + list(design.METHODS).index(method))
@@ -44,18 +34,7 @@ def error_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> 
 
 
 def mass_metrics(label: str, method: str, size: int, seed: int) -> dict[str, float]:
-    """Return the masses of the Jordan parts in one dimension.
-
-    Parameters
-    ----------
-    label : str
-        A kernel of the design.
-    method : str
-        Fitted on ten of 2,000 normal points, exact by series, or exact by quadrature.
-    size : int
-        Three times as many frequencies are drawn for a fit.
-    seed : int
-    """
+    """Return the masses of the Jordan parts in one dimension."""
     if method == design.FITTED:
         values = _fitted_masses(label, 3 * size, seed)
     elif method == design.QUADRATURE:
@@ -66,18 +45,7 @@ def mass_metrics(label: str, method: str, size: int, seed: int) -> dict[str, flo
 
 
 def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) -> dict[str, float]:
-    """Return the seconds to draw frequencies and to transform rows, on either side or both.
-
-    Parameters
-    ----------
-    label : str
-        A kernel of the design.
-    method : str
-        Polar, which is the closed form for a Gaussian, or Jordan.
-    size : int
-        Number of frequencies, as a multiple of that of inputs.
-    seed, n_rows : int
-    """
+    """Return the seconds to draw frequencies and to transform rows, on either side or both."""
     X = np.random.default_rng(seed).random((n_rows, design.SPEED_DIM))
     is_jordan = method == design.JORDAN_IID
     options = {"decomposition": "jordan", "scheme": "iid"} if is_jordan else {}
@@ -165,17 +133,7 @@ class _Twice(FourierFeatures):
 
 
 def accuracy_metrics(rows: Rows, label: str, method: str, size: int, seed: int) -> dict[str, float]:
-    """Return the test accuracy of liblinear, its ``C`` chosen on some rows, and seconds.
-
-    Parameters
-    ----------
-    rows : Rows
-    label, method : str
-        A kernel and a method of the design.
-    size : int
-        The paper's M over the number of inputs; features have M or 3 M frequencies.
-    seed : int
-    """
+    """Return the test accuracy of liblinear, its ``C`` chosen on some rows, and seconds."""
     if method == design.LINEAR:
         return liblinear_accuracy(lambda X: X, rows, design.CS)
     dim = rows.train.shape[1]

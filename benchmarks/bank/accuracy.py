@@ -35,14 +35,6 @@ def accuracy_metrics(
 
     ``mse`` or ``error``, ``coverage`` and ``nlpd`` where there are deviations or probabilities,
     and ``fit_seconds`` with the choice of settings.
-
-    Parameters
-    ----------
-    name, method : str
-        A data set and a method of the design.
-    size : Size
-    fold : int
-    folder : Path or None
     """
     if method in (OURS, RANKS, MH):
         return dict(_sampled(name, method, size, fold, folder))
@@ -99,19 +91,7 @@ def scaling_metrics(
     fold: int,
     folder: Path | None,
 ) -> dict[str, float]:
-    """Return the median seconds of a sweep over all frequencies, and the test error.
-
-    Parameters
-    ----------
-    name : str
-    n_rows : int
-        Of the training fold, chosen at random.
-    n_frequencies : int
-    n_iterations : int
-        Of burn-in, and as many of sampling, a sweep each.
-    fold : int
-    folder : Path or None
-    """
+    """Return the median seconds of a sweep over all frequencies, and the test error."""
     data = fold_of(name, fold, folder)
     order = np.random.default_rng(fold).permutation(len(data.y))
     data = data.part(np.sort(order[:n_rows]))

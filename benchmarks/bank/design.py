@@ -20,30 +20,16 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured.
+    """How much is measured."""
 
-    Parameters
-    ----------
-    n_frequencies : int
-        ``m``; every method has ``2 m`` features.
-    n_folds : int
-        How many of the five folds.
-    n_iterations : int
-        Of burn-in, and as many of sampling.
-    kernel_trials, kernel_frequencies, kernel_iterations : int
-        Of the synthetic kernel.
-    scaling_rows, scaling_frequencies : tuple of int
-        At the most frequencies, and at ``scaling_at`` rows.
-    scaling_at, scaling_iterations : int
-    speed_rows, speed_frequencies, repetitions : int
-    """
-
-    n_frequencies: int = 384
-    n_folds: int = FOLDS
-    n_iterations: int = 100
+    n_frequencies: int = 384  # ``m``; every method has ``2 m`` features
+    n_folds: int = FOLDS  # How many of the five folds
+    n_iterations: int = 100  # Of burn-in, and as many of sampling
+    # kernel_trials, kernel_frequencies, kernel_iterations: Of the synthetic kernel.
     kernel_trials: int = 4
     kernel_frequencies: int = 250
     kernel_iterations: int = 100
+    # scaling_rows, scaling_frequencies: At the most frequencies, and at ``scaling_at`` rows.
     scaling_rows: tuple[int, ...] = (1_000, 2_000, 4_000, 8_000)
     scaling_frequencies: tuple[int, ...] = (24, 48, 96, 192, 384)
     scaling_at: int = 8_000

@@ -36,13 +36,6 @@ def kernel_metrics(
 
     The data of Section 4.1: 1,000 inputs of deviation 4, and targets of a function with as many
     frequencies of the true spectral distribution, with unit weights and unit noise.
-
-    Parameters
-    ----------
-    method : str
-        The truth, the average cosine of the function's own frequencies, or BaNK; that one with a
-        band that holds 90 per cent of its draws.
-    n_frequencies, n_iterations, seed : int
     """
     lags = np.array(LAGS)
     truth = true_kernel(lags)

@@ -25,15 +25,7 @@ _BYTES_AN_ENTRY = 16
 
 
 def compete(method: str, fold: Fold, n_frequencies: int, seed: int) -> Prediction:
-    """Return a competitor's predictions; its settings are chosen on training rows alone.
-
-    Parameters
-    ----------
-    method : str
-        RKS, MKL, AlaC, RFO or trees.
-    fold : Fold
-    n_frequencies, seed : int
-    """
+    """Return a competitor's predictions; its settings are chosen on training rows alone."""
     rng = np.random.default_rng([seed, sorted(_COMPETITORS).index(method)])
     fold = thinned(fold, MOST_ROWS[method], rng)
     if method != TREES:

@@ -37,26 +37,7 @@ _PRODUCT_ROWS = 50_000
 def speed_metrics(
     method: str, name: str, n_rows: int, n_frequencies: int, n_threads: int, folder: Path | None
 ) -> dict[str, float]:
-    """Return seconds of a sweep or of a gradient, and of what they are compared with.
-
-    Parameters
-    ----------
-    method : str
-        A sweep over all frequencies in blocks of 64, or the gradient of the log evidence.
-    name : str
-        Of a regression.
-    n_rows, n_frequencies : int
-    n_threads : int
-        Of the matrix products alone, and of ours, where they share blocks of rows.
-    folder : Path or None
-
-    Returns
-    -------
-    metrics : dict
-        ``work_seconds`` and ``product_seconds``, and of a sweep ``single_seconds``, one frequency
-        at a time, and ``recomputed_seconds``, with the sums of all features computed afresh for
-        each proposal: that of a few, extrapolated to all.
-    """
+    """Return seconds of a sweep or of a gradient, and of what they are compared with."""
     place = _warmed(name, n_rows, n_frequencies, folder)
     place = replace(place, rows=replace(place.rows, n_threads=n_threads))
     work, products = (_gradient if method == GRADIENT else _sweep)(place)

@@ -41,14 +41,6 @@ def best_metrics(name: str, p: int, seed: int, folder: Path | None) -> dict[str,
     than 10,000 rows or two classes. Where the source has rows for validation these are held out
     instead. ``candidate`` is the place of the best among
     :func:`candidates`, ``choice_seconds`` what it took to choose.
-
-    Parameters
-    ----------
-    name : str
-    p : int
-        Real features.
-    seed : int
-    folder : Path or None
     """
     start = perf_counter()
     found = list(candidates(name, seed, folder).values())

@@ -26,24 +26,13 @@ _FIT, _ERROR = 5_000, 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows in random order, scaled to the unit cube by the training part.
+    """Rows in random order, scaled to the unit cube by the training part."""
 
-    Parameters
-    ----------
-    train : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Booleans, or digits.
-    test : ndarray of shape (n2, d)
-        At most 20,000.
-    y_test : ndarray of shape (n2,)
-    validation : ndarray of shape (n,)
-        Which training rows the source has for validation; none of most data sets.
-    """
-
-    train: Array
-    y: NDArray[Any]
-    test: Array
-    y_test: NDArray[Any]
+    train: Array  # Of shape (n, d)
+    y: NDArray[Any]  # (n,): booleans, or digits
+    test: Array  # (n2, d): at most 20,000
+    y_test: NDArray[Any]  # Of shape (n2,)
+    # (n,): which training rows the source has for validation; none of most data sets.
     validation: NDArray[np.bool_]
 
     @property
@@ -66,19 +55,7 @@ class Split:
 def split_of(
     name: str, seed: int, folder: Path | None, *, on_sphere: bool, every: bool = False
 ) -> Split:
-    """Return training and test rows of a data set.
-
-    Parameters
-    ----------
-    name : str
-    seed : int
-        Of the split, where the source has none, and of the order of the rows.
-    folder : Path or None
-    on_sphere : bool
-        Whether rows, scaled to the unit cube, are then divided by their Euclidean norms.
-    every : bool, default=False
-        Whether all training rows are wanted, but for those of the digits.
-    """
+    """Return training and test rows of a data set."""
     n_train = _EVERY if every and name != MNIST else N_TRAIN.get(name, _EVERY)
     source = loaded(name, folder)
     train, y, test, y_test = scaled(source, seed, _SIZES, n_train)

@@ -30,18 +30,10 @@ NO_KERNEL = "none"
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """A kernel, and where its rows lie.
+    """A kernel, and where its rows lie."""
 
-    Parameters
-    ----------
-    kernel : callable
-        From the number of inputs to the kernel.
-    on_sphere : bool
-        Whether rows have norm one; otherwise they are in the unit cube.
-    """
-
-    kernel: Callable[[int], Kernel]
-    on_sphere: bool
+    kernel: Callable[[int], Kernel]  # From the number of inputs to the kernel
+    on_sphere: bool  # Whether rows have norm one; otherwise they are in the unit cube
 
 
 POLYNOMIAL, HELLINGER, TL1, TANH = "polynomial", "Hellinger", "TL1", "tanh"
@@ -68,44 +60,28 @@ PAPER_SKETCH = 5
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured.
+    """How much is measured."""
 
-    Parameters
-    ----------
-    larger_sketch : int
-        Rows of the larger sketch.
-    sizes, error_sizes, truncation_sizes : tuple of int
-        Frequencies of each of both parts over the number of inputs.
-    sketch_size : int
-        The same, of the part on sketches.
-    truncations : tuple of int
-    shifts : tuple of float
-    sketches : tuple of int
-    error_seeds, few_seeds, shift_seeds : int
-        Of the errors, truncation, sketches and seconds, and shifts.
-    max_iter, n_starts : int or None, int
-        Of ``exact``; ``None`` means its default.
-    most_seeds : int
-        Of accuracies.
-    best_seeds : int
-        Of the best of the library.
-    """
-
-    larger_sketch: int = 200
+    larger_sketch: int = 200  # Rows of the larger sketch
+    # sizes, error_sizes, truncation_sizes: Frequencies of each of both parts over the number of
+    # inputs.
     sizes: tuple[int, ...] = SIZES
     error_sizes: tuple[int, ...] = ERROR_SIZES
     truncation_sizes: tuple[int, ...] = (2, 8)
-    sketch_size: int = 8
+    sketch_size: int = 8  # The same, of the part on sketches
     truncations: tuple[int, ...] = (1, 5, 10)
     shifts: tuple[float, ...] = (1.1, 2.0, 5.0, 10.0, 20.0)
     sketches: tuple[int, ...] = (2, 5, 10, 50, 100)
+    # error_seeds, few_seeds, shift_seeds: Of the errors, truncation, sketches and seconds, and
+    # shifts.
     error_seeds: int = 5
     few_seeds: int = 2
     shift_seeds: int = 5
+    # max_iter, n_starts: Of ``exact``; ``None`` means its default.
     max_iter: int | None = None
     n_starts: int = 3
-    most_seeds: int = 10
-    best_seeds: int = 3
+    most_seeds: int = 10  # Of accuracies
+    best_seeds: int = 3  # Of the best of the library
 
 
 FULL = Size()

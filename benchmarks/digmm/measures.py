@@ -28,27 +28,16 @@ from bochner.kernels import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is measured.
+    """What is measured."""
 
-    Parameters
-    ----------
-    name, kernel, method : str
-        A data set, a similarity and a method of the design.
-    multiple : int
-        Frequencies of each part over the number of inputs.
-    seed : int
-    size : Size
-    folder : Path or None
-        Of data sets.
-    """
-
+    # name, kernel, method: A data set, a similarity and a method of the design.
     name: str
     kernel: str
     method: str
-    multiple: int
+    multiple: int  # Frequencies of each part over the number of inputs
     seed: int
     size: Size
-    folder: Path | None
+    folder: Path | None  # Of data sets
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""

@@ -28,15 +28,6 @@ def accuracy_metrics(
     Of classes ``auc`` and ``error``; of regressions ``mse``, in squared units of the target, and
     ``r2``; ``nlpd`` where there are deviations or probabilities; ``fit_seconds``, with the choice
     of settings, and ``n_draws`` and ``trend`` of what is sampled.
-
-    Parameters
-    ----------
-    name, method : str
-        A data set and a method of the design.
-    size : Size
-    fold : int
-        One of five; carbon dioxide has random splits instead.
-    folder : Path or None
     """
     dataset = prepared(name, folder)
     data = (held_out_at_random if name == CO2 else one_of_five)(dataset, fold)

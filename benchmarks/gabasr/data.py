@@ -29,11 +29,6 @@ def prepared(name: str, folder: Path | None) -> Dataset:
     Codes of columns with more than two levels become indicators, as codes in the order of their
     spelling mean nothing. California's houses get averages per household and a target in units
     of 100,000 dollars, as scikit-learn has them.
-
-    Parameters
-    ----------
-    name : str
-    folder : Path or None
     """
     dataset = loaded(name, folder)
     if name == CALIFORNIA:
@@ -78,20 +73,11 @@ def with_indicators(dataset: Dataset) -> Dataset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """A series of one input, and the truth behind it where it was generated.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    f : ndarray of shape (n,) or None
-        The target without noise.
-    noise : ndarray of shape (n,) or None
-        The noise's standard deviation.
-    """
+    """A series of one input, and the truth behind it where it was generated."""
 
     dataset: Dataset
-    f: Array | None = None
-    noise: Array | None = None
+    f: Array | None = None  # (n,): the target without noise
+    noise: Array | None = None  # (n,): the noise's standard deviation
 
 
 def doppler(seed: int) -> Series:

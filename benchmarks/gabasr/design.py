@@ -34,50 +34,32 @@ UPDATE_EACH = 20
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a fit that samples may take.
-
-    Parameters
-    ----------
-    n_frequencies : int
-    n_iterations : int
-        Of burn-in, and as many of sampling.
-    seconds : float
-        After which sampling stops early.
-    """
+    """What a fit that samples may take."""
 
     n_frequencies: int
-    n_iterations: int
-    seconds: float
+    n_iterations: int  # Of burn-in, and as many of sampling
+    seconds: float  # After which sampling stops early
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured.
-
-    Parameters
-    ----------
-    n_folds, xor_trials, mixture_trials, splits : int
-    xor_rows : int
-        To learn from, and as many to test on.
-    small, large, xor, mixture, series : Budget
-        Of data sets below 2,000 rows, of those above, and of the other parts.
-    published_frequencies : int
-        Of GaBaSR as published, on real data.
-    update_rows, update_each, update_trials : int
-        Rows, frequencies and amplitudes, and repetitions, of the seconds of an update.
-    """
+    """How much is measured."""
 
     n_folds: int = FOLDS
     xor_trials: int = 2
     mixture_trials: int = 4
     splits: int = 10
-    xor_rows: int = XOR_ROWS
+    xor_rows: int = XOR_ROWS  # To learn from, and as many to test on
+    # small, large, xor, mixture, series: Of data sets below 2,000 rows, of those above, and of the
+    # other parts.
     small: Budget = Budget(100, 100, 20.0)
     large: Budget = Budget(200, 100, 60.0)
     xor: Budget = Budget(XOR_FREQUENCIES, 100, 40.0)
     mixture: Budget = Budget(MIXTURE_FREQUENCIES, 100, 12.0)
     series: Budget = Budget(50, 100, 12.0)
-    published_frequencies: int = PAPER_FREQUENCIES
+    published_frequencies: int = PAPER_FREQUENCIES  # Of GaBaSR as published, on real data
+    # update_rows, update_each, update_trials: Rows, frequencies and amplitudes, and repetitions,
+    # of the seconds of an update.
     update_rows: int = 2_000
     update_each: int = UPDATE_EACH
     update_trials: int = 5

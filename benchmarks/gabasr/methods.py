@@ -56,20 +56,7 @@ _CACHE_MEGABYTES = 500
 
 
 def learner(method: str, budget: Budget, seed: int, *, is_regression: bool, trend: int = 0) -> Any:
-    """Return an estimator that learns its kernel.
-
-    Parameters
-    ----------
-    method : {OURS, PUBLISHED, BANK}
-        What was published is a classifier here: independence proposals, five sweeps of which the
-        last one is kept, all pairs of the two sets of frequencies, and weights by least squares
-        inside the logistic function.
-    budget : Budget
-    seed : int
-    is_regression : bool
-    trend : int, default=0
-        Degree of the polynomial, with ``OURS`` and ``BANK``.
-    """
+    """Return an estimator that learns its kernel."""
     shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
     if method == PUBLISHED:
         return GaBaSRClassifier(
@@ -113,14 +100,7 @@ def chosen_trend(method: str, budget: Budget, fold: Fold, seed: int) -> int:
 
 
 def compete(method: str, fold: Fold, seed: int) -> Prediction:
-    """Return a competitor's predictions; its settings are chosen on training rows alone.
-
-    Parameters
-    ----------
-    method : {LINEAR, LINEAR_SVM, RBF_SVM, TREES}
-    fold : Fold
-    seed : int
-    """
+    """Return a competitor's predictions; its settings are chosen on training rows alone."""
     rng = np.random.default_rng([seed, sorted(_COMPETITORS).index(method)])
     fold = thinned(fold, MOST_ROWS[method], rng)
     if method != TREES:

@@ -41,13 +41,6 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     with standard normal weights, and the noise is of deviation one, as these weights; the error is
     at 1,000 other places. In the first trial with the function and with the density of the
     absolute value of a frequency.
-
-    Parameters
-    ----------
-    method : str
-        One that learns its kernel, or the posterior mean with the true kernel.
-    size : Size
-    seed : int
     """
     draw = _draw(seed)
     X, y = draw.dataset.X[:_ROWS], draw.dataset.y[:_ROWS]
@@ -103,13 +96,6 @@ def learned_density(draws: Draws, scale: float) -> Array:
 
     A wave :math:`\sqrt 2 \cos(v x / 2 + \psi) \cos(s x)` is one of the frequencies
     :math:`s \pm v/2`, which count a half each.
-
-    Parameters
-    ----------
-    draws : Draws
-        Of one input.
-    scale : float
-        Units of the input per unit of the scaled one.
     """
     waves = [draws.waves(index) for index in range(draws.n_draws)]
     shifts = [np.zeros_like(wave.omega) if wave.v is None else 0.5 * wave.v for wave in waves]

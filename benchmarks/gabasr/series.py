@@ -40,16 +40,6 @@ def series_metrics(
 
     A random fifth of the rows is held out; generated series are drawn anew for every seed. In the
     first split with the central 95 % of the prediction along the series.
-
-    Parameters
-    ----------
-    name : {MCYCLE, DOPPLER, STATIONARY}
-    method : str
-        One that learns its kernel, or the truth: of the Doppler series the signal and its noise,
-        of the stationary one the posterior with the true kernel.
-    size : Size
-    seed : int
-    folder : Path or None
     """
     series = _series(name, seed, folder)
     X, y = series.dataset.X, series.dataset.y

@@ -25,14 +25,6 @@ def update_metrics(n_rows: int, n_each: int, seed: int) -> dict[str, float]:
     and the posterior, as the proposal is accepted; ``refused_seconds``: the log likelihood alone;
     ``refactored_seconds``: the factorisation of all features' sums, where they are known;
     ``recomputed_seconds``: these sums and the factorisation.
-
-    Parameters
-    ----------
-    n_rows : int
-        Of five standard normal inputs.
-    n_each : int
-        :math:`m_1 = m_2`.
-    seed : int
     """
     rng = np.random.default_rng(seed)
     basis = Grid(n_each, n_each)

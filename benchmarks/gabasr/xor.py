@@ -27,13 +27,6 @@ def xor_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     """Return figures on as many fresh rows as were learned from.
 
     In the first trial with the probability of class one on a grid.
-
-    Parameters
-    ----------
-    method : str
-        One that learns its kernel, or the true probabilities.
-    size : Size
-    seed : int
     """
     rng = np.random.default_rng(seed)
     X, y = xor_rows(rng, size.xor_rows)

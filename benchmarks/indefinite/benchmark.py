@@ -20,7 +20,7 @@ from benchmarks.results import (
     median_groups,
     median_text,
 )
-from benchmarks.rows import liblinear_accuracy, loaded, rows_of
+from benchmarks.rows import liblinear_accuracy, loaded
 from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
@@ -74,14 +74,7 @@ def _is_drawn(name: str, label: str, size: int, seed: int, options: Options) -> 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     label, size = str(cell.settings["kernel"]), int(cell.settings["size"])
     study = design.STUDIES[label]
-    rows = rows_of(
-        cell.dataset,
-        cell.seed,
-        options.data,
-        n_train=design.N_TRAIN,
-        sizes=design.SPLITS,
-        on_sphere=study.on_sphere,
-    )
+    rows = design.rows_of(cell.dataset, cell.seed, options.data, on_sphere=study.on_sphere)
     dim = rows.train.shape[1]
     kernel = study.kernel(dim)
     if cell.method == design.EXACT:

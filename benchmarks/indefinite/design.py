@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import rows
 from bochner import baselines, kernels
 from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
@@ -37,9 +39,9 @@ FEW_SEEDS = 2
 SIZES = (2, 8, 32)
 PROFILE_SET, PROFILE_SIZE = "letter", 8
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
-N_TRAIN = 8_000
-SPLITS = (("letter", (12_000, 6_000)),)
-"""Training and test rows of a random split, where they are not halves."""
+rows_of = partial(rows.rows_of, n_train=8_000, sizes=(("letter", (12_000, 6_000)),))
+"""Rows of a data set by name, seed and folder, on the sphere or in the cube."""
+
 GREATEST_C = CS[-1]
 _MANY_FEATURES = 1_100
 _TOO_MANY_FEATURES = 3_000
@@ -66,55 +68,29 @@ Make = Callable[[Kernel, int, int], FeatureMap]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to features, and how often it is measured.
+    """A way to features, and how often it is measured."""
 
-    Parameters
-    ----------
-    make : callable
-        From a kernel, the number of real features and a seed to a feature map to be fitted.
-    seeds : int, default=10
-    kernels : tuple of types, default=(Kernel,)
-        Those that it is for.
-    on_sphere : bool, default=False
-        Whether rows must have norm one.
-    learns : bool, default=False
-        Whether a linear classifier is trained on the features.
-    is_nystroem : bool, default=False
-        Whether its cost is cubic in the number of features, which then has to stay small.
-    """
-
+    # From a kernel, the number of real features and a seed to a feature map to be fitted.
     make: Make
     seeds: int = SEEDS
-    kernels: tuple[type[Kernel], ...] = (Kernel,)
-    on_sphere: bool = False
-    learns: bool = False
+    kernels: tuple[type[Kernel], ...] = (Kernel,)  # Those that it is for
+    on_sphere: bool = False  # Whether rows must have norm one
+    learns: bool = False  # Whether a linear classifier is trained on the features
+    # Whether its cost is cubic in the number of features, which then has to stay small.
     is_nystroem: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A kernel and the data sets on which it is approximated.
+    """A kernel and the data sets on which it is approximated."""
 
-    Parameters
-    ----------
-    kernel : callable
-        From the number of inputs to the kernel.
-    datasets : mapping from str to int
-        Names and numbers of seeds.
-    on_sphere : bool, default=True
-        Whether rows have norm one; otherwise they are in the unit cube.
-    features : int, default=2
-        Real features for each input at size 1: with 2, the size is the number of frequencies
-        over that of inputs. The paper's map has 4.
-    learns : bool, default=False
-        Whether classifiers are trained.
-    """
-
-    kernel: Callable[[int], Kernel]
-    datasets: Mapping[str, int]
-    on_sphere: bool = True
+    kernel: Callable[[int], Kernel]  # From the number of inputs to the kernel
+    datasets: Mapping[str, int]  # Names and numbers of seeds
+    on_sphere: bool = True  # Whether rows have norm one; otherwise they are in the unit cube
+    # Real features for each input at size 1: with 2, the size is the number of frequencies over
+    # that of inputs. The paper's map has 4.
     features: int = 2
-    learns: bool = False
+    learns: bool = False  # Whether classifiers are trained
 
 
 def trapezoid(distance: Array) -> Array:

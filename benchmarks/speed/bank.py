@@ -14,20 +14,7 @@ FIT, GRADIENT, PRODUCTS = "one trajectory", "gradient", "its products alone"
 
 
 def bank_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> Mapping[str, float]:
-    """Return seconds, and of a fit the megabytes at its peak, above the rows.
-
-    Parameters
-    ----------
-    method : {FIT, GRADIENT, PRODUCTS}
-        A fit of one Hamiltonian trajectory, in a process of its own; the sums and the gradient
-        of one of its steps; the matrix products of that step, and nothing else.
-    n, d, p : int
-        Rows, inputs, and twice the number of frequencies.
-    dtype : {"float64", "float32"}
-        Of the features.
-    seed : int
-        Of the fit, or of the frequencies.
-    """
+    """Return seconds, and of a fit the megabytes at its peak, above the rows."""
     if method == FIT:
         seconds, peak = seconds_and_peak(_prepared, _fit, n, d, p, dtype, seed)
         return {"bank_seconds": seconds, "bank_megabytes": peak}

@@ -23,24 +23,7 @@ _BILLION, _MANY, _MANY_PARTITIONS = 1_000_000_000, 100, 2_000
 def cluster_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return what one and two workers take, each a process of one thread.
-
-    Parameters
-    ----------
-    method : {ONE, TWO, MODEL}
-    n, d, p : int
-        Rows, which lie on the workers already, inputs and features.
-    dtype : {"float64"}
-        Of rows, features and products.
-    seed : int
-        Of the frequencies.
-
-    Returns
-    -------
-    metrics : dict
-        ``cluster_seconds`` of a fit; of its pass over the rows ``pass_seconds`` and ``pass_bytes``,
-        with what is predicted of them.
-    """
+    """Return what one and two workers take, each a process of one thread."""
     machine = _machine(d, p)
     if method == MODEL:
         cost = PassCost(n, d, p, _MANY, _MANY_PARTITIONS, machine)

@@ -26,18 +26,7 @@ print(perf_counter() - start)
 def first_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return ``first_seconds`` of the first call of ``transform`` in a new process.
-
-    Parameters
-    ----------
-    method : {INSTALLED, LATER}
-        Whether loops have yet to be compiled.
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float32", "float64"}
-    seed : int
-        Ignored: nothing is random.
-    """
+    """Return ``first_seconds`` of the first call of ``transform`` in a new process."""
     code = _CALL.format(n=n, d=d, p=p, dtype=dtype)
     with TemporaryDirectory() as folder:
         # An empty folder of compiled loops is what an installation begins with.

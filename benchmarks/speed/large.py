@@ -20,18 +20,7 @@ _CHUNK_ROWS = 100_000
 def large_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return ``large_seconds`` and ``peak_megabytes`` of one fit in a process of its own.
-
-    Parameters
-    ----------
-    method : {ARRAYS, STREAM}
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float64"}
-        Of the rows.
-    seed : int
-        Of the frequencies.
-    """
+    """Return ``large_seconds`` and ``peak_megabytes`` of one fit in a process of its own."""
     prepare = _in_memory if method == ARRAYS else _on_the_fly
     seconds, peak = seconds_and_peak(prepare, _fit, n, d, p, seed)
     return {"large_seconds": seconds, "peak_megabytes": peak}
@@ -39,14 +28,9 @@ def large_metrics(
 
 @dataclass(frozen=True, slots=True)
 class MadeRows:
-    """Chunks of normal rows, with a sine of one direction and noise, from seeds.
+    """Chunks of normal rows, with a sine of one direction and noise, from seeds."""
 
-    Parameters
-    ----------
-    n, d : int
-        Rows and inputs.
-    """
-
+    # n, d: Rows and inputs.
     n: int
     d: int
 

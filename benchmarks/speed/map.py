@@ -31,17 +31,7 @@ def map_methods() -> Iterator[str]:
 
 
 def map_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> Mapping[str, float]:
-    """Return ``map_seconds`` of one run after a first one on few rows, and ``max_error`` of ours.
-
-    Parameters
-    ----------
-    method : str
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float32", "float64"}
-        Of the rows and of the features.
-    seed : int
-    """
+    """Return ``map_seconds`` of one run after one on few rows, and our ``max_error``."""
     X, features = _place(n, d, p, dtype)
     transform = _maps(features, p)[method]
     transform(X[:_CHECKED_ROWS])

@@ -16,24 +16,15 @@ DOUBLE, SINGLE = "float64", "float32"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is measured once in every repetition.
-
-    Parameters
-    ----------
-    method : str
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float64", "float32"}
-    repetitions : int
-        At the most: what takes minutes is repeated less often.
-    """
+    """What is measured once in every repetition."""
 
     method: str
+    # n, d, p: Rows, inputs and features.
     n: int
     d: int
     p: int
     dtype: str = DOUBLE
-    repetitions: int = 5
+    repetitions: int = 5  # At the most: what takes minutes is repeated less often
 
 
 class Measure(Protocol):

@@ -26,17 +26,7 @@ _BLOCK_ROWS = 4_096
 def ridge_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return ``fit_seconds`` and, of a method that predicts, the ``mse`` on fresh rows.
-
-    Parameters
-    ----------
-    method : str
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float64"}
-        Of the rows.
-    seed : int
-    """
+    """Return ``fit_seconds`` and, of a method that predicts, the ``mse`` on fresh rows."""
     X, y, X_test, y_test = ridge_rows(n, d)
     if method == PRODUCTS:
         return {"fit_seconds": _products(n, p)}

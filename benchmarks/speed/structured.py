@@ -22,20 +22,7 @@ _ERROR_ROWS, _WARM_ROWS = 400, 20
 def structured_metrics(
     method: str, n: int, d: int, p: int, dtype: str, seed: int
 ) -> Mapping[str, float]:
-    """Return ``held_seconds`` of a map, or ``gram_error`` of its frequencies, or both.
-
-    Parameters
-    ----------
-    method : str
-        ``STRUCTURED`` has both, ``DENSE`` seconds alone, ``ORTHOGONAL`` errors alone: the map of
-        orthogonal frequencies takes as long as ``DENSE``.
-    n, d, p : int
-        Rows, inputs and features.
-    dtype : {"float32", "float64"}
-        Of the rows and of the features.
-    seed : int
-        Of the frequencies.
-    """
+    """Return ``held_seconds`` of a map, or ``gram_error`` of its frequencies, or both."""
     X, kernel = _rows(n, d).astype(dtype), Gaussian(float(np.sqrt(d)))
     scheme = ORTHOGONAL if method == ORTHOGONAL else STRUCTURED
     frequencies = spectral_measure(kernel, d).sample(p // 2, seed, scheme)

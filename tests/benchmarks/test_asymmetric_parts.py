@@ -10,6 +10,7 @@ from scipy.stats import norm
 from benchmarks import Cell, Options
 from benchmarks.asymmetric import design
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
+from benchmarks.asymmetric.design import rows_of
 from benchmarks.asymmetric.direction import (
     DEGREES,
     LOGISTIC,
@@ -20,7 +21,6 @@ from benchmarks.asymmetric.direction import (
     accuracy,
     direction_metrics,
 )
-from benchmarks.asymmetric.errors import mass_metrics
 from benchmarks.asymmetric.graph import (
     GENERATED,
     Edges,
@@ -29,7 +29,7 @@ from benchmarks.asymmetric.graph import (
     one_way,
     read_graph,
 )
-from benchmarks.asymmetric.rows import rows_of
+from benchmarks.asymmetric.measures import mass_metrics
 
 WIDTHS = {"spambase": 57, "ijcnn1": 22, "letter": 16, "cod_rna": 8}
 MANY_SIGMAS = norm.isf(1e-6)
@@ -70,23 +70,23 @@ def test_the_papers_experiments_are_in_the_design(cells):
             at = {"dataset": name, "kernel": kernel}
             for size in (2, 4, 8, 16, 32, 64, 128):
                 for method in (design.JORDAN_IID, design.POLAR_IID, design.POLAR):
-                    found = trials(cells, design.ERROR, size=size, method=method, **at)
+                    found = trials(cells, "error", size=size, method=method, **at)
                     assert found == ten
             for size in (256, 512, 1024):
-                assert {0, 1} <= set(trials(cells, design.ERROR, size=size, **at))
+                assert {0, 1} <= set(trials(cells, "error", size=size, **at))
             for method in design.BY_KERNEL:
-                assert trials(cells, design.TABLE, size=2, method=method, **at) == ten
+                assert trials(cells, "table 1", size=2, method=method, **at) == ten
         for method in design.BY_GAUSSIAN:
-            assert trials(cells, design.TABLE, dataset=name, method=method) == ten
+            assert trials(cells, "table 1", dataset=name, method=method) == ten
     for name in design.GRAPHS:
         for method in MODELS:
-            assert trials(cells, design.DIRECTION, dataset=name, method=method) == ten
-    assert trials(cells, design.MASSES, kernel=design.SHIFT, method=design.FITTED) == ten
+            assert trials(cells, "direction", dataset=name, method=method) == ten
+    assert trials(cells, "masses", kernel=design.SHIFT, method=design.FITTED) == ten
 
 
 def test_errors_are_measured_first(cells):
     parts = list(dict.fromkeys(cell.settings["part"] for cell in cells))
-    assert parts == list(design.PARTS)
+    assert parts == [part.name for part in ASYMMETRIC.parts]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_a_direction_cell_of_a_folder_can_be_measured(tmp_path):
         X_indptr=np.concatenate(([0], words.sum(axis=1).cumsum())),
         X_shape=np.array([60, 60]),
     )
-    settings = {"part": design.DIRECTION, "kernel": design.NO_KERNEL, "size": 1}
+    settings = {"part": "direction", "kernel": design.NO_KERNEL, "size": 1}
     cell = Cell("cora_directed", LOGISTIC, 0, settings)
     assert 0.0 <= ASYMMETRIC.run(cell, Options(data=tmp_path))["accuracy"] <= 1.0
 

@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.bank import accuracy, design, methods, speed
+from benchmarks.bank.accuracy import scaling_metrics
 from benchmarks.bank.kernel import (
     LAGS,
     TRUE,
@@ -22,7 +23,6 @@ from benchmarks.bank.kernel import (
     lag_name,
     true_kernel,
 )
-from benchmarks.bank.scaling import scaling_metrics
 from benchmarks.folds import Fold, fold_of
 from benchmarks.predictions import Prediction, figures, scaled
 from bochner import BaNKRegressor, FourierFeatures

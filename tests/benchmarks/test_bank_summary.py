@@ -1,13 +1,12 @@
-"""What the benchmark of learned kernels makes of its rows: tables and what was asked."""
+"""What the benchmark of learned kernels makes of its rows: tables and pictures."""
 
 import pytest
-from pages import table_lines
+from pages import pictures_of, table_lines
 
 from benchmarks.bank import design
-from benchmarks.bank.benchmark import BANK, VIEWS
+from benchmarks.bank.benchmark import BANK
 from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, lag_name
 from benchmarks.bank.speed import GRADIENT, SWEEP
-from benchmarks.figures import FIGURES
 
 
 def row(part, method, metric, value, *, dataset="concrete", seed=0, n="all", m=384, threads=1):
@@ -26,14 +25,14 @@ def row(part, method, metric, value, *, dataset="concrete", seed=0, n="all", m=3
 
 def accuracy(method, metric, *values, dataset="concrete"):
     return [
-        row(design.ACCURACY, method, metric, value, dataset=dataset, seed=seed)
+        row("accuracy", method, metric, value, dataset=dataset, seed=seed)
         for seed, value in enumerate(values)
     ]
 
 
 def speed(method, threads, **seconds):
     return [
-        row(design.SPEED, method, f"{name}_seconds", value * factor, dataset="bike_hourly",
+        row("speed", method, f"{name}_seconds", value * factor, dataset="bike_hourly",
             n=17_379, threads=threads, seed=seed)
         for name, value in seconds.items()
         for seed, factor in enumerate((1.0, 0.5, 7.0))
@@ -55,21 +54,21 @@ ACCURACY = [
 ]
 KERNEL = [
     *(
-        row(design.KERNEL, method, "rms_up_to_constant", 0.03, dataset="synthetic")
+        row("kernel", method, "rms_up_to_constant", 0.03, dataset="synthetic")
         for method in (TRUE, TRUE_SPECTRUM, design.OURS)
     ),
-    row(design.KERNEL, TRUE, "rms_error", 0.0, dataset="synthetic"),
-    row(design.KERNEL, TRUE_SPECTRUM, "rms_error", 0.05, dataset="synthetic"),
-    row(design.KERNEL, design.OURS, "rms_error", 0.07, dataset="synthetic"),
-    row(design.KERNEL, design.OURS, "share_in_band", 0.85, dataset="synthetic"),
+    row("kernel", TRUE, "rms_error", 0.0, dataset="synthetic"),
+    row("kernel", TRUE_SPECTRUM, "rms_error", 0.05, dataset="synthetic"),
+    row("kernel", design.OURS, "rms_error", 0.07, dataset="synthetic"),
+    row("kernel", design.OURS, "share_in_band", 0.85, dataset="synthetic"),
     *(
-        row(design.KERNEL, method, lag_name(what, lag), 1.0 - 0.1 * lag, dataset="synthetic")
+        row("kernel", method, lag_name(what, lag), 1.0 - 0.1 * lag, dataset="synthetic")
         for lag in LAGS
         for method, what in ((TRUE, "mean"), (design.OURS, "mean"), (design.OURS, "low"))
     ),
 ]
 SCALING = [
-    row(design.SCALING, design.OURS, metric, value * n * m**2, dataset="bike_hourly", n=n, m=m)
+    row("scaling", design.OURS, metric, value * n * m**2, dataset="bike_hourly", n=n, m=m)
     for n, m in ((1000, 384), (2000, 384), (8000, 384), (8000, 24), (8000, 96))
     for metric, value in (("sweep_seconds", 1e-9), ("mse", 1e-10))
 ]
@@ -81,43 +80,7 @@ EVERYTHING = [*ACCURACY, *KERNEL, *SCALING, *SPEED]
 
 
 def lines(rows):
-    return table_lines(BANK.summarise(rows))
-
-
-@pytest.mark.parametrize(
-    ("what", "reached", "met"),
-    [
-        ("concrete: mean square error", "0.05", "yes"),
-        ("airfoil: mean square error", "0.02", "yes"),
-        ("pima: error rate", "0.255", "no"),
-        ("airfoil: coverage of 90 % intervals", "95.0 %", "no"),
-        ("concrete: error over that of “mh” in the same time", "0.57", "yes"),
-        ("concrete: mean square error, BaNK + ranks", "0.06", "no"),
-        ("airfoil: mean square error, BaNK + ranks", "0.03", "yes"),
-        ("sweep, threads: 1: time over that of its matrix products", "2.00", "yes"),
-        ("sweep, threads: 1: faster than one at a time", "5.0", "no"),
-        ("sweep, threads: 1: faster than with sums afresh", "100.0", "yes"),
-        ("gradient, threads: all: time over that of its matrix products", "3.20", "no"),
-    ],
-)  # fmt: skip
-def test_asked_and_reached(what, reached, met):
-    """Means of errors over folds, medians of ratios fold by fold, ratios of median seconds."""
-    assert lines(EVERYTHING)[what][0][1:] == [reached, met]
-
-
-def test_how_many_are_met():
-    """Those of ranks are counted by themselves."""
-    text = BANK.summarise(EVERYTHING)
-    assert "**Asked and reached**: 5 of 9; of the errors with ranks beside" in text
-    assert "the inputs, 1 of 2." in text
-    plain = [item for item in EVERYTHING if item["method"] != design.RANKS]
-    assert "**Asked and reached**: 5 of 9.\n" in BANK.summarise(plain)
-
-
-def test_only_the_size_that_was_asked_for_counts():
-    other = [{**item, "n": 400} for item in SPEED]
-    assert "Asked" not in BANK.summarise(other)
-    assert "sweep, threads: 1" in lines(other)
+    return table_lines(BANK.page(rows))
 
 
 def test_means_and_standard_errors_with_the_papers_figures_below():
@@ -143,14 +106,15 @@ def test_the_truth_has_no_line_of_its_own():
     ids=["accuracy", "kernel", "scaling", "speed", "everything"],
 )  # fmt: skip
 def test_any_part_can_be_shown_alone(rows):
-    figures = FIGURES["bank"](rows)
-    text = BANK.summarise(rows)
+    figures = BANK.figures(rows)
+    text = BANK.page(rows)
+    assert "asked" not in text
     assert [name for name in figures if f"(bank-{name}.svg)" not in text] == []
     assert text.count("![") == len(figures)
 
 
 def test_scaling_holds_the_other_number_fixed():
-    views = {view.name: view.values(SCALING) for view in VIEWS}
+    views = {view.name: view.values(SCALING) for view in pictures_of(BANK)}
     assert views["seconds-n"] == {
         ("m = 384", "bike_hourly", n): pytest.approx(1e-9 * n * 384**2)
         for n in (1000.0, 2000.0, 8000.0)

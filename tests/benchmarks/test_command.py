@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from benchmarks import find
 from benchmarks.__main__ import main
-from benchmarks.figures import FIGURES, gaussian_figures
 
 
 def test_it_prints_what_it_wrote_and_resumes(tmp_path, capsys, monkeypatch):
@@ -44,6 +44,5 @@ def test_the_figure_of_the_gaussian_benchmark_draws_medians():
         for metric, values in (("relative_error", (0.1, 0.2, 0.9)), ("seconds", (5.0, 6.0, 7.0)))
         for seed, value in enumerate(values)
     ]
-    assert FIGURES["gaussian"] is gaussian_figures
-    (line,) = gaussian_figures(rows)["error"].axes[0].lines
+    (line,) = find("gaussian").figures(rows)["error"].axes[0].lines
     np.testing.assert_allclose(line.get_xydata(), [[2, 0.4], [8, 1.6]])

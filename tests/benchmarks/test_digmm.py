@@ -1,29 +1,27 @@
 """The benchmark of double mixtures, run small."""
 
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from pages import metrics_of, table_lines
 
-from benchmarks import Options, find, read_rows, render, run
+from benchmarks import Options, read_rows, render
 from benchmarks.digmm import design
-from benchmarks.digmm.benchmark import DIGMM, VIEWS
-from benchmarks.figures import FIGURES
+from benchmarks.digmm.benchmark import DIGMM
 
 QUICK = Options(quick=True)
 NAME = design.BUNDLED
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return run(DIGMM, out=tmp_path_factory.mktemp("digmm"), quick=True)
+def quick(quick_run):
+    return quick_run("digmm")
 
 
 @pytest.fixture(scope="module")
 def written(quick):
-    page, *figures = render(DIGMM, quick, FIGURES["digmm"])
+    page, *figures = render(DIGMM, quick)
     return page.read_text(encoding="utf-8"), figures
 
 
@@ -32,32 +30,21 @@ def full(tmp_path_factory):
     return list(DIGMM.cells(Options(data=Path(tmp_path_factory.mktemp("data")))))
 
 
-def test_the_benchmark_has_its_name():
-    assert find("digmm") is DIGMM
-
-
-def test_the_quick_design_is_measured_whole(quick):
-    rows = read_rows(quick)
-    measured = [row for row in rows if row["metric"] == "seconds"]
-    assert len(measured) == len(list(DIGMM.cells(QUICK)))
-    assert {row["part"] for row in rows} == set(design.PARTS)
-
-
 def test_methods_have_what_they_can_have(quick):
     rows = read_rows(quick)
-    accuracy = metrics_of(rows, design.ACCURACY)
+    accuracy = metrics_of(rows, "accuracy")
     known = (*design.ACCURACY_METHODS, design.LINEAR, design.BEST)
     assert {method for _, method in accuracy} == set(known)
     assert all({"accuracy", "C"} <= metrics for metrics in accuracy.values())
     assert {"candidate", "choice_seconds"} <= accuracy[NAME, design.BEST]
-    error = metrics_of(rows, design.ERROR)
+    error = metrics_of(rows, "error")
     assert {method for _, method in error} == set(design.ERROR_METHODS)
     asked = {"rmse", "relative_error", "test_rmse", "fit_seconds"}
     assert all(asked <= found for found in error.values())
     for method in design.DIGMMS:
-        ascent = metrics_of(rows, design.CONVERGENCE)[NAME, method]
+        ascent = metrics_of(rows, "convergence")[NAME, method]
         assert {"n_iter", "change(1)", "bound(1)"} <= ascent
-        for part in (design.SKETCH, design.TRUNCATION):
+        for part in ("sketch", "truncation"):
             assert {"accuracy", "rmse"} <= metrics_of(rows, part)[NAME, method]
 
 
@@ -69,23 +56,6 @@ def test_accuracies_and_errors_are_of_the_size_to_be_expected(quick):
             assert 0.0 < float(row["value"]) < 2.0
 
 
-def test_a_finished_run_measures_nothing_again(quick):
-    before = quick.read_bytes()
-    assert run(DIGMM, out=quick.parent, quick=True) == quick
-    assert quick.read_bytes() == before
-
-
-def test_every_figure_is_drawn_and_shown(written):
-    text, figures = written
-    shown = re.findall(r"!\[.*?\]\((.*?)\)", text)
-    assert shown == [figure.name for figure in figures]
-    # One iteration of the published updates may leave no change to draw.
-    names = [f"digmm-quick-{view.name}.svg" for view in VIEWS if view.name != "changes"]
-    assert [name for name in shown if name != "digmm-quick-changes.svg"] == names
-    for figure in figures:
-        assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
-
-
 def test_the_page_has_a_line_for_every_cell(written):
     lines = table_lines(written[0])
     for kernel in design.SIMILARITIES:
@@ -95,7 +65,7 @@ def test_the_page_has_a_line_for_every_cell(written):
 
 
 def accuracy_cells(cells):
-    return [cell for cell in cells if cell.settings["part"] == design.ACCURACY]
+    return [cell for cell in cells if cell.settings["part"] == "accuracy"]
 
 
 def test_the_full_design_has_all_tables(full):
@@ -116,15 +86,15 @@ def test_the_full_design_has_all_tables(full):
 
 def test_the_full_design_has_the_other_studies(full):
     studied = Counter(str(cell.settings["part"]) for cell in full)
-    assert set(studied) == set(design.PARTS)
+    assert set(studied) == {part.name for part in DIGMM.parts}
     options = {
         part: {cell.settings["option"] for cell in full if cell.settings["part"] == part}
-        for part in (design.TRUNCATION, design.SHIFT, design.SKETCH)
+        for part in ("truncation", "shift", "sketch")
     }
-    assert options[design.TRUNCATION] == {1, 5, 10}
-    assert options[design.SHIFT] == {1.1, 2.0, 5.0, 10.0, 20.0}
-    assert options[design.SKETCH] == {2, 5, 10, 50, 100}
-    ascents = [cell for cell in full if cell.settings["part"] == design.CONVERGENCE]
+    assert options["truncation"] == {1, 5, 10}
+    assert options["shift"] == {1.1, 2.0, 5.0, 10.0, 20.0}
+    assert options["sketch"] == {2, 5, 10, 50, 100}
+    ascents = [cell for cell in full if cell.settings["part"] == "convergence"]
     assert {cell.dataset for cell in ascents} == set(design.TABLES)
 
 
@@ -152,8 +122,3 @@ def test_large_cells_have_few_seeds(full, name, seeds):
         == (name, design.TAYLOR, design.POLYNOMIAL)
     )
     assert [found[size] for size in sorted(found)] == seeds
-
-
-def test_the_benchmark_can_be_made():
-    makefile = Path(__file__).parents[2] / "Makefile"
-    assert "bench-digmm:" in makefile.read_text(encoding="utf-8")

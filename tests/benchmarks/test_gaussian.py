@@ -8,14 +8,13 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
-from benchmarks import Cell, Options, read_rows, render, run
-from benchmarks.figures import FIGURES
+from benchmarks import Cell, Options, read_rows, render
 from benchmarks.gaussian import _SCHEMES, GAUSSIAN, RBF_SAMPLER
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return run(GAUSSIAN, out=tmp_path_factory.mktemp("gaussian"), quick=True)
+def quick(quick_run):
+    return quick_run("gaussian")
 
 
 def test_the_quick_design_is_measured_whole(quick):
@@ -25,14 +24,8 @@ def test_the_quick_design_is_measured_whole(quick):
     assert all(0.0 < row["value"] < 2.0 for row in rows)
 
 
-def test_a_finished_run_measures_nothing_again(quick):
-    before = quick.read_bytes()
-    run(GAUSSIAN, out=quick.parent, quick=True)
-    assert quick.read_bytes() == before
-
-
 def test_tables_and_figures(quick):
-    page, figure = render(GAUSSIAN, quick, FIGURES["gaussian"])
+    page, figure = render(GAUSSIAN, quick)
     text = page.read_text(encoding="utf-8")
     assert "p = 2 d" in text
     assert "p = 8 d" in text

@@ -12,7 +12,8 @@ import sklearn
 from threadpoolctl import threadpool_info
 
 import benchmarks.environment as environment_module
-from benchmarks import BENCHMARKS, Benchmark, Cell, find, read_rows, render, run
+from benchmarks import BENCHMARKS, Benchmark, Cell, Part, find, read_rows, render, run
+from benchmarks.pictures import Picture
 
 HEADER = ["benchmark", "mode", "run", "dataset", "method", "p", "seed", "metric", "value"]
 
@@ -41,13 +42,13 @@ class Toy:
 
     def benchmark(self, **changes):
         fields = {
-            "name": "toy",
-            "description": "A toy.",
-            "settings": ("p",),
             "cells": self.cells,
-            "run": self.measure,
-            "summarise": lambda rows: f"{len(rows)} rows",
+            "measure": self.measure,
+            "tables": lambda rows: [f"{len(rows)} rows"],
+            "pictures": (),
         }
+        part = Part("all", **{key: changes.pop(key, value) for key, value in fields.items()})
+        fields = {"name": "toy", "description": "A toy.", "settings": ("p",), "parts": (part,)}
         return Benchmark(**(fields | changes))
 
 
@@ -266,13 +267,13 @@ def test_threads_are_limited_while_a_cell_runs(toy, tmp_path, threads):
     def measure(cell, options):
         return {"threads": max(pool["num_threads"] for pool in threadpool_info())}
 
-    path = run(toy.benchmark(run=measure), out=tmp_path, threads=threads)
+    path = run(toy.benchmark(measure=measure), out=tmp_path, threads=threads)
     assert {row["value"] for row in read_rows(path) if row["metric"] == "threads"} <= {1.0, threads}
 
 
 def test_seconds_given_by_the_benchmark_are_kept(toy, tmp_path):
     path = run(
-        toy.benchmark(run=lambda cell, options: {"seconds": 7, "error": 1}),
+        toy.benchmark(measure=lambda cell, options: {"seconds": 7, "error": 1}),
         out=tmp_path,
         quick=True,
     )
@@ -284,7 +285,7 @@ def test_seconds_given_by_the_benchmark_are_kept(toy, tmp_path):
 
 def test_options_reach_the_cells(toy, tmp_path):
     seen = []
-    benchmark = toy.benchmark(run=lambda cell, options: seen.append(options) or {"error": 0.0})
+    benchmark = toy.benchmark(measure=lambda cell, options: seen.append(options) or {"error": 0.0})
     run(benchmark, data=str(tmp_path), out=tmp_path, quick=True)
     assert {(options.data, options.quick) for options in seen} == {(tmp_path, True)}
 
@@ -337,7 +338,7 @@ def test_rendering_needs_the_csv_only(toy, tmp_path):
     moved = tmp_path / "elsewhere" / "toy.csv"
     moved.parent.mkdir()
     path.rename(moved)
-    (written,) = render(toy.benchmark(run=None, cells=None), moved)
+    (written,) = render(toy.benchmark(measure=None, cells=None), moved)
     assert written == moved.with_suffix(".md")
     assert written.read_text().startswith("36 rows\n\nFrom `toy.csv`")
 
@@ -351,19 +352,24 @@ def test_rendered_tables_name_command_and_environment(toy, tmp_path):
 
 
 def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
-    figure_module = pytest.importorskip("matplotlib.figure")
+    pytest.importorskip("matplotlib")
 
-    def plot(rows):
-        figure = figure_module.Figure()
-        figure.subplots().plot([row["value"] for row in rows if row["metric"] == "error"])
-        return {"error": figure}
+    def values(rows):
+        return {
+            (row["dataset"], row["method"], 1.0 + row["seed"]): row["value"]
+            for row in rows
+            if row["metric"] == "error"
+        }
 
-    path = run(toy.benchmark(), out=tmp_path)
-    table, picture = render(toy.benchmark(), path, plot)
+    shown = Picture("error", "Errors.", "seed", "error", values)
+    benchmark = toy.benchmark(pictures=(shown,))
+    path = run(benchmark, out=tmp_path)
+    table, picture = render(benchmark, path)
     assert (table.name, picture.name) == ("toy.md", "toy-error.svg")
     first = picture.read_bytes()
     assert b"<svg" in first
-    render(toy.benchmark(), path, plot)
+    assert "![error](toy-error.svg)\n\nErrors." in table.read_text(encoding="utf-8")
+    render(benchmark, path)
     assert picture.read_bytes() == first
 
 
@@ -376,11 +382,11 @@ def test_rendering_another_benchmarks_csv_is_refused(toy, tmp_path):
 def test_a_failed_summary_leaves_no_file(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path)
 
-    def summarise(rows):
+    def tables(rows):
         raise Planted
 
     with pytest.raises(Planted):
-        render(toy.benchmark(summarise=summarise), path)
+        render(toy.benchmark(tables=tables), path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["toy.csv", "toy.environment.json"]
 
 

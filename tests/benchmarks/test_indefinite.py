@@ -1,7 +1,5 @@
 """The benchmark of features of indefinite kernels."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -9,11 +7,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
-from benchmarks import Cell, Options, find, read_rows, render, run
-from benchmarks.figures import FIGURES
+from benchmarks import Cell, Options, read_rows, render
 from benchmarks.indefinite import design
-from benchmarks.indefinite.benchmark import INDEFINITE, VIEWS
-from benchmarks.indefinite.rows import rows_of
+from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.rows import rows_of
 from bochner import FourierFeatures, kernels
 from bochner.baselines import RandomMaclaurin
 
@@ -22,13 +19,13 @@ DELTA, POLYNOMIAL = design.MAIN
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return run(INDEFINITE, out=tmp_path_factory.mktemp("indefinite"), quick=True)
+def quick(quick_run):
+    return quick_run("indefinite")
 
 
 @pytest.fixture(scope="module")
 def written(quick):
-    page, *figures = render(INDEFINITE, quick, FIGURES["indefinite"])
+    page, *figures = render(INDEFINITE, quick)
     return page.read_text(encoding="utf-8"), figures
 
 
@@ -47,10 +44,6 @@ def cell(method, kernel=POLYNOMIAL, size=1, dataset="breast_cancer", seed=0):
 # The quick run.
 
 
-def test_the_benchmark_has_its_name():
-    assert find("indefinite") is INDEFINITE
-
-
 def test_the_quick_design_is_measured_whole(quick):
     errors = values(read_rows(quick), "relative_error")
     cells = [cell for cell in INDEFINITE.cells(QUICK) if cell.method != design.EXACT]
@@ -58,12 +51,6 @@ def test_the_quick_design_is_measured_whole(quick):
     assert {key[0] for key in errors} == set(design.STUDIES)
     assert {key[2] for key in errors} == set(design.METHODS)
     assert {key[1] for key in errors if key[0] in design.MAIN} == {1, 2}
-
-
-def test_a_finished_run_measures_nothing_again(quick):
-    before = quick.read_bytes()
-    assert run(INDEFINITE, out=quick.parent, quick=True) == quick
-    assert quick.read_bytes() == before
 
 
 def test_designed_measures_are_below_every_random_baseline(quick):
@@ -96,15 +83,6 @@ def test_the_classifier_is_no_worse_than_the_data(quick):
             assert value == pytest.approx(0.62, abs=0.05)
         else:
             assert value > 0.9
-
-
-def test_every_view_is_drawn_and_shown(quick, written):
-    text, figures = written
-    shown = re.findall(r"!\[.*?\]\((.*?)\)", text)
-    assert shown == [figure.name for figure in figures]
-    assert shown == [f"indefinite-quick-{view.name}.svg" for view in VIEWS]
-    for figure in figures:
-        assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
 
 
 def test_the_page_names_every_kernel_and_method(written):

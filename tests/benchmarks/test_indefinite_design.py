@@ -1,14 +1,12 @@
 """The design of the benchmark of indefinite kernels, and its rows."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from benchmarks import Cell, Options
 from benchmarks.indefinite import design
 from benchmarks.indefinite.benchmark import INDEFINITE
-from benchmarks.indefinite.rows import rows_of
+from benchmarks.indefinite.design import rows_of
 
 DELTA, POLYNOMIAL = design.MAIN
 WIDTHS = {
@@ -151,9 +149,3 @@ def test_rows_on_the_sphere(tmp_path):
     for part in (rows.train, rows.test):
         np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1.0)
         assert (part >= 0.0).all()
-
-
-def test_the_results_page_says_how_to_measure_again():
-    root = Path(__file__).parents[2]
-    assert "make bench-indefinite" in (root / "docs" / "results.md").read_text(encoding="utf-8")
-    assert "bench-indefinite:" in (root / "Makefile").read_text(encoding="utf-8")

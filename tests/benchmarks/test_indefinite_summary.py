@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from pages import pictures_of
 
-from benchmarks.figures import FIGURES
 from benchmarks.indefinite import design
-from benchmarks.indefinite.benchmark import INDEFINITE, VIEWS
+from benchmarks.indefinite.benchmark import INDEFINITE
 from bochner.plot.curves import curves_figure
 
 DELTA = design.MAIN[0]
@@ -47,7 +47,7 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def summary():
-    return INDEFINITE.summarise(ROWS)
+    return INDEFINITE.page(ROWS)
 
 
 def table(text, title, index=0):
@@ -102,7 +102,7 @@ def test_accuracies_and_seconds(summary):
 
 
 def test_figures_draw_medians():
-    figures = FIGURES["indefinite"](ROWS)
+    figures = INDEFINITE.figures(ROWS)
     assert set(figures) == {"error", "accuracy", "schemes", "others"}
     (axis,) = figures["error"].axes
     assert axis.get_title() == "toy"
@@ -119,7 +119,7 @@ def test_figures_draw_medians():
 
 def test_panels_are_named_by_what_differs():
     def panels(rows):
-        return list(dict.fromkeys(key[0] for key in VIEWS[1].values(rows)))
+        return list(dict.fromkeys(key[0] for key in pictures_of(INDEFINITE)[1].values(rows)))
 
     two = [row(design.DESIGNED, 0.1, kernel=kernel) for kernel in reversed(design.MAIN)]
     assert panels(two) == list(design.MAIN)

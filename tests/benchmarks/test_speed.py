@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from benchmarks import Options, find, read_rows, render, run
+from benchmarks import Options, find, read_rows, render
 from benchmarks.speed import distributed, structured
 from benchmarks.speed import map as maps
 from benchmarks.speed import ridge as ridges
-from benchmarks.speed.benchmark import REPETITIONS, SPEED
+from benchmarks.speed.benchmark import SPEED
 
 QUICK = Options(quick=True)
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return run(SPEED, out=tmp_path_factory.mktemp("speed"), quick=True)
+def quick(quick_run):
+    return quick_run("speed")
 
 
 @pytest.mark.slow
@@ -30,15 +30,6 @@ def test_the_quick_design_is_measured_whole(quick):
     predicted = [row for row in measured if row["method"] == distributed.MODEL]
     assert len(seconds) == len(measured) - len(orthogonal) - len(predicted)
     assert all(row["value"] > 0.0 for row in seconds)
-
-
-def test_methods_take_turns():
-    """Within a repetition every method comes once; a slow minute is a slow one for all."""
-    seeds = [cell.seed for cell in SPEED.cells(Options())]
-    assert seeds == sorted(seeds)
-    assert len(set(seeds)) == REPETITIONS
-    first = [(cell.method, *cell.settings.values()) for cell in SPEED.cells(Options())]
-    assert len(set(first[: seeds.count(0)])) == seeds.count(0)
 
 
 @pytest.mark.slow

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from benchmarks import Cell, Options, read_rows, render, run
+from benchmarks import Cell, Options, read_rows, render
 from benchmarks.tables import TABLES
 from bochner import datasets
 from bochner.comparison.contenders import LINEAR, MORE_CONTENDERS, OURS, RBF_SAMPLER
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    return run(TABLES, out=tmp_path_factory.mktemp("tables"), quick=True)
+def quick(quick_run):
+    return quick_run("tables")
 
 
 def test_the_quick_design_is_measured_whole(quick):
@@ -25,12 +25,6 @@ def test_the_quick_design_is_measured_whole(quick):
     assert all(0.0 <= errors["breast_cancer", method] < 0.15 for method in MORE_CONTENDERS)
     (coverage,) = (row["value"] for row in rows if row["metric"] == "coverage")
     assert 0.75 < coverage <= 1.0
-
-
-def test_a_finished_run_measures_nothing_again(quick):
-    before = quick.read_bytes()
-    assert run(TABLES, out=quick.parent, quick=True) == quick
-    assert quick.read_bytes() == before
 
 
 def test_a_cell_measured_alone_gives_the_same_error(quick):
@@ -69,7 +63,7 @@ def test_ratios_are_taken_split_by_split():
         for method, values in ((OURS, (1.0, 2.0, 9.0)), (RBF_SAMPLER, (4.0, 2.0, 10.0)))
         for seed, value in enumerate(values)
     ]
-    text = TABLES.summarise(rows)
+    text = TABLES.page(rows)
     assert "0.90 (0.25 to 1.00)" in text
 
 

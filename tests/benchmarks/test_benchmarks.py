@@ -1,0 +1,68 @@
+"""What holds for every benchmark: a quick run is whole, resumes, and is rendered."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pages import pictures_of
+
+from benchmarks import BENCHMARKS, Options, find, read_rows, render, run
+
+ROOT = Path(__file__).parents[2]
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "speed" else []) for name in BENCHMARKS
+]
+
+NO_QUICK_PART = {("asymmetric", "accuracy")}
+NO_QUICK_PICTURE = {"gabasr-quick-mcycle.svg"}
+"""Those that need a folder of data sets."""
+
+MAY_BE_EMPTY = {"digmm-quick-changes.svg"}
+"""One iteration of the published updates may leave no change to draw."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_quick_design_is_measured_whole(quick_run, name):
+    benchmark, rows = find(name), read_rows(quick_run(name))
+    measured = [row for row in rows if row["metric"] == "seconds"]
+    assert len(measured) == len(benchmark.cells(Options(quick=True)))
+    if "part" in benchmark.settings:
+        expected = {part.name for part in benchmark.parts if (name, part.name) not in NO_QUICK_PART}
+        assert {row["part"] for row in rows} == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_finished_run_measures_nothing_again(quick_run, name):
+    path = quick_run(name)
+    before = path.read_bytes()
+    assert run(find(name), out=path.parent, quick=True) == path
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_is_drawn_and_shown(quick_run, name):
+    page, *figures = render(find(name), quick_run(name))
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8"))
+    assert shown == [figure.name for figure in figures]
+    every = [f"{name}-quick-{picture.name}.svg" for picture in pictures_of(find(name))]
+    expected = [file for file in every if file not in NO_QUICK_PICTURE | MAY_BE_EMPTY]
+    assert [file for file in shown if file not in MAY_BE_EMPTY] == expected
+    for figure in figures:
+        assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_the_committed_page_is_that_of_the_committed_rows(name):
+    folder = ROOT / "docs" / "results"
+    rows = read_rows(folder / f"{name}.csv")
+    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    assert text.startswith(find(name).page(rows).rstrip() + "\n\nFrom `")
+    for file in re.findall(r"!\[.*?\]\((.*?)\)", text):
+        assert (folder / file).is_file()
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_it_can_be_made_and_is_tried_before_a_merge(name):
+    assert find(name) is BENCHMARKS[name]
+    assert f"bench-{name}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f"bench {name}" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
