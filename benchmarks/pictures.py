@@ -44,8 +44,7 @@ class Picture:
     def draw(self, values: Mapping[Any, float]) -> "Figure":
         """Return the figure of what ``values`` has returned."""
         # matplotlib is needed for pictures alone.
-        from bochner.plot.curves import curves_figure
-        from bochner.plot.fields import fields_figure
+        from bochner.plot.curves import curves_figure, fields_figure
 
         labels = {"xlabel": self.xlabel, "ylabel": self.ylabel}
         if self.color is not None:
