@@ -20,11 +20,7 @@ FLOATS = (np.float64, np.float32)
 def row_blocks(
     n_rows: int, row_bytes: int, *, block_bytes: int | None = None, least: int = 1
 ) -> Iterator[slice]:
-    """Return slices that cover ``range(n_rows)``.
-
-    Blocks have :data:`~bochner._numerics.limits.BLOCK_BYTES`, or ``block_bytes``, and ``least``
-    rows or more.
-    """
+    """Return slices of ``block_bytes`` (``BLOCK_BYTES``), but at least ``least`` rows, in order."""
     return steps(n_rows, max(1, least, (block_bytes or limits.BLOCK_BYTES) // max(1, row_bytes)))
 
 
@@ -35,7 +31,7 @@ def steps(n_rows: int, step: int) -> Iterator[slice]:
 
 
 def squared_norms(X: Any) -> Any:
-    """Return the squared Euclidean norms of rows, of shape (n,), in float64, where the rows are."""
+    """Return the squared norms (n,) of rows in float64, on the device of the rows."""
     if isinstance(X, HostView):
         return to_numpy(squared_norms(X.rows))
     if on_device(X):
@@ -53,7 +49,7 @@ def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
 
 
 def stacked_rows(first: Any, second: Any) -> Any:
-    """Return the rows of two matrices of one namespace, one after the other; CSR if one is."""
+    """Return the rows of two matrices of one namespace, one after the other; CSR if either is."""
     if isinstance(first, HostView) and isinstance(second, HostView):
         return HostView(stacked_rows(first.rows, second.rows))
     if sparse.issparse(first) or sparse.issparse(second):
@@ -87,7 +83,7 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
 
 
 def as_array(value: ArrayLike) -> Array:
-    """Return the array that a field stands for, or that a library returned in another type."""
+    """Return ``value`` as a float64 array."""
     return np.asarray(value, dtype=np.float64)
 
 

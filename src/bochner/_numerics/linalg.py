@@ -13,13 +13,8 @@ from bochner._numerics.arrays import Array
 def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
     """Return the lower Cholesky factor of ``matrix + ridge I`` plus the least jitter it needs.
 
-    The jitter starts at rounding error relative to the mean diagonal and grows tenfold to 1e-6.
-    Nothing of the matrix's size is allocated but the factor, in Fortran order.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the matrix is not positive definite up to that jitter.
+    The jitter starts at 1e-15, about the rounding error, of the mean diagonal and grows tenfold to
+    1e-6; a matrix that needs more raises ``LinAlgError``. Only the factor is allocated.
     """
     diagonal = np.arange(len(matrix))
     scale = float(np.mean(np.diagonal(matrix))) + ridge
@@ -33,19 +28,10 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[Any]]:
-    r"""Return the factor of least rank of a positive semidefinite matrix.
+    r"""Return ``L`` (p, r), :math:`L L^\top` a semidefinite matrix (p, p) of rank r, and its pivots.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (p, p)
-
-    Returns
-    -------
-    lower : ndarray of shape (p, r)
-        :math:`L` with :math:`L L^\top` equal to the matrix up to rounding; ``r`` is its
-        numerical rank.
-    pivots : ndarray of shape (r,)
-        Rows of ``lower`` that are lower triangular with a positive diagonal, in this order.
+    The pivots (r,) are rows of ``L`` that are, in this order, lower triangular with a positive
+    diagonal.
 
     Examples
     --------

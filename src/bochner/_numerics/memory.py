@@ -4,19 +4,16 @@ import re
 from numbers import Integral
 from typing import Any
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+# Bytes per decimal and binary unit.
+_UNITS = {"": 1} | {
+    f"{p}{b}": n**k for b, n in (("", 1000), ("I", 1024)) for k, p in enumerate("KMGT", 1)
+}
 
 
 def as_bytes(limit: Any) -> int | None:
     """Return the bytes that ``limit`` stands for: a positive integer, ``"1GB"`` or ``"512MiB"``.
 
-    ``None`` stays ``None``.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    ``None`` stays ``None``; anything else raises ``ValueError``.
 
     Examples
     --------
@@ -28,7 +25,7 @@ def as_bytes(limit: Any) -> int | None:
     if isinstance(limit, str):
         found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]I?)?B?\s*", limit.upper())
         if found is not None and found[1].count(".") <= 1 and found[1] != ".":
-            factor = (_UNITS | _BINARY)[found[2] or ""]
+            factor = _UNITS[found[2] or ""]
             limit = int(float(found[1]) * factor)
     if isinstance(limit, Integral) and not isinstance(limit, bool) and int(limit) > 0:
         return int(limit)

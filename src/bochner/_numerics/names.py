@@ -1,4 +1,4 @@
-"""Objects that parameters may give by name."""
+"""Parameters that take an object or its name."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -7,22 +7,9 @@ Kind = TypeVar("Kind")
 
 
 def resolved(parameter: str, value: "str | Kind", kind: Any, known: Mapping[str, Kind]) -> Kind:
-    """Return the object of that name; an object is returned as it is.
+    """Return the object that ``known`` has under a name; an object of ``kind`` is returned as is.
 
-    Parameters
-    ----------
-    parameter : str
-        What the error calls it.
-    value : str or object
-    kind : type
-        Of the objects.
-    known : mapping
-        Objects by name.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
+    Raises ``ValueError``, which names the ``parameter``, for anything else.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Arrays of other namespaces than NumPy's, such as torch tensors: who they are, there and back.
+"""Arrays of other namespaces than NumPy, such as torch tensors, and their way there and back.
 
-Such arrays occur only with scikit-learn's ``array_api_dispatch``; without it they have become
-NumPy's where inputs are checked.
+They occur only with scikit-learn's ``array_api_dispatch``: without it, the validation of inputs
+converts them to NumPy arrays. "On a device" means: of another namespace, wherever it lies.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sklearn.utils import _array_api
 
 
 def on_device(X: Any) -> bool:
-    """Tell whether ``X`` is an array of another namespace than NumPy's, wherever it lies."""
+    """Tell whether ``X`` is an array of another namespace than NumPy."""
     return hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray | np.generic)
 
 
@@ -24,28 +24,21 @@ def namespace(X: Any) -> Any:
 
 
 def same_namespace(X: Any, Y: Any) -> None:
-    """Raise ``ValueError`` unless two inputs, checked or not, are of one namespace and device.
-
-    Whatever is no array, and everything without ``array_api_dispatch``, becomes NumPy's.
-    """
+    """Raise ``ValueError`` unless two inputs, validated or not, are of one namespace and device."""
     if Y is None or not get_config()["array_api_dispatch"] or not (on_device(X) or on_device(Y)):
         return
     homes = [_array_api.get_namespace_and_device(A)[::2] if on_device(A) else None for A in (X, Y)]
     if homes[0] != homes[1]:
         names = " and ".join(
-            "NumPy's" if home is None else f"{home[0].__name__} on {home[1]}" for home in homes
+            "NumPy" if home is None else f"{home[0].__name__} on {home[1]}" for home in homes
         )
         raise ValueError(f"Arrays must be of one namespace and on one device; got {names}.")
 
 
 def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return NumPy's floating types ``wanted`` of ``X`` as types of its own namespace.
+    """Return the NumPy types ``wanted`` (float32, float64) as types of the namespace of ``X``.
 
-    Parameters
-    ----------
-    X : object
-        Whatever was given for an array; that of a device may have no float64.
-    wanted : tuple of float32 and float64
+    A device without float64 has float32 only.
     """
     if not on_device(X):
         return wanted
@@ -66,10 +59,7 @@ def widened(X: Any) -> Any:
 
 
 def retyped(X: Any, dtype: Any) -> Any:
-    """Return ``X`` in float32 or float64 of its own namespace, of which ``dtype`` may be NumPy's.
-
-    A device without float64 gives float32.
-    """
+    """Return ``X`` in float32 or float64 of its own namespace; ``dtype`` may be a NumPy type."""
     if not on_device(X):
         return X.astype(dtype, copy=False)
     if isinstance(dtype, type | np.dtype):
@@ -78,7 +68,7 @@ def retyped(X: Any, dtype: Any) -> Any:
 
 
 def like(values: NDArray[Any], X: Any) -> Any:
-    """Return an array of numbers in the namespace and type, and on the device, of ``X``."""
+    """Return a NumPy array in the namespace and type of ``X``, on its device."""
     if not on_device(X):
         return values.astype(X.dtype, copy=False)
     xp, _, device = _array_api.get_namespace_and_device(X)
@@ -88,7 +78,7 @@ def like(values: NDArray[Any], X: Any) -> Any:
 
 
 def to_numpy(X: Any) -> Any:
-    """Return the NumPy array of the same numbers; whatever is not on a device is returned as is."""
+    """Return an array on a device as a NumPy array; anything else is returned as is."""
     if not on_device(X):
         return X
     X = X.detach() if hasattr(X, "detach") else X
@@ -96,7 +86,7 @@ def to_numpy(X: Any) -> Any:
 
 
 def taken(X: Any, index: Any, axis: int = 0) -> Any:
-    """Return some rows, or columns with ``axis=1``, of an array; of rows a slice may be asked."""
+    """Return some rows (indices or a slice), or with ``axis=1`` columns (indices), of an array."""
     if not on_device(X):
         return X[index] if axis == 0 else X[:, index]
     if isinstance(index, slice):
@@ -107,13 +97,10 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostView:
-    """Rows on a device as the host may see them: a few of them, or a number or so for each.
+    """Rows (n, d) on a device, of which the host needs some rows or some numbers per column.
 
-    What is asked of it is computed on the device, and the answer brought to the host.
-
-    Parameters
-    ----------
-    rows : array of shape (n, d)
+    It has the part of NumPy's interface that fits use. Results are computed on the device and
+    returned as NumPy arrays; products with a matrix and comparisons stay on the device.
     """
 
     rows: Any
@@ -126,12 +113,10 @@ class HostView:
 
     def __getitem__(self, index: Any) -> NDArray[Any]:
         """Return the rows of an array of indices, or one entry."""
-        if isinstance(index, tuple):
-            return np.asarray(to_numpy(self.rows[index]))
-        return np.asarray(to_numpy(taken(self.rows, index)))
+        entry = isinstance(index, tuple)
+        return np.asarray(to_numpy(self.rows[index] if entry else taken(self.rows, index)))
 
     def __matmul__(self, other: NDArray[np.float64]) -> Any:
-        """Return the product with a vector; that with a matrix stays on the device."""
         rows = widened(self.rows)
         product = rows @ like(other, rows)
         return HostView(product) if other.ndim == 2 else to_numpy(product)
@@ -145,18 +130,21 @@ class HostView:
 
     def mean(self, axis: int) -> NDArray[Any]:
         """Return means along an axis."""
-        rows = widened(self.rows)
-        return np.asarray(to_numpy(namespace(rows).mean(rows, axis=axis)))
+        return self._reduced("mean", widened(self.rows), axis)
 
     def min(self, axis: int) -> NDArray[Any]:
-        """Return the least entries along an axis."""
-        return np.asarray(to_numpy(namespace(self.rows).min(self.rows, axis=axis)))
+        """Return minima along an axis."""
+        return self._reduced("min", self.rows, axis)
 
     def max(self, axis: int) -> NDArray[Any]:
-        """Return the greatest entries along an axis."""
-        return np.asarray(to_numpy(namespace(self.rows).max(self.rows, axis=axis)))
+        """Return maxima along an axis."""
+        return self._reduced("max", self.rows, axis)
+
+    @staticmethod
+    def _reduced(name: str, rows: Any, axis: int) -> NDArray[Any]:
+        return np.asarray(to_numpy(getattr(namespace(rows), name)(rows, axis=axis)))
 
 
 def host_view(X: Any) -> Any:
-    """Return ``X``, NumPy's or sparse, itself, and a :class:`HostView` of rows on a device."""
+    """Return a :class:`HostView` of rows on a device; NumPy and sparse rows are returned as is."""
     return HostView(X) if on_device(X) else X

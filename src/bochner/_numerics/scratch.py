@@ -1,4 +1,4 @@
-"""Memory that is used again for one block after the other."""
+"""Memory that one block after the other uses."""
 
 from threading import local
 from typing import Any
@@ -8,17 +8,16 @@ from numpy.typing import NDArray
 
 
 class Scratch(local):
-    """Memory for blocks, of each thread its own.
+    """Memory for blocks, each thread's own.
 
-    What is new for every block is met page by page, which may take longer than to compute what is
-    written there.
+    The operating system maps new memory page by page, which may take longer than the computation.
     """
 
     def __init__(self) -> None:
         self._memory = np.empty(0, dtype=np.byte)
 
     def block(self, n: int, p: int, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return an array of shape (n, p) in C order; what earlier blocks held is lost."""
+        """Return an array (n, p) in C order, which overwrites the thread's earlier blocks."""
         n_bytes = n * p * np.dtype(dtype).itemsize
         if len(self._memory) < n_bytes:
             self._memory = np.empty(n_bytes, dtype=np.byte)

@@ -15,10 +15,10 @@ Part = TypeVar("Part")
 
 
 class _OneThread:
-    """Keeps linear algebra to one thread as long as anyone asks for it.
+    """Limits linear algebra to one thread while anyone holds the limit.
 
-    The limit belongs to the process. With a count of who holds it, two threads of the user that
-    come and go in any order leave things as they were.
+    The limit belongs to the process. With a count of holders, threads of the user that come and go
+    in any order restore the number of threads that they found.
     """
 
     def __init__(self) -> None:
@@ -44,11 +44,8 @@ class _OneThread:
                 self._limiter.restore_original_limits()
 
 
-_ONE_THREAD = _OneThread()
-
-
 class _Worker(local):
-    """Whether this thread is one of those that share blocks."""
+    """Whether the current thread is one of those that share blocks."""
 
     is_one = False
 
@@ -56,16 +53,16 @@ class _Worker(local):
         self.is_one = True
 
 
+_ONE_THREAD = _OneThread()
 _WORKER = _Worker()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
-    """Give linear algebra one thread inside, and yield how many threads it had outside.
+    """Give linear algebra one thread inside, and yield how many it had: to share blocks of rows.
 
-    So many may share blocks of rows instead. It is what environment variables such as
-    ``OPENBLAS_NUM_THREADS`` and :func:`threadpoolctl.threadpool_limits` say, or the number of
-    cores. Inside a thread that shares blocks already it is one.
+    Environment variables such as ``OPENBLAS_NUM_THREADS``, :func:`threadpoolctl.threadpool_limits`
+    or the number of cores determine it. Inside a thread that shares blocks already it is one.
     """
     n_threads = _ONE_THREAD.acquire()
     try:
@@ -77,10 +74,10 @@ def single_threaded_blas() -> Iterator[int]:
 def in_order(
     function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
 ) -> Iterator[tuple[Block, Part]]:
-    """Yield the blocks with what ``function`` makes of each, in order.
+    """Yield each block with the result of ``function`` for it, in order.
 
-    Blocks are shared by threads, few of them ahead of what has been asked for, and sums in order
-    are the same for any number of threads. Linear algebra inside should have one thread.
+    Threads share the blocks and work at most two blocks each ahead of the caller. Sums over the
+    results do not depend on the number of threads. Linear algebra inside should have one thread.
     """
     if n_threads == 1 or len(blocks) == 1:
         for block in blocks:
@@ -99,5 +96,5 @@ def in_order(
 
 @cache
 def _blas() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds, and NumPy's and SciPy's are there by now.
+    # Finding the libraries takes milliseconds; those of NumPy and SciPy are loaded by now.
     return ThreadpoolController().select(user_api="blas")

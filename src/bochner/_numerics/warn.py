@@ -7,16 +7,7 @@ _PASSED_OVER = ("bochner", "sklearn")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Emit a warning from the line that called the library, however deep the library is in itself.
-
-    That is the innermost frame outside this package and scikit-learn, which wraps the methods of
-    estimators.
-
-    Parameters
-    ----------
-    message : str
-    category : type of warning, default=UserWarning
-    """
+    """Emit a warning that points at the innermost frame outside bochner and scikit-learn."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _PASSED_OVER:
         level, frame = level + 1, frame.f_back

@@ -30,7 +30,7 @@ _HIGH = 1.57079632673412561417e00
 _LOW = 6.07710050650619224932e-11
 """Half of pi less its first 33 bits."""
 
-_LOOSE = {"contract", "nsz"}
+LOOSE = {"contract", "nsz"}
 """Allow fused products and sums, and either sign of zero; order and rounding stay."""
 
 
@@ -39,7 +39,7 @@ def _polynomials(r: Any) -> Any:
     raise NotImplementedError
 
 
-@overload(_polynomials, inline="always", jit_options={"fastmath": _LOOSE})
+@overload(_polynomials, inline="always", jit_options={"fastmath": LOOSE})
 def _polynomials_by_type(r: Any) -> Any:
     if r == types.float32:
 
@@ -66,7 +66,7 @@ def _polynomials_by_type(r: Any) -> Any:
     return double
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE, inline="always")
+@njit(cache=True, nogil=True, fastmath=LOOSE, inline="always")
 def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
@@ -96,7 +96,7 @@ def _at_by_type(values: Any, j: int) -> Any:
 
 
 # Rows are arguments of a function: only then is it known that their entries are contiguous.
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@njit(cache=True, nogil=True, fastmath=LOOSE)
 def _fill_row(
     angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
 ) -> int:
@@ -110,7 +110,7 @@ def _fill_row(
     return n_far
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@njit(cache=True, nogil=True, fastmath=LOOSE)
 def fill(angle: NDArray[Any], phase: Any, amplitude: Any, out: NDArray[Any]) -> bool:
     """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
     n_far = 0
