@@ -28,10 +28,10 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[Any]]:
-    r"""Return ``L`` (p, r), :math:`L L^\top` a semidefinite matrix (p, p) of rank r, and its pivots.
+    r"""Return a factor of a positive semidefinite matrix (p, p) of rank r, and its pivots.
 
-    The pivots (r,) are rows of ``L`` that are, in this order, lower triangular with a positive
-    diagonal.
+    The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The pivots (r,)
+    are its rows that are, in this order, lower triangular with a positive diagonal.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class Envelope:
         return Envelope, (self.rate, self.radius, self.left, self.right)
 
     @classmethod
-    def none(cls, m: int) -> "Envelope":
+    def none(cls, m: int, dim: int = 0) -> "Envelope":
         """Return the envelope of ``m`` factors that are one everywhere."""
         return cls(np.zeros(m), np.zeros(m))
 

@@ -1,7 +1,7 @@
 """The value object of sampled frequencies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from bochner._numerics.arrays import FLOATS, Array, frozen_array
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.cosine_factors import CosineFactors
 from bochner.frequencies.envelope import Envelope
-from bochner.frequencies.maps import DeviceMap, trigonometric_features
+from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
 
@@ -90,7 +90,7 @@ class Frequencies:
         envelope: Envelope | None = None,
         modulation: CosineFactors | None = None,
     ) -> None:
-        rows = _held("omega", omega)
+        rows = _checked_matrix("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
             raise ValueError(f"omega must have shape (m, d), both positive, got {rows.shape}.")
         m = rows.shape[0]
@@ -98,7 +98,7 @@ class Frequencies:
         object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
         phase = np.zeros(m) if phase is None else phase
         object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
-        right = None if nu is None else _held("nu", nu)
+        right = None if nu is None else _checked_matrix("nu", nu)
         if right is not None and (len(right.shape) != 2 or right.shape[0] != m or 0 in right.shape):
             raise ValueError(
                 f"nu must have shape (m, d2) with m = {m}, the number of frequencies in omega; "
@@ -133,7 +133,7 @@ class Frequencies:
 
     @property
     def omega(self) -> Array:
-        """Frequencies as an array of shape (m, d), made anew from rows held by blocks."""
+        """Frequencies as an array of shape (m, d), computed from blocks at each access."""
         return np.asarray(self.omega_blocks)
 
     @property
@@ -194,30 +194,24 @@ class Frequencies:
             With scikit-learn's ``array_api_dispatch``, features of arrays of other namespaces
             are such arrays, on the same device.
         dtype : float32 or float64, default=None
-            Of the features; ``None`` means float32 if ``X`` is and else float64.
+            Type of the features; ``None`` means float32 if ``X`` is and else float64.
         out : ndarray of shape (n, 2m), default=None
-            Of that type, in C order: where to write the features.
+            Array of that type, in C order, to write the features to.
         """
-        return self._map(X, self.omega_blocks, self.phase, self.envelope, dtype, out)
-
-    def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
-        """Return what makes left features of blocks of checked rows ``X``, wherever they lie.
-
-        Of rows on a device, that is a map whose numbers have been brought there once for all.
-        """
-        if not on_device(X):
-            return self
-        return self._moved(X, self.omega_blocks, self.phase, self.envelope)
+        return self._map(X, self._left, dtype, out)
 
     def features_right(self, Y: Any) -> NDArray[Any]:
-        """Return the right features, of shape (n, 2m).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n, d2)
-        """
+        """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
         envelope = None if self.envelope is None else self.envelope.transposed()
-        return self._map(Y, self._nu_blocks, np.zeros_like(self.phase), envelope)
+        no_phase = np.zeros_like(self.phase)
+        return self._map(Y, (self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation))
+
+    def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
+        """Return the map to left features for blocks of validated rows ``X``.
+
+        If the rows are on a device, its numbers have been copied there once for all blocks.
+        """
+        return DeviceMap.of(X, *self._left) if on_device(X) else self
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
@@ -240,15 +234,14 @@ class Frequencies:
         """Return the frequencies of the sum of the two kernels."""
         if not isinstance(other, Frequencies):
             return NotImplemented
-        pairs = (
-            (getattr(self, name), getattr(other, name)) for name in ("omega", "weight", "phase")
+        omega, weight, phase = (
+            np.concatenate([getattr(f, name) for f in (self, other)])
+            for name in ("omega", "weight", "phase")
         )
-        omega, weight, phase = (np.concatenate(pair) for pair in pairs)
         one_sided = self.nu_blocks is None and other.nu_blocks is None
         nu = None if one_sided else np.concatenate((self.nu, other.nu))
-        return Frequencies(
-            omega, weight, phase, nu, _joined(self, other), _modulations(self, other)
-        )
+        factors = (_joined(self, other, *one) for one in _FACTORS.items())
+        return Frequencies(omega, weight, phase, nu, *factors)
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
@@ -257,46 +250,35 @@ class Frequencies:
             self.omega_blocks, weight, phase, self.nu_blocks, self.envelope, self.modulation
         )
 
+    @property
+    def _left(self) -> Side:
+        return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
+
     def _map(
-        self,
-        X: Any,
-        omega: Matrix,
-        phase: Array,
-        envelope: Envelope | None,
-        dtype: Any = None,
-        out: NDArray[Any] | None = None,
+        self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         dtypes = float_types(X, FLOATS)
         X = check_array(X, accept_sparse="csr", dtype=dtypes, input_name="X")
-        if X.shape[1] != omega.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
-            )
+        dim = side[0].shape[1]
+        if X.shape[1] != dim:
+            raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
         if on_device(X):
-            features: NDArray[Any] = self._moved(X, omega, phase, envelope).features(X, dtype)
+            features: NDArray[Any] = DeviceMap.of(X, *side).features(X, dtype)
             return features
-        return trigonometric_features(
-            X, omega, phase, self._amplitude, dtype or X.dtype, envelope, out, self.modulation
-        )
-
-    def _moved(self, X: Any, omega: Matrix, phase: Array, envelope: Envelope | None) -> DeviceMap:
-        return DeviceMap.of(omega, phase, self._amplitude, envelope, self.modulation, X)
+        return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
 
 
-def _held(name: str, value: ArrayLike | HadamardRows) -> Matrix:
+_FACTORS: Mapping[str, Any] = {"envelope": Envelope, "modulation": CosineFactors}
+
+
+def _checked_matrix(name: str, value: ArrayLike | HadamardRows) -> Matrix:
     return value if isinstance(value, HadamardRows) else frozen_array(name, value, None)
 
 
-def _joined(first: Frequencies, second: Frequencies) -> Envelope | None:
-    if first.envelope is None and second.envelope is None:
+def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any:
+    """Return the factors of both, ones where one has none, or ``None`` where both have none."""
+    each = [(getattr(f, name), f) for f in (first, second)]
+    if all(factors is None for factors, _ in each):
         return None
-    none = (Envelope.none(f.n_frequencies) for f in (first, second))
-    envelopes = (f.envelope or other for f, other in zip((first, second), none, strict=True))
-    return reduce(Envelope.joined, envelopes)
-
-
-def _modulations(first: Frequencies, second: Frequencies) -> CosineFactors | None:
-    if first.modulation is None and second.modulation is None:
-        return None
-    waves = (f.modulation or CosineFactors.none(f.n_frequencies, f.dim) for f in (first, second))
-    return reduce(CosineFactors.joined, waves)
+    one, other = (cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each)
+    return one.joined(other)

@@ -17,38 +17,27 @@ from bochner.frequencies.envelope import Envelope
 from bochner.frequencies.waves import Layout, angle_map
 from bochner.sampling import Matrix
 
+Side = tuple[Matrix, Array, Array, Envelope | None, CosineFactors | None]
+"""Frequencies, phases, amplitudes, envelope and modulation of the left or the right features."""
+
 
 def trigonometric_features(
     X: "Array | sparse.csr_array | sparse.csr_matrix",
     omega: Matrix,
     phase: Array,
     amplitude: Array,
+    envelope: Envelope | None,
+    modulation: CosineFactors | None,
+    *,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
-    envelope: Envelope | None = None,
     out: NDArray[Any] | None = None,
-    modulation: CosineFactors | None = None,
 ) -> NDArray[Any]:
     r"""Return :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-    omega : ndarray or HadamardRows of shape (m, d)
-    phase : ndarray of shape (m,)
-        :math:`\theta`.
-    amplitude : ndarray of shape (m,)
-        :math:`r`.
-    dtype : float32 or float64
-        Type of the result.
-    envelope, modulation : Envelope and CosineFactors, default=None
-        ``m`` factors each, by which both features of a frequency are multiplied.
-    out : ndarray of shape (n, 2m), default=None
-        Array of that type, in C order, to write the result to.
-
-    Returns
-    -------
-    Z : ndarray of shape (n, 2m)
-        Nothing else of size n is allocated: angles exist for a block of rows in each thread.
+    The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
+    ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,). Both features of a frequency are
+    multiplied by its factors of ``envelope`` and ``modulation``. ``out`` has type ``dtype`` and is
+    in C order. Nothing else of size n is allocated: each thread holds angles of a block of rows.
     """
     angles, m, layout = angle_map(omega, Layout.BY_SAMPLE), len(phase), Layout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
@@ -73,16 +62,9 @@ def trigonometric_features(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceMap:
-    """The same map for rows of another namespace, its numbers on their device.
+    """The map for rows of another namespace; all its numbers are on their device.
 
-    Parameters
-    ----------
-    omega : array of shape (d, m)
-        Transposed.
-    phase, radius : array of shape (m,)
-    envelope : Envelope or None
-    modulation : tuple of two arrays, or None
-        What :meth:`CosineFactors.to_device_of` returns.
+    Frequencies are transposed, (d, m); ``modulation`` is from :meth:`CosineFactors.to_device_of`.
     """
 
     omega: Any
@@ -94,17 +76,14 @@ class DeviceMap:
     @classmethod
     def of(
         cls,
+        X: Any,
         omega: Matrix,
         phase: Array,
         amplitude: Array,
         envelope: Envelope | None,
         modulation: CosineFactors | None,
-        X: Any,
     ) -> "DeviceMap":
-        """Return the map for rows of the namespace and on the device of ``X``.
-
-        Frequencies held by blocks become a matrix.
-        """
+        """Return the map for rows of the namespace and on the device of ``X``."""
         wide = widened(taken(X, slice(0, 0)))
         rows = np.ascontiguousarray(np.asarray(omega).T)
         moved = None if modulation is None else modulation.to_device_of(wide)

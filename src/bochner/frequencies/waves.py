@@ -73,20 +73,11 @@ def wave_features(
     amplitude: float = 1.0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Return the features of one block of inputs.
+    """Return the features of one block of inputs, of shape (n, 2m) by sample and (2m, n) by wave.
 
-    Parameters
-    ----------
-    inputs : ndarray or CSR matrix of shape (n, d) by sample, ndarray of shape (d, n) by wave
-        Float64; by wave, float32 inputs make float32 features.
-    omega : ndarray or HadamardRows of shape (m, d)
-    layout : Layout
-    phase : ndarray of shape (m,), default=None
-        ``None`` means zero.
-    amplitude : float, default=1.0
-        Common to all waves.
-    out : ndarray in C order, default=None
-        Array to write the features to, of shape (n, 2m) by sample and (2m, n) by wave.
+    Inputs are float64 of shape (n, d) by sample, dense or CSR, and float64 or float32, which is
+    then the type of the features, of shape (d, n) by wave. Frequencies ``omega`` have shape (m, d),
+    phases (m,), and all waves have one ``amplitude``. ``out`` is in C order.
     """
     angle = angle_map(omega, layout)(inputs)
     if layout is Layout.BY_WAVE and phase is not None:
@@ -103,11 +94,8 @@ def wave_features(
 def angle_gradient(waves: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
     r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
 
-    Parameters
-    ----------
-    waves, slope : ndarray of shape (rows, 2, columns)
-        Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta` as :meth:`Layout.pairs`
-        returns them, and derivatives by the features.
+    Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,
+    are views that :meth:`Layout.pairs` returns.
     """
     angle: NDArray[Any] = waves[:, 0] * slope[:, 1]
     angle -= waves[:, 1] * slope[:, 0]
