@@ -55,22 +55,9 @@ def diagnose_table(path: Path, options: DiagnoseOptions, console: Console) -> No
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     """Return the encoded rows of a table on a scale that suits a kernel, and a sentence about it.
 
-    Columns are encoded by `TableEncoder`: standardised and clipped at three standard deviations,
-    text one-hot encoded. For kernels of the city-block distance and of the inner product, and for
-    asymmetric kernels, they are scaled to [0, 1]. For kernels on the unit sphere, rows are
-    normalised.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table without the target.
-    kernel : str
-        The kernel's name.
-
-    Raises
-    ------
-    ValueError
-        If no kernel has that name, or the table cannot be encoded.
+    Columns are encoded by `TableEncoder`. For kernels of the city-block distance and of the inner
+    product, and for asymmetric kernels, they are scaled to [0, 1]. For kernels on the unit sphere,
+    rows are normalised. Raises ValueError for an unknown kernel, or a table that is not valid.
     """
     kernel_called(kernel, frame.shape[1])  # a wrong name is refused before the table is encoded
     encoder = TableEncoder()

@@ -35,16 +35,8 @@ _CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A kind of model and its options.
+    """A kind of model and its options, see :data:`DEFAULTS`.
 
-    Parameters
-    ----------
-    kind : {"bank", "gabasr", "fourier"}
-    options : mapping
-        See :data:`DEFAULTS`.
-
-    Examples
-    --------
     >>> Model.of("bank", {"n_frequencies": 50, "kernel": None}).n_features
     100
     """
@@ -56,10 +48,7 @@ class Model:
     def of(cls, kind: str, given: Mapping[str, Any]) -> Model:
         """Return a model with the given options; options that are ``None`` keep their defaults.
 
-        Raises
-        ------
-        InputError
-            If there is no such kind, or an option belongs to another one.
+        Raises InputError if there is no such kind, or an option belongs to another one.
         """
         if kind not in DEFAULTS:
             near = nearest(kind, DEFAULTS)

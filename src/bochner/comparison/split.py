@@ -15,21 +15,10 @@ if TYPE_CHECKING:
 def split_rows(
     features: "pd.DataFrame", target: "pd.Series", task: str, test_size: float, seed: int
 ) -> Split:
-    """Split rows at random; classes have equal shares in both parts.
+    """Split rows at random into training and test rows; classes have equal shares in both.
 
-    Parameters
-    ----------
-    features : pandas.DataFrame
-    target : pandas.Series
-    task : {"regression", "classification"}
-    test_size : float
-        Share of test rows, between 0 and 1.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        If a part has too few rows or lacks a class, or the training target is constant.
+    Raises InputError if a part has too few rows or lacks a class, or the training target is
+    constant.
     """
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")

@@ -1,4 +1,4 @@
-"""What can be given to ``fit`` in place of arrays: chunks of rows that arrive one by one."""
+"""Rows given to ``fit``: arrays, Dask collections, or chunks that are read one by one."""
 
 import os
 from collections.abc import Callable, Iterable, Sized
@@ -13,12 +13,12 @@ from bochner.estimators.dask_collections import is_dask
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
-"""Of rows, targets, weights and whether they are the first: returns them checked, or raises."""
+"""Takes rows, targets, weights and whether they are the first; returns them checked, or raises."""
 
 _PARQUET = "Pass bochner.datasets.ParquetChunks({path}, target=...) in its place."
 _TEXT = (
-    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, of many rows, "
-    "chunks (X, y) from the tables that pandas.read_csv({path}, chunksize=...) gives."
+    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
+    "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
 )
 _READERS = MappingProxyType(
     {
@@ -35,7 +35,7 @@ _ANY_READER = (
 
 
 def is_stream(X: Any, y: Any) -> bool:
-    """Tell whether ``X`` is an iterable of chunks: no array and no table, and without targets."""
+    """Return whether ``X`` is an iterable of chunks, without targets, and not an array or table."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
     if y is not None or array_like or not isinstance(X, Iterable):
         return False
@@ -45,16 +45,10 @@ def is_stream(X: Any, y: Any) -> bool:
 def row_chunks(
     X: Any, y: Any, sample_weight: Any, check: Check, *, numeric: bool = True
 ) -> RowChunks:
-    """Return the rows that were given to ``fit``, which are checked when they are met.
+    """Return the rows given to ``fit``, which are checked as they are read.
 
-    ``numeric`` says whether targets are numbers, not labels. Chunks without rows are passed over.
-
-    Raises
-    ------
-    TypeError
-        If a path was given, or a function.
-    ValueError
-        If weights were given beside chunks.
+    ``numeric`` is whether targets are numbers instead of labels. Chunks without rows are skipped.
+    Raises TypeError for a path or a function, and ValueError for weights next to chunks.
     """
     _refuse_unread(X)
     if is_dask(X):
@@ -64,7 +58,7 @@ def row_chunks(
     if not is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:
-        raise ValueError("Weights of chunks belong into them: (X, y, sample_weight).")
+        raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")
     is_first = True
 
     def checked(given: Any) -> Chunk | None:
@@ -80,12 +74,9 @@ def row_chunks(
 
 
 def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
-    """Return the labels that occur, sorted; a stream ``X`` is met once for them alone.
+    """Return the labels that occur, sorted; a stream ``X`` is read once for them.
 
-    Raises
-    ------
-    ValueError
-        If the stream is an iterator, which has but one pass, or has no rows.
+    Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.
     """
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
@@ -96,9 +87,8 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
         return rows.labels()
     if not rows.is_repeatable:
         raise ValueError(
-            "An iterator of chunks does not tell all classes before the first chunk is met. Pass "
-            "a list of chunks, or an object whose __iter__ starts anew; or call partial_fit with "
-            "classes."
+            "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
+            "chunks, or an object whose __iter__ starts anew; or call partial_fit with classes."
         )
     found = [np.unique(parts[1]) for parts in map(_unpacked, X) if not _is_empty(parts)]
     if not found:
@@ -117,20 +107,20 @@ def _unpacked(given: Any) -> tuple[Any, Any, Any]:
 
 
 def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
-    """Tell whether rows, targets and weights are there, none of anything."""
+    """Return whether rows, targets and weights have length zero."""
+
+    def has_none(part: Any) -> bool:
+        shape = getattr(part, "shape", None)
+        if shape is not None:
+            return len(shape) > 0 and shape[0] == 0
+        return isinstance(part, Sized) and len(part) == 0
+
     X, y, weight = parts
-    return _has_none(X) and _has_none(y) and (weight is None or _has_none(weight))
-
-
-def _has_none(part: Any) -> bool:
-    shape = getattr(part, "shape", None)
-    if shape is not None:
-        return len(shape) > 0 and shape[0] == 0
-    return isinstance(part, Sized) and len(part) == 0
+    return has_none(X) and has_none(y) and (weight is None or has_none(weight))
 
 
 def _refuse_unread(X: Any) -> None:
-    """Raise for what only names or makes the rows: a path, or a function."""
+    """Raise TypeError for a path or a function."""
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
         advice = _READERS.get(PurePath(path).suffix.lower(), _ANY_READER).format(path=repr(path))

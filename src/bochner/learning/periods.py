@@ -1,4 +1,4 @@
-"""Periods that stand out of a learned spectrum."""
+"""Dominant periods of a learned spectrum."""
 
 from dataclasses import dataclass
 
@@ -7,37 +7,28 @@ import numpy as np
 from bochner._numerics.arrays import Array
 
 _FEWEST_TURNS = 2.0
+"""Fewest periods in the range of the rows: a single one cannot be told from a trend."""
+
 _CONTRAST = 4.0
+"""Least ratio of a peak's mean energy per bin to that of the bins around it."""
+
 _NEIGHBOURS = 6
+"""Bins on each side that count as the surroundings of a peak, which has one on each side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A line of a spectrum.
-
-    Parameters
-    ----------
-    length : float
-        In units of the input.
-    share : float
-        Of the learned function's variance.
-    """
+    """A line of a spectrum: its length in units of the input, and its share of the variance."""
 
     length: float
     share: float
 
 
 def wave_energy(coef: Array, n_frequencies: int) -> Array:
-    """Return every frequency's share of its draw's variance, of shape (S, m).
+    """Return the share (S, m) of each frequency in its draw's variance.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (S, p)
-        Weights of cosines and sines in turn, then of other columns.
-    n_frequencies : int
+    ``coef`` (S, p) holds the weights of cosines and sines in turn, then of other columns.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> wave_energy(np.array([[3.0, 4.0, 0.0, 5.0, 9.0]]), 2)
     array([[0.5, 0.5]])
@@ -51,27 +42,14 @@ def wave_energy(coef: Array, n_frequencies: int) -> Array:
 def dominant_periods(
     omega: Array, energy: Array, span: float, *, least_share: float = 0.02, count: int = 4
 ) -> list[Period]:
-    r"""Return the lines of a spectrum, the strongest first.
+    r"""Return at most ``count`` lines of a spectrum along one input, the strongest first.
 
-    Rows over a range ``T`` tell frequencies apart by :math:`2\pi/T`. A line is a peak of the
-    energy at that resolution that has at least two periods in the range and rises well above the
-    median of what surrounds it; broad spectra, those of smooth functions, have none.
+    Rows over a range ``span`` of :math:`T` distinguish frequencies :math:`2\pi/T` apart. A line
+    is a peak of the energy at that resolution that has at least two periods in the range, a share
+    of ``least_share`` or more, and rises well above its surroundings. Broad spectra, those of
+    smooth functions, have none. Angular frequencies ``omega`` and their shares ``energy`` of each
+    draw's variance have shape (S, m).
 
-    Parameters
-    ----------
-    omega : ndarray of shape (S, m)
-        Angular frequencies along one input.
-    energy : ndarray of shape (S, m)
-        Their shares of each draw's variance.
-    span : float
-        ``T``, in units of the input.
-    least_share : float, default=0.02
-        Weaker lines are left out.
-    count : int, default=4
-        At most so many.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> omega = 2.0 * np.pi * np.array([[1.0, 1.01, 0.02, 0.03]])
     >>> energy = np.array([[0.5, 0.2, 0.2, 0.1]])

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bochner.plot.panels import COLUMNS, panels
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_COLUMNS = 4
-"""Panels per row."""
 
 _MOST_INSIDE = 6
 """Most curves whose legend fits into a panel."""
@@ -37,39 +36,34 @@ def curves_figure(
     lowest : float or None, default=None
         Lower end of the vertical axis if curves fall below it.
     """
-    from matplotlib.figure import Figure
-
-    panels = list(dict.fromkeys(key[0] for key in values))
+    titles = list(dict.fromkeys(key[0] for key in values))
     curves = list(dict.fromkeys(key[1] for key in values))
-    columns = min(len(panels), _COLUMNS)
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.4 * columns, 3.2 * lines), layout="constrained")
-    grid = figure.subplots(lines, columns, sharey=True, squeeze=False).ravel()
-    for axis, panel in zip(grid, panels, strict=False):
+    figure, axes = panels(len(titles), sharey=True)
+    for axis, title in zip(axes, titles, strict=True):
         for number, curve in enumerate(curves):
-            points = [(key[2], y) for key, y in values.items() if key[:2] == (panel, curve)]
+            points = [(key[2], y) for key, y in values.items() if key[:2] == (title, curve)]
             if points:
                 style = {"color": f"C{number % 10}", "ls": "-" if number < 10 else "--"}
                 marker = "o" if len(points) <= _FEW else None
-                axis.plot(
-                    *zip(*points, strict=True), marker=marker, markersize=3, label=curve, **style
-                )
-        axis.set(title=str(panel), xlabel=xlabel, xscale=scales[0], yscale=scales[1])
-        places = sorted({key[2] for key in values if key[0] == panel})
+                axis.plot(*zip(*points, strict=True), marker=marker, ms=3, label=curve, **style)
+        axis.set(title=str(title), xlabel=xlabel, xscale=scales[0], yscale=scales[1])
+        places = sorted({key[2] for key in values if key[0] == title})
         if len(places) <= _FEW:
             axis.set_xticks(places, [f"{place:g}" for place in places])
             axis.set_xticks([], minor=True)
         axis.grid(alpha=0.3, which="both")
-    for axis in grid[len(panels) :]:
-        axis.remove()
     if lowest is not None and min(values.values()) < lowest:
-        grid[0].set_ylim(bottom=lowest)
-    for axis in grid[::columns]:
+        axes[0].set_ylim(bottom=lowest)
+    for axis in axes[::COLUMNS]:
         axis.set_ylabel(ylabel)
     if len(curves) <= _MOST_INSIDE:
-        grid[0].legend(frameon=False, fontsize="small")
+        axes[0].legend(frameon=False, fontsize="small")
     else:
-        figure.legend(*_handles(figure, curves), frameon=False, loc="outside right upper")
+        # One line of each curve, from any panel that has it.
+        drawn = {line.get_label(): line for axis in axes for line in axis.lines}
+        labels = [str(curve) for curve in curves]
+        handles = [drawn[label] for label in labels]
+        figure.legend(handles, labels, frameon=False, loc="outside right upper")
     return figure
 
 
@@ -97,12 +91,9 @@ def fields_figure(
     ValueError
         If a panel lacks a point of its grid.
     """
-    from matplotlib.figure import Figure
-
-    panels = list(dict.fromkeys(key[0] for key in values))
-    figure = Figure(figsize=(3.2 * len(panels) + 0.8, 3.2), layout="constrained")
-    axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    for axis, panel in zip(axes, panels, strict=True):
+    titles = list(dict.fromkeys(key[0] for key in values))
+    figure, axes = panels(len(titles), len(titles), sharex=True, sharey=True)
+    for axis, panel in zip(axes, titles, strict=True):
         own = {key[1:]: value for key, value in values.items() if key[0] == panel}
         xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))
         if len(own) != len(xs) * len(ys):
@@ -118,9 +109,3 @@ def fields_figure(
     axes[0].set_ylabel(ylabel)
     figure.colorbar(mesh, ax=axes, label=label)
     return figure
-
-
-def _handles(figure: "Figure", curves: list[Any]) -> tuple[list[Any], list[str]]:
-    """Return one line for each curve, from any panel, and the labels."""
-    drawn = {line.get_label(): line for axis in figure.axes for line in axis.lines}
-    return [drawn[str(curve)] for curve in curves], [str(curve) for curve in curves]

@@ -24,15 +24,9 @@ _LEVEL = 0.9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """A series and its predictions with standard deviations.
+    """A series ``observed`` at ``time`` (n,), and its predictions with standard deviations.
 
-    Parameters
-    ----------
-    time, observed : ndarray of shape (n,)
-    mean, std : ndarray of shape (n,)
-        Predictions for all times.
-    start : float
-        First time of the held-out part.
+    Times from ``start`` on are held out.
     """
 
     time: Array
@@ -44,15 +38,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spectrum:
-    """Draws of a learned spectrum.
-
-    Parameters
-    ----------
-    omega : ndarray of shape (S, m)
-        Absolute angular frequencies.
-    energy : ndarray of shape (S, m)
-        Shares of each draw's variance.
-    """
+    """Draws (S, m) of absolute angular frequencies, and their shares of each draw's variance."""
 
     omega: Array
     energy: Array
@@ -66,16 +52,9 @@ def forecast_figure(
     title: str,
     unit: str = "",
 ) -> "Figure":
-    """Return the series, the held-out part, the forecast and its 90 % band, and the spectrum.
+    """Return the series, the held-out part, the forecast and its 90 % band.
 
-    Parameters
-    ----------
-    forecast : Forecast
-    spectrum : Spectrum or None, default=None
-        Drawn in a second panel, against periods.
-    ylabel, title : str
-    unit : str, default=""
-        Unit of time.
+    A spectrum is drawn in a second panel, against periods in ``unit``.
     """
     from matplotlib.figure import Figure
 

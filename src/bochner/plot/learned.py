@@ -48,7 +48,7 @@ def trace_figure(trace: Trace, *, records: Sequence[str] | None = None) -> "Figu
     usual = [name for start in _TRACED for name in trace.records if name.startswith(start)]
     shown = list(records) if records is not None else usual or list(trace.records)
     kept = [trace.kept(name) for name in shown]
-    figure, axes = panels(len(shown), columns=1 if len(shown) < 4 else 2)
+    figure, axes = panels(len(shown), 1 if len(shown) < 4 else 2)
     iteration = np.arange(1, trace.n_iterations + 1)
     for axis, name, draws in zip(axes, shown, kept, strict=True):
         for chain, values in enumerate(trace.records[name]):

@@ -12,27 +12,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = 4
+COLUMNS = 4
 """Panels per row: a figure 14 inches wide fits on a screen."""
 
 _MOST_INPUTS = 8
 """Inputs drawn by default: two rows of panels."""
 
-_PANEL_SIZE = (3.6, 3.2)
-"""Width and height of a panel in inches."""
+_WIDTH, _HEIGHT = 3.6, 3.2  # inches of a panel, so that four fill a wide screen
 
 
-def panels(
-    number: int, *, columns: int = _COLUMNS, **options: Any
-) -> tuple["Figure", list["Axes"]]:
+def panels(number: int, columns: int = COLUMNS, **options: Any) -> tuple["Figure", list["Axes"]]:
     """Return a figure with some panels, and its axes; options go to ``Figure.subplots``."""
     from matplotlib.figure import Figure
 
     columns = min(number, columns)
     lines = -(-number // columns)
-    figure = Figure(
-        figsize=(_PANEL_SIZE[0] * columns, _PANEL_SIZE[1] * lines), layout="constrained"
-    )
+    size = (_WIDTH * columns, _HEIGHT * lines)
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(lines, columns, squeeze=False, **options).ravel().tolist()
     for axis in grid[number:]:
         axis.remove()

@@ -40,26 +40,10 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Split a table into features and target.
+    """Return the features of a table and its target, without missing or infinite entries.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    target : str
-        Name of the column to predict.
-
-    Returns
-    -------
-    features : pandas.DataFrame
-        The other columns.
-    target : pandas.Series
-        The target, without missing or infinite entries.
-
-    Raises
-    ------
-    InputError
-        If the table has no such column (the message suggests a similar name), no other column,
-        or one row, or if the target has missing or infinite entries.
+    Raises InputError if the table has no such column (the message suggests a similar name), no
+    other column, or one row, or if the target has missing or infinite entries.
     """
     _check_name(frame, target)
     if frame.shape[1] == 1:
@@ -87,12 +71,7 @@ def infer_task(target: pd.Series) -> Task:
 
     The task is classification for text, categories and booleans; for whole numbers with at most
     64 values and, on average, at least 20 rows per value; and for two whole numbers, each in at
-    least two rows. It is regression for all other numbers.
-
-    Raises
-    ------
-    InputError
-        If the target holds dates, a mixture, or other objects.
+    least two rows. It is regression for other numbers; dates and mixtures raise InputError.
     """
     column = _read_target(target)
     if column.kind == "text" or column.raw.dtype.kind == "b":

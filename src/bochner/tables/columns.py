@@ -41,18 +41,10 @@ _SHOWN_LENGTH = 40
 class Column:
     """One column of a table.
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-        Kind of the present entries; "empty" if all entries are missing.
-    raw : ndarray of shape (n,)
-        Entries as given.
-    present : ndarray of bool, shape (n,)
-        False where an entry is missing (None, NaN, NaT, pandas' NA).
-    values : ndarray of shape (n,)
-        Numbers, and dates as decimal years in UTC, as float64 with NaN for missing; `raw` for
-        other kinds.
+    ``kind`` is that of the present entries, "empty" if all are missing (None, NaN, NaT, pandas'
+    NA). ``raw`` holds the entries as given, ``present`` is False where they are missing, and
+    ``values`` holds numbers, and dates as decimal years in UTC, as float64 with NaN for missing
+    (``raw`` for other kinds); all have the shape (n,).
     """
 
     name: str

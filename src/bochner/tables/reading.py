@@ -31,20 +31,8 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.D
     """Read a CSV (.csv, .csv.gz), tab-separated (.tsv, .tsv.gz) or Parquet (.parquet) file.
 
     Text columns become datetime64 if every entry is an ISO 8601 date or time; times with a zone
-    are converted to UTC. Empty entries are missing.
-
-    Parameters
-    ----------
-    path : path-like
-        File; text must be UTF-8 with a header line.
-    text : collection of str, default=()
-        Columns that are read as text even if their entries look like numbers or dates, such as
-        the code 007.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        At least one row, with distinct names.
+    are converted to UTC. Empty entries are missing. Columns named in ``text`` are read as text
+    even if their entries look like numbers or dates, such as the code 007.
 
     Raises
     ------

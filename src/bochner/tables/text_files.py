@@ -32,20 +32,10 @@ class TextLayout(NamedTuple):
 def text_layout(path: Path, delimiter: str | None = None) -> TextLayout:
     """Check a delimited text file, compressed if its name ends in .gz, and return its layout.
 
-    pandas would rename duplicate columns and fill short rows without a word, and it does not say
-    where in the file an encoding error is.
-
-    Parameters
-    ----------
-    path : Path
-    delimiter : str, optional
-        By default a comma, or a semicolon if the header has semicolons and no comma.
-
-    Raises
-    ------
-    InputError
-        If the file is empty, not UTF-8 text, has no rows, a duplicate name in the header, or a
-        row with more or fewer fields than the header.
+    The delimiter is by default a comma, or a semicolon if the header has semicolons and no comma.
+    pandas would rename duplicate columns and fill short rows without a warning, and it does not
+    give the position of an encoding error. Raises InputError if the file is empty, not UTF-8
+    text, has no rows, a duplicate name in the header, or a row with more or fewer fields.
     """
     with _opened(path) as file:
         start = file.read(4)

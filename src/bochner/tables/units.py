@@ -16,16 +16,9 @@ from bochner.tables.encodings import State, output_names, scale_and_origin
 class EncodedColumns:
     """Names and units of ``d`` encoded columns of a table.
 
-    Parameters
-    ----------
-    names : list of str
-    scale : ndarray of shape (d,)
-        Units of the table's column per unit of the encoded one: a standard deviation, or 1 for
-        indicators.
-    origin : ndarray of shape (d,)
-        Value of the table's column where the encoded one is zero.
-    is_number : ndarray of bool, shape (d,)
-        Whether the encoded column is a number or a date, and not an indicator.
+    ``scale`` (d,) is the number of units of the table's column per unit of the encoded one (a
+    standard deviation, or 1 for indicators), ``origin`` (d,) the value of the table's column where
+    the encoded one is zero. ``is_number`` (d,) is False for indicators.
     """
 
     names: list[str]
