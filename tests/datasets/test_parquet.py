@@ -69,7 +69,7 @@ def test_a_classifier_meets_the_labels_first(path):
 def test_columns_that_are_not_there_are_named(path):
     with pytest.raises(ValueError, match=r"no column 'z'; it has 'a', 'b'"):
         ParquetChunks(path, "z")
-    with pytest.raises(ValueError, match="no columns of inputs"):
+    with pytest.raises(ValueError, match="no input columns"):
         ParquetChunks(path, "y", columns=[])
 
 
@@ -77,7 +77,7 @@ def test_words_and_gaps_are_refused(path, tmp_path):
     with pytest.raises(ValueError, match=r"Column 'word' must be numeric, got .*string"):
         list(ParquetChunks(path, "y"))
     TABLE.assign(a=TABLE["a"].where(TABLE["b"] < 1.0)).to_parquet(tmp_path / "gaps.parquet")
-    with pytest.raises(ValueError, match="Column 'a' misses"):
+    with pytest.raises(ValueError, match="Column 'a' lacks"):
         list(ParquetChunks(tmp_path / "gaps.parquet", "y", columns=["a"]))
 
 

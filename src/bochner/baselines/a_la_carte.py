@@ -127,10 +127,6 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
 
-        Returns
-        -------
-        self : ALaCarteRegressor
-
         Raises
         ------
         TypeError, ValueError
@@ -169,11 +165,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means and, optionally, standard deviations, both of shape (n,).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        return_std : bool, default=False
-            Standard deviations include the noise, but not the uncertainty of the targets' mean.
+        Standard deviations include the noise, but not the uncertainty of the targets' mean.
         """
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_

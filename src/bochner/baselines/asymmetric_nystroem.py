@@ -124,10 +124,6 @@ class AsymmetricNystroem(KernelFeatures):
         right : array-like of shape (n2, d2), default=None
             Rows of the right argument; ``None`` means ``X``.
 
-        Returns
-        -------
-        self : AsymmetricNystroem
-
         Raises
         ------
         TypeError, ValueError
@@ -138,12 +134,7 @@ class AsymmetricNystroem(KernelFeatures):
         return self._fitted(X, lambda X, rng: self._decompose(X, right, rng))
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
-        """Return the features of the right argument, of shape (n, ``n_components_``).
-
-        Parameters
-        ----------
-        Y : array-like of shape (n, d2)
-        """
+        """Return the features (n, ``n_components_``) of rows (n, d2) of the right argument."""
         check_is_fitted(self)
         Y = check_array(Y, dtype=FLOATS, input_name="Y")
         dim = self.landmarks_right_.shape[1]
@@ -156,16 +147,9 @@ class AsymmetricNystroem(KernelFeatures):
         return features
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``).
+        """Return the approximate Gram matrix (n, n2) of rows (n, d) and (n2, d2).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        Y : array-like of shape (n2, d2), default=None
-
-        Returns
-        -------
-        K : ndarray of shape (n, n2)
+        ``Y=None`` means ``X``.
         """
         left = np.asarray(self.transform(X))
         gram: NDArray[Any] = left @ self.transform_right(X if Y is None else Y).T

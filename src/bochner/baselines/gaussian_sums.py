@@ -35,19 +35,9 @@ class GaussianSum:
     r"""A positive radial measure from the spectral density of a signed sum of Gaussians.
 
     In ``d`` dimensions :math:`\sum_i c_i e^{-\gamma_i z^2}` has a spectral density that is a sum of
-    normal densities with covariances :math:`2 \gamma_i I`. Its positive part is a measure, here on
-    a grid of radii.
-
-    Parameters
-    ----------
-    amplitude : ndarray of shape (n_gaussians,)
-        :math:`c`, scaled so that the positive part has the mass of the fitted function.
-    rate : ndarray of shape (n_gaussians,)
-        :math:`\gamma`, in inverse squared units of the distance.
-    radius, mass : ndarrays of shape (n_radii,)
-        Lengths of frequencies, and the mass of the positive part at each.
-    dim : int
-        ``d``.
+    normal densities with covariances :math:`2 \gamma_i I`. Its positive part is a measure, with
+    ``mass`` (n_radii,) on a grid of ``radius``. ``amplitude`` :math:`c` (n_gaussians,) is scaled so
+    that the measure has the mass of the fitted function; ``rate`` is :math:`\gamma`.
     """
 
     amplitude: Array
@@ -84,20 +74,10 @@ def fit_gaussian_sum(
     """Return the sum whose kernel is closest to a function on [0, 2], and their distance.
 
     The distance is the root mean square over uniform distances, among sums whose mass is the
-    function's value at zero. Gauss-Newton steps in amplitudes and logarithms of rates run from
-    ``n_starts`` starts, and the best result is kept: the first start is the best positive sum on a
-    grid of rates, the others are random.
-
-    Parameters
-    ----------
-    function : callable
-        Function from distances of shape (n,) to values. If it is not positive at zero, the sum is
-        zero.
-    dim, n_gaussians : int
-    lowest : float
-        Least amplitude: zero for a mixture, minus infinity for a density that is clipped.
-    n_starts : int
-    rng : Generator
+    function's value at zero; if that is not positive, the sum is zero. Gauss-Newton steps in
+    amplitudes (at least ``lowest``: zero for a mixture, minus infinity for a clipped density) and
+    logarithms of rates run from ``n_starts`` starts, and the best result is kept: the first start
+    is the best positive sum on a grid of rates, the others are random.
     """
     problem = _Problem.of(function, dim)
     if problem.target[0] <= 0.0:
@@ -125,16 +105,9 @@ def fit_gaussian_sum(
 class _Problem:
     """Least squares in ``theta``, the amplitudes and then the logarithms of the rates.
 
-    Parameters
-    ----------
-    target, distance : ndarrays of shape (n_distances,)
-        Values of the function at distances, which start with zero.
-    root_weight : ndarray of shape (n_distances,)
-        Roots of the trapezoidal rule's weights, which sum to one.
-    radius : ndarray of shape (n_radii,)
-    transform : ndarray of shape (n_radii, n_distances)
-        Kernel of a unit mass at each radius.
-    dim : int
+    ``target`` are the function's values at ``distance`` (n_distances,), which starts with zero;
+    ``root_weight`` are roots of the trapezoidal rule's weights, which sum to one; ``transform``
+    (n_radii, n_distances) is the kernel of a unit mass at each ``radius``.
     """
 
     target: Array

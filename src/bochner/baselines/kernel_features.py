@@ -28,17 +28,12 @@ class KernelFeatures(
     signature_: Array
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the map.
+        """Fit the map; ``y`` is ignored.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
@@ -56,32 +51,15 @@ class KernelFeatures(
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features, one column for each entry of ``signature_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        Z : ndarray of shape (n, len(signature_))
-            In float32 if ``X`` is, otherwise in float64.
-        """
+        """Return the features (n, len(signature_)) of rows (n, d), in float32 if ``X`` is."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         return self._features(X).astype(X.dtype, copy=False)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``).
+        """Return the approximate Gram matrix (n, n2) of rows (n, d) and (n2, d).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        Y : array-like of shape (n2, d), default=None
-
-        Returns
-        -------
-        K : ndarray of shape (n, n2)
+        ``Y=None`` means ``X``.
         """
         left = np.asarray(self.transform(X))
         right = left if Y is None else np.asarray(self.transform(Y))

@@ -72,15 +72,10 @@ def probe_rows(X: Array, landmarks: Rows, rng: np.random.Generator) -> Array:
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose features approximate an exact Gram matrix best.
+    """Return the tolerance whose features approximate an exact Gram matrix (n, n2) best.
 
-    Parameters
-    ----------
-    exact : ndarray of shape (n, n2)
-    left, right : ndarray of shapes (n, p) and (n2, p)
-        Features, in the order of ``values``; their summed products are the approximation.
-    values : ndarray of shape (p,)
-        Eigenvalues or singular values, from large to small in size.
+    The approximation is the summed products of features ``left`` (n, p) and ``right`` (n2, p), in
+    the order of their eigenvalues or singular values, from large to small in size.
     """
     errors = []
     rest, done = exact.copy(), 0
@@ -115,18 +110,10 @@ def tail_ridge(eigenvalues: Array, m: int) -> float:
 
 
 def pivots(matrix: Array, m: int, rng: np.random.Generator) -> Rows:
-    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation.
+    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n).
 
     Each is drawn in proportion to the diagonal of the current residual. Once the residual is no
     more than rounding error, the rest are drawn uniformly from the other rows.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        Positive semidefinite.
-    m : int
-        At most ``n``.
-    rng : Generator
 
     References
     ----------

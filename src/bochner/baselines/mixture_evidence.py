@@ -125,20 +125,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightPosterior:
-    r"""The posterior of the weights, normal with unit prior variances, and the evidence.
+    r"""The posterior of weights with unit normal priors, and the evidence of ``n`` rows.
 
-    Parameters
-    ----------
-    whitener : ndarray of shape (p, p)
-        :math:`W` with :math:`W W^\top = A^{-1}`, :math:`A = Z^\top Z + \sigma^2 I`.
-    coef : ndarray of shape (p,)
-        :math:`u = A^{-1} Z^\top y`.
-    residual : float
-        :math:`y^\top y - y^\top Z u`.
-    n : int
-    noise : float
-        :math:`\sigma^2`.
-    log_evidence : float
+    With :math:`A = Z^\top Z + \sigma^2 I` and the noise variance :math:`\sigma^2`, the ``whitener``
+    (p, p) is ``W`` with :math:`W W^\top = A^{-1}`, ``coef`` (p,) is :math:`u = A^{-1} Z^\top y`,
+    and ``residual`` is :math:`y^\top y - y^\top Z u`.
     """
 
     whitener: Array

@@ -44,16 +44,10 @@ _MEMORY = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixtureFrequencies:
-    r"""The map from a mixture's factors and means to its frequencies, and its transpose.
+    """The map from a mixture's factors and means to its frequencies, and its transpose.
 
-    Parameters
-    ----------
-    base : ndarray of shape (m, d)
-        :math:`w`.
-    component : ndarray of shape (m,)
-        :math:`q`, ascending; each component occurs.
-    full : bool
-        Whether factors are lower triangular, otherwise diagonal.
+    ``base`` (m, d) are the samples :math:`w`, ``component`` (m,) their components :math:`q`,
+    ascending and each present. Factors are lower triangular if ``full``, otherwise diagonal.
     """
 
     base: Array
@@ -164,17 +158,8 @@ def angle_gradient(slope: Array, waves: Array) -> Array:
 class Preparation:
     """Standardised rows and a mixture of frequencies for them.
 
-    Parameters
-    ----------
-    centre : ndarray of shape (d,)
-        Means of the inputs.
-    scale : ndarray of shape (d,)
-        Standard deviations of the inputs times the median distance of standardised rows.
-    rows : WaveBlocks
-        Rows minus ``centre``, divided by ``scale``; their median distance is one.
-    mixture : MixtureFrequencies
-    rng : numpy.random.Generator
-        Source of the mixture's first parameters.
+    ``rows`` are the inputs minus their means ``centre`` (d,), divided by ``scale`` (d,), so that
+    their median distance is one. ``rng`` draws the mixture's first parameters.
     """
 
     centre: Array
@@ -217,15 +202,8 @@ def descend(
 ) -> tuple[Array, float, int]:
     """Return the minimiser by L-BFGS, the minimum, and the number of iterations.
 
-    Parameters
-    ----------
-    objective : callable
-        Function from an argument to a value and a gradient, both of the order of one.
-    start : ndarray of shape (p,)
-    max_iter : int
-    tol : float
-        Largest entry of the gradient, or relative decrease in an iteration, at which to stop.
-    bounds : list of p pairs, default=None
+    ``objective`` returns a value and a gradient of the order of one. L-BFGS stops when no entry of
+    the gradient, or no relative decrease in an iteration, exceeds ``tol``.
     """
     steps = as_count("max_iter", max_iter)
     if isinstance(tol, bool) or not isinstance(tol, Real):

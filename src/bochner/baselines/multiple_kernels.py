@@ -120,10 +120,6 @@ class MultipleKernelFeatures(KernelFeatures):
         y : array-like of shape (n,) or (n, t), default=None
             Numbers or labels.
 
-        Returns
-        -------
-        self : MultipleKernelFeatures
-
         Raises
         ------
         TypeError, ValueError

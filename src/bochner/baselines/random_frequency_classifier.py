@@ -113,16 +113,12 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Class labels, at least two of them.
-
-        Returns
-        -------
-        self : RandomFrequencyClassifier
+            Class labels.
 
         Raises
         ------
         TypeError, ValueError
-            If there is one class only, or a parameter or the data are unusable.
+            If there is only one class, or a parameter or the data are unusable.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -146,12 +142,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         return self
 
     def decision_function(self, X: Any) -> Array:
-        r"""Return :math:`\eta`, of shape (n,) for two classes, else (n, n_classes).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        """
+        r"""Return :math:`\eta`, of shape (n,) for two classes, otherwise (n, n_classes)."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_
         eta = np.empty((len(rows), len(self.coef_)))

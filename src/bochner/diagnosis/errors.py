@@ -23,15 +23,9 @@ _DRAWS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows to fit a measure or weights to, and other rows to measure errors on.
+    """Rows to fit a measure or weights to, and held-out rows with their exact Gram matrix.
 
-    Parameters
-    ----------
-    fit : ndarray of shape (n_fit, d)
-    held_out : ndarray of shape (n_held_out, d)
-        Empty if there are too few rows.
-    exact : ndarray of shape (n_held_out, n_held_out)
-        Exact Gram matrix of the held-out rows.
+    ``held_out`` is empty if there are too few rows.
     """
 
     fit: Array
@@ -115,15 +109,9 @@ class Features:
 def features_of(
     kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: np.random.Generator
 ) -> Features:
-    """Return the measure and the errors of features of a kernel.
+    """Return the measure and the errors of features of a kernel or function.
 
-    Parameters
-    ----------
-    kernel : Kernel or callable
-    split : Split
-    n_frequencies : tuple of int
-        Numbers of frequencies; weights are fitted for the middle one.
-    rng : numpy.random.Generator
+    Weights are fitted for the middle one of ``n_frequencies``.
     """
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)

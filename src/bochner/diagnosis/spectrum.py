@@ -52,18 +52,9 @@ class Spectrum:
 
 
 def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
-    """Return the spectrum of the symmetric part of a matrix.
+    """Return the spectrum of the symmetric part of a finite matrix (n, n).
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Finite.
-    tolerance : float, default=1e-10
-        Tolerance relative to the largest absolute eigenvalue.
-
-    Returns
-    -------
-    spectrum : Spectrum
+    ``tolerance`` is relative to the largest absolute eigenvalue.
 
     Examples
     --------
@@ -111,12 +102,7 @@ class SingularValues:
 
 
 def singular_values_of(gram: Array) -> SingularValues:
-    """Return the effective rank of a matrix, symmetric or not.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n2)
-        Finite.
+    """Return the effective rank of a finite matrix (n, n2), symmetric or not.
 
     Examples
     --------

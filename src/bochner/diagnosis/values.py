@@ -28,24 +28,11 @@ def kernel_name(kernel: Any) -> str:
 
 
 def exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
-    """Return the Gram matrix of rows, and the relative rounding error of its eigenvalues.
+    """Return the Gram matrix (n, n), and the relative rounding error of its eigenvalues.
 
-    Parameters
-    ----------
-    kernel : Kernel or callable
-    rows : ndarray of shape (n, d)
-
-    Returns
-    -------
-    gram : ndarray of shape (n, n)
-    tolerance : float
-        1e-10, or a hundred rounding errors of the kernel's number type if that is larger.
-
-    Raises
-    ------
-    ValueError
-        If the kernel does not return one finite real number for each pair of rows, or the number
-        for a pair depends on the other rows.
+    That is 1e-10, or a hundred rounding errors of the kernel's number type if that is larger.
+    Raises ``ValueError`` if the kernel does not return one finite real number for each pair of
+    rows, or the number for a pair depends on other rows.
     """
     gram = _values(kernel, rows, rows)
     if not isinstance(kernel, Kernel):

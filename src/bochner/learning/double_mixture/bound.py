@@ -56,16 +56,9 @@ _COLLINEAR = 1e-14
 class Factor:
     r"""The variational distribution of the frequencies of one sign.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (T,)
-        Component probabilities :math:`r`, which sum to one.
-    means : ndarray of shape (T, q)
-        :math:`a`.
-    roots : ndarray of shape (T, q, q)
-        Lower triangular; the covariance is :math:`V = B B^\top + 10^{-6} I`.
-    log_scales : ndarray of shape (T,)
-        Logarithms of the components' prior variances.
+    It has component probabilities ``weights`` :math:`r` (T,), ``means`` :math:`a` (T, q), lower
+    triangular ``roots`` (T, q, q) with covariances :math:`V = B B^\top + 10^{-6} I`, and
+    ``log_scales`` (T,), logarithms of the components' prior variances.
     """
 
     weights: Array
@@ -135,16 +128,8 @@ class ExpectedCosines:
 class Objective:
     """Everything that the bound depends on apart from the factors.
 
-    Parameters
-    ----------
-    observed : Observed
-    signs : ndarray of shape (S,)
-        Sign of each factor.
-    prior : ComponentPrior
-    concentration : float
-        Concentration of both Dirichlet processes.
-    noise : float or None
-        Standard deviation, in the units of ``observed``; ``None`` maximises over it.
+    ``signs`` (S,) are those of the factors, ``concentration`` is that of both Dirichlet processes,
+    and ``noise`` is a standard deviation in the units of ``observed``; ``None`` maximises over it.
     """
 
     observed: Observed

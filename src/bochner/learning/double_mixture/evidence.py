@@ -33,19 +33,12 @@ _SPREAD = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ComponentPrior:
-    r"""The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
+    """The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
 
-    The degrees of freedom couple directions: the widths seen in the directions of the sketch
-    carry over to the others. The prior of a component's coordinates in a subspace has the same
-    form and the same ``stiffness``.
-
-    Parameters
-    ----------
-    dim : int
-    stiffness : float, default=100
-        Degrees of freedom beyond ``dim + 1``.
-    strength : float, default=0.01
-        Number of frequencies that the prior mean is worth.
+    ``stiffness`` is the degrees of freedom beyond ``dim + 1``, ``strength`` the number of
+    frequencies that the prior mean is worth. The degrees of freedom couple directions: the widths
+    seen in the directions of the sketch carry over to the others. The prior of a component's
+    coordinates in a subspace has the same form and the same ``stiffness``.
     """
 
     dim: int
@@ -79,15 +72,9 @@ def component_evidence(
 ) -> Evidence:
     """Return the log evidence of ``T`` components, and its gradient.
 
-    Parameters
-    ----------
-    prior : ComponentPrior
-    counts : ndarray of shape (T,)
-        Expected numbers of frequencies: zero or more, not necessarily integers.
-    means, covariances : ndarrays of shapes (T, d) and (T, d, d)
-        Moments of the frequencies of each component.
-    scales : ndarray of shape (T,)
-        Prior variances of the components.
+    It depends on the expected numbers of frequencies ``counts`` (T,), zero or more and not
+    necessarily integers, their ``means`` (T, d) and ``covariances`` (T, d, d), and the prior
+    variances ``scales`` (T,).
     """
     dim, before = prior.dim, prior.dof
     after, strength = before + counts, prior.strength + counts

@@ -107,14 +107,8 @@ def _part_of_factor(
 class Ascent:
     """A maximisation of the bound: its result and its record.
 
-    Attributes
-    ----------
-    objective : Objective
-    factors : tuple of Factor
-    history : ndarray of shape (n_iter + 1,)
-        The bound at the start and after each iteration, which never falls.
-    changes : ndarray of shape (n_iter,)
-        Frobenius norm of the change of label probabilities in each iteration.
+    ``history`` (n_iter + 1,) is the bound at the start and after each iteration, which never falls;
+    ``changes`` (n_iter,) are Frobenius norms of the change of label probabilities.
     """
 
     objective: Objective

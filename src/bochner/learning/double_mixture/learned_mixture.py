@@ -17,20 +17,12 @@ _USED_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedPart:
-    r"""The mixture of one sign, of ``K`` Gaussians.
+    """The mixture of one sign, of ``K`` Gaussians.
 
-    Parameters
-    ----------
-    sign : float
-        1 or -1.
-    mass : float
-        Value of the part's kernel at distance zero, positive.
-    weights : ndarray of shape (K,)
-        Positive; they sum to one.
-    means, covariances : ndarrays of shapes (K, d) and (K, d, d)
-        In radians per unit of the inputs.
-    labels : ndarray of shape (K, T)
-        Probabilities of the model's components for the frequencies of each Gaussian.
+    ``mass`` is the value of its kernel at distance zero; ``weights`` (K,) are positive and sum to
+    one; ``means`` (K, d) and ``covariances`` (K, d, d) are in radians per unit of the inputs;
+    ``labels`` (K, T) are the probabilities of the model's components for the frequencies of each
+    Gaussian.
     """
 
     sign: float
@@ -74,18 +66,10 @@ class LearnedPart:
 class LearnedMixture:
     """The parts of a kernel, and the record of their inference.
 
-    Parameters
-    ----------
-    parts : tuple of LearnedPart
-        Not empty; at most one of each sign, the positive one first.
-    bounds : ndarray of shape (n_iter,)
-        Evidence lower bound after each iteration, of all parts together.
-    changes : ndarray of shape (n_iter,)
-        Frobenius norm of the change of label probabilities in each iteration.
-    noise : float
-        Standard deviation of similarities around the kernel, in their units.
-    allocation : Allocation
-        Rule that divides frequencies among the Gaussians of all parts.
+    There is at most one part of each sign, the positive one first. ``bounds`` (n_iter,) are
+    evidence lower bounds after each iteration, ``changes`` (n_iter,) Frobenius norms of the change
+    of label probabilities, ``noise`` the standard deviation of similarities around the kernel, and
+    ``allocation`` divides frequencies among the Gaussians of all parts.
     """
 
     parts: tuple[LearnedPart, ...]

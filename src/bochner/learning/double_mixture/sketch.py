@@ -30,15 +30,9 @@ _ZERO_DIAGONAL = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """Rows and the symmetric matrix of their similarities.
+    """Rows (n, d), their similarities (n, n), and a typical distance of the data, positive.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-    gram : ndarray of shape (n, n)
-    distance : float
-        Typical distance of the data, positive. Priors expect frequencies of the order of its
-        inverse.
+    Priors expect frequencies of the order of the inverse of ``distance``.
     """
 
     rows: Array
@@ -50,21 +44,11 @@ class Sketch:
 class Observed:
     """Differences of rows, in the span of all differences, and their similarities.
 
-    Differences are in units of the typical distance, similarities in units of ``unit``. The
-    self-similarities of all rows are one observation, their mean.
-
-    Parameters
-    ----------
-    deltas : ndarray of shape (P, q)
-    values, counts : ndarrays of shape (P,)
-        Mean similarity at each difference, and the number of similarities that it averages.
-    spread : float
-        Sum of squared deviations of similarities from these means.
-    unit : float
-        Mean size of self-similarities, or of all similarities where those are zero up to
-        rounding.
-    basis : ndarray of shape (d, q)
-        Orthonormal basis of the span.
+    ``deltas`` (P, q) are in units of the typical distance, in the orthonormal ``basis`` (d, q) of
+    the span. ``values`` (P,) are mean similarities at each difference, in units of ``unit``, the
+    mean size of self-similarities (or of all similarities where those are zero up to rounding);
+    ``counts`` (P,) are the numbers of similarities averaged, and ``spread`` is the sum of squared
+    deviations from the averages. The self-similarities of all rows are one observation, their mean.
     """
 
     deltas: Array

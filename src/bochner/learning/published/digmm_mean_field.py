@@ -43,14 +43,8 @@ class MeanFieldPrior:
 class Components:
     r"""Factors of ``T`` components.
 
-    Parameters
-    ----------
-    sticks : ndarray of shape (T - 1, 2)
-        Beta parameters.
-    means, mean_precisions : ndarrays of shapes (T, d) and (T, d, d)
-        Parameters of :math:`q(\mu_t)`.
-    scales, dofs : ndarrays of shapes (T, d, d) and (T,)
-        Parameters of :math:`q(\Lambda_t)`.
+    They are Beta parameters ``sticks`` (T - 1, 2), ``means`` (T, d) and ``mean_precisions`` (T, d,
+    d) of :math:`q(\mu_t)`, and ``scales`` (T, d, d) and ``dofs`` (T,) of :math:`q(\Lambda_t)`.
     """
 
     sticks: Array
@@ -68,16 +62,10 @@ class Components:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    r"""Factors of frequencies, one for each of ``G`` groups.
+    r"""Factors of frequencies, one for each of ``G`` groups of ``sizes`` (G,).
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (G,)
-        Number of frequencies in each group.
-    labels : ndarray of shape (G, T)
-        :math:`q(z = t)`.
-    means, precisions : ndarrays of shapes (G, d) and (G, d, d)
-        Parameters of :math:`q(\omega)`.
+    ``labels`` (G, T) are :math:`q(z = t)`; ``means`` (G, d) and ``precisions`` (G, d, d) are those
+    of :math:`q(\omega)`.
     """
 
     sizes: NDArray[np.intp]

@@ -123,20 +123,14 @@ class SplitPart:
 
 
 def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:
-    r"""Return the positive and the negative part of a symmetric matrix.
+    r"""Return the positive and the negative part of a symmetric matrix (n, n).
 
     .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
               K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
 
-    Liu et al. (2020), equation (5). The shift changes the diagonal only: it adds white noise. A
-    part is ``None`` if no eigenvalue beyond rounding has its sign; without negative eigenvalues
-    nothing is shifted.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-    shift : float
-        At least 1 in the paper.
+    Liu et al. (2020), equation (5), with a ``shift`` of at least 1. It changes the diagonal only:
+    it adds white noise. A part is ``None`` if no eigenvalue beyond rounding has its sign; without
+    negative eigenvalues nothing is shifted.
 
     Examples
     --------
@@ -222,17 +216,9 @@ def coordinate_ascent(
 ) -> Inferred:
     """Return the factors of Algorithm 1 for one sign.
 
-    Parameters
-    ----------
-    part : Part
-    prior : MeanFieldPrior
-    sizes : ndarray of shape (T,)
-        Number of frequencies that start in each of the ``T`` components.
-    rng : numpy.random.Generator
-        Source of the start, in which each component is a draw from the prior.
-    max_iter : int
-    tol : float
-        Change of labels (Frobenius norm) at which the ascent stops.
+    ``sizes`` (T,) are the numbers of frequencies that start in each component, whose factors start
+    at a draw from the prior. The ascent stops when labels change by at most ``tol`` (Frobenius
+    norm).
     """
     frequencies, components = start(prior, sizes, rng)
     curvature = part.curvature()
