@@ -1,7 +1,14 @@
-"""Whether chains agree, and what their draws are worth: R-hat and effective sample size.
+"""Convergence of chains: R-hat and effective sample size.
 
-Both are of the ranks of the draws, turned into normal scores, so that they are the same for any
+Both are computed from normal scores of the ranks of the draws, so they are invariant under any
 increasing function of the draws, and finite where the draws have no variance.
+
+References
+----------
+Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and localization: an
+improved R-hat for assessing convergence of MCMC", 2021, sections 3 and 4.
+
+Geyer, "Practical Markov chain Monte Carlo", 1992, section 3.3.
 """
 
 import numpy as np
@@ -13,33 +20,22 @@ from scipy.stats import rankdata
 from bochner._numerics.arrays import Array, as_array
 
 _FEWEST_DRAWS = 4
+"""Two draws in each half of a chain: the fewest that have a variance."""
 
 
 def split_rhat(chains: ArrayLike) -> float:
-    r"""Return the rank-normalised split R-hat, the greater of the bulk's and the folded one.
+    r"""Return the rank-normalised split R-hat of chains (n_chains, n_draws).
 
-    Every chain is cut in two halves of :math:`n` draws. With :math:`B` the variance between the
-    means of the halves, times :math:`n`, and :math:`W` the mean variance within them,
+    Every chain is cut into two halves of :math:`n` draws. With :math:`B` equal to :math:`n` times
+    the variance of the means of the halves, and :math:`W` the mean variance within them,
 
-    .. math:: \hat R = \sqrt{(n - 1 + B / W) / n},
+    .. math:: \hat R = \sqrt{(n - 1 + B / W) / n}.
 
-    of the normal scores of the draws (their location), and of the normal scores of their
-    distances from the median (their scale). Values above 1.01 tell that the chains disagree.
-
-    Parameters
-    ----------
-    chains : array-like of shape (n_chains, n_draws)
-
-    Returns
-    -------
-    rhat : float
-        ``nan`` if a draw is not finite, all draws are equal, or a chain has fewer than four;
-        ``inf`` if every half of a chain stands still and they differ.
-
-    Raises
-    ------
-    ValueError
-        If ``chains`` does not have two dimensions.
+    The result is the greater of this for the normal scores of the draws (location) and of their
+    distances from the median (scale). Values above 1.01 mean that the chains disagree. The result
+    is ``nan`` if a draw is not finite, all draws are equal, or a chain has fewer than four, and
+    ``inf`` if every half of a chain is constant and they differ. Raises ``ValueError`` if
+    ``chains`` does not have two dimensions.
 
     Examples
     --------
@@ -49,11 +45,6 @@ def split_rhat(chains: ArrayLike) -> float:
     1.0
     >>> round(split_rhat(chains + [[0], [0], [0], [2]]), 1)
     1.3
-
-    References
-    ----------
-    Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and
-    localization: an improved R-hat for assessing convergence of MCMC", 2021, sections 3 and 4.
     """
     halves = _halves(chains)
     if halves is None:
@@ -63,28 +54,13 @@ def split_rhat(chains: ArrayLike) -> float:
 
 
 def effective_sample_size(chains: ArrayLike) -> float:
-    r"""Return the effective sample size of the bulk.
+    r"""Return the bulk effective sample size of chains (n_chains, n_draws).
 
-    The number of independent draws that tell as much of the centre of the distribution as the
-    :math:`S` draws of the chains, :math:`S / \tau` with :math:`\tau = 1 + 2 \sum_t \rho_t`.
-    The autocorrelations :math:`\rho_t` are those of the normal scores in the halves of the
-    chains, and count disagreement between halves as correlation. Their sum ends by Geyer's
-    initial monotone sequence. It may exceed :math:`S`, up to :math:`S \log_{10} S`, when
-    successive draws lie on opposite sides.
-
-    Parameters
-    ----------
-    chains : array-like of shape (n_chains, n_draws)
-
-    Returns
-    -------
-    ess : float
-        ``nan`` if a draw is not finite, all draws are equal, or a chain has fewer than four.
-
-    Raises
-    ------
-    ValueError
-        If ``chains`` does not have two dimensions.
+    This is :math:`S / \tau` for :math:`S` draws, :math:`\tau = 1 + 2 \sum_t \rho_t`. The
+    autocorrelations :math:`\rho_t` of the normal scores in the halves of the chains count
+    disagreement between halves as correlation. Geyer's initial monotone sequence ends their sum.
+    The result may exceed :math:`S`, up to :math:`S \log_{10} S`, when successive draws are
+    negatively correlated. It is ``nan``, or an error is raised, where :func:`split_rhat` does so.
 
     Examples
     --------
@@ -94,12 +70,6 @@ def effective_sample_size(chains: ArrayLike) -> float:
     True
     >>> bool(effective_sample_size(steps.cumsum(axis=1)) < 40)
     True
-
-    References
-    ----------
-    Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-normalization, folding, and
-    localization: an improved R-hat for assessing convergence of MCMC", 2021, sections 3 and 4.
-    Geyer, "Practical Markov chain Monte Carlo", 1992, section 3.3.
     """
     halves = _halves(chains)
     if halves is None:
@@ -110,7 +80,7 @@ def effective_sample_size(chains: ArrayLike) -> float:
 
 
 def _halves(chains: ArrayLike) -> Array | None:
-    """Return the halves of the chains, without a middle draw, or ``None`` if they say nothing."""
+    """Return the halves of the chains without a middle draw, ``None`` if R-hat is undefined."""
     array = as_array(chains)
     if array.ndim != 2:
         raise ValueError(

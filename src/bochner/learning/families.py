@@ -1,4 +1,4 @@
-"""Families of kernels with a scale, and perhaps a relevance, for every input."""
+"""Families of kernels with a length scale, and optionally an inclusion, for every input."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -13,20 +13,15 @@ from bochner.kernels import Anova, Gaussian, Kernel, Matern
 Pullback = Callable[[Array], Array]
 
 _ODDS_STEP = 0.7
+"""Step of the log-odds of inclusion from one kernel of a ladder to the next: the odds double. Half
+makes richer kernels out of reach of four steps, twice quadruples the odds at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    r"""A correlation function of the squared scaled lag, and the kernel it belongs to.
+    r"""A correlation function of the squared scaled lag ``q``, and the kernel it belongs to.
 
-    Parameters
-    ----------
-    name : str
-    at : callable
-        From squared scaled lags ``q`` to the correlation :math:`v(q)` and to
-        :math:`-2 v'(q)`.
-    kernel : callable
-        From length scales to the kernel.
+    ``at`` maps ``q`` to :math:`v(q)` and :math:`-2 v'(q)`, ``kernel`` length scales to the kernel.
     """
 
     name: str
@@ -56,7 +51,7 @@ class Family(ABC):
 
     @abstractmethod
     def start(self, dim: int) -> Array:
-        """Return the parameters to begin at, which are also the mean of their prior."""
+        """Return the initial parameters, which are also the mean of their prior."""
 
     @abstractmethod
     def precision(self, dim: int) -> Array:
@@ -75,7 +70,7 @@ class Family(ABC):
         """Return the kernel at ``theta``."""
 
     def ladder(self, theta: Array) -> list[Kernel]:
-        """Return the kernel at ``theta`` and richer ones, to be tried with a finite sum."""
+        """Return the kernel at ``theta`` and richer ones, to be compared with finite features."""
         return [self.kernel(theta)]
 
 

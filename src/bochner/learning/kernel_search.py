@@ -13,27 +13,33 @@ from bochner.learning.criteria import ExactEvidence, PairCriterion
 from bochner.learning.families import FAMILIES, Family
 
 _LOG_ALPHA_START = np.log(0.1)
+"""Initial noise: a tenth of the kernel's variance, as for a target that is mostly explained."""
 _LOG_ALPHA_BOUNDS = (np.log(1e-6), np.log(1e4))
+"""Noise from that of a deterministic function in float64 to none explained at all."""
 _PARAMETER_RANGE = 6.0
+"""Greatest change of a log scale or log-odds: a factor of 400, beyond which the loss is flat."""
 _PAIR_BUDGET = 6_000_000
+"""Pairs of rows times inputs that one evaluation may take; its time grows in proportion."""
 _FEWEST_ROWS = 100
-_FIRST_ROWS, _FIRST_STEPS = 300, 12
-_FINAL_ROWS, _FINAL_STEPS, _FINALISTS = 800, 30, 3
+"""Fewest rows, however wide the table is: a budget alone would leave too few to choose from."""
+_FIRST_ROWS = 300
+"""Rows on which all families are compared; a fit costs their cube."""
+_FIRST_STEPS = 12
+"""Most L-BFGS iterations of the comparison, which ranks families and need not converge."""
+_FINAL_ROWS = 800
+"""Rows on which the finalists are fitted: by the cube, 19 times the cost of the comparison's."""
+_FINAL_STEPS = 30
+"""Most L-BFGS iterations of the finalists, which start where the comparison ended."""
+_FINALISTS = 3
+"""Candidates fitted again, as few rows may rank the best one second or third."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A fitted kernel of one family on one encoding of the inputs.
+    """A fitted kernel of one family on one encoding (by index) of the inputs.
 
-    Parameters
-    ----------
-    encoding : int
-        Index of the encoding.
-    family : Family
-    theta : ndarray
-        Parameters of the family, then log alpha.
-    loss : float
-        The criterion, penalised by the prior of the parameters.
+    ``theta`` holds the family's parameters, then log alpha; ``loss`` is the criterion, penalised by
+    the prior of the parameters.
     """
 
     encoding: int
@@ -52,14 +58,7 @@ def minimise(
 ) -> tuple[Array, float]:
     """Return the parameters (and log alpha) of least penalised loss, and that loss.
 
-    Parameters
-    ----------
-    criterion : PairCriterion
-    family : Family
-    steps : int
-        At most this many iterations of L-BFGS.
-    start : ndarray, default=None
-        Where to begin; ``None`` means at the prior's mean.
+    L-BFGS makes at most ``steps`` iterations from ``start``, by default the prior's mean.
     """
     dim = len(criterion.lags)
     mean = np.append(family.start(dim), _LOG_ALPHA_START)
@@ -95,9 +94,8 @@ def search_kernel(
 ) -> list[Candidate]:
     """Return fitted kernels for the best families and encodings, best first.
 
-    Every family is fitted to every encoding on a few hundred rows; the three best are fitted
-    again, from where they ended, on up to 800. Rows are the
-    first of one random order, fewer where an encoding is wide.
+    Every family is fitted to every encoding on a few hundred rows; the best three are fitted
+    further on up to 800. The rows are the first of one random order, fewer for a wide encoding.
 
     Parameters
     ----------
@@ -106,12 +104,12 @@ def search_kernel(
     Y : ndarray of shape (n, t)
         Standardised targets, or class indicators.
     rng : numpy.random.Generator
-        Chooses the rows.
+        Generator that chooses the rows.
     families : sequence of Family
     criterion : subclass of PairCriterion
         :class:`ExactEvidence`, or :class:`LeaveOneOut` for class indicators.
     progress : callable
-        Told what is being fitted.
+        Function called with a line about the current fit.
     """
     order = rng.permutation(len(Y))
 

@@ -36,15 +36,10 @@ Method = Callable[[Gaussian, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The prior of a mixture.
+    r"""The prior of a mixture: the law ``base`` of its components and of :math:`\alpha`.
 
-    Parameters
-    ----------
-    base : NormalInverseWishart
-        The law of each component's mean and covariance.
-    concentration : float or GammaPrior
-        Positive (:math:`\alpha`), or a law for it. About
-        :math:`\alpha \log(1 + m / \alpha)` components are expected of ``m`` frequencies.
+    ``concentration`` is :math:`\alpha`, positive, or a law for it. ``m`` frequencies have about
+    :math:`\alpha \log(1 + m / \alpha)` components.
     """
 
     base: NormalInverseWishart
@@ -58,24 +53,16 @@ class MixturePrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    r"""Which component each of ``m`` frequencies belongs to, and the ``K`` components.
+    r"""The labels (m,) of frequencies and the means (K, d) and covariances of their components.
 
-    Methods take a row for each frequency, or for each of ``rows`` (indices or a slice).
-
-    Parameters
-    ----------
-    labels : ndarray of shape (m,)
-        In ``0 .. K - 1``; every component has a frequency.
-    means : ndarray of shape (K, d)
-        Radians per unit of the inputs.
-    covariances : ndarray of shape (K, d, d)
-    concentration : float
-        Positive.
+    Labels are in ``0 .. K - 1`` and no component is empty; means are in radians per unit of the
+    inputs. Methods take one row per frequency, or per frequency of ``rows`` (indices or a slice).
 
     Raises
     ------
     ValueError
-        If shapes disagree, a label is out of range, a component is empty, or a covariance is none.
+        If shapes disagree, a label is out of range, a component is empty, or a matrix is not a
+        covariance.
 
     Examples
     --------
@@ -158,19 +145,7 @@ class Mixture:
 
 
 def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tuple[Mixture, Array]:
-    """Return a mixture and its frequencies (m, d), drawn forwards from the generative model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.learning.mixture import MixturePrior, sample_prior, step
-    >>> from bochner.learning.wishart import NormalInverseWishart
-    >>> prior = MixturePrior(NormalInverseWishart(np.zeros(2), 0.1, np.eye(2), 4.0), 1.0)
-    >>> rng = np.random.default_rng(0)
-    >>> mixture, omega = sample_prior(rng, prior, 50)
-    >>> omega.shape, step(rng, mixture, omega, prior).labels.shape
-    ((50, 2), (50,))
-    """
+    """Return a mixture and its frequencies (m, d), drawn from the generative model."""
     concentration = prior.concentration
     if isinstance(concentration, GammaPrior):
         concentration = concentration.sample(rng)
@@ -183,10 +158,10 @@ def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tup
 
 
 def init(rng: Generator, omega: Array, prior: MixturePrior) -> Mixture:
-    """Return a start for frequencies (m, d): each joins a component given those before it.
+    """Return an initial mixture for frequencies (m, d): each joins a component given those before.
 
-    The labels follow the Chinese restaurant process times the density of the frequency given
-    the component's frequencies so far. A concentration that has a prior starts at its mean.
+    The probability of a component is its count times the density of the frequency given the
+    component's frequencies so far. A concentration that has a prior starts at its mean.
     """
     concentration = prior.concentration
     if isinstance(concentration, GammaPrior):
@@ -221,8 +196,8 @@ def sample_labels(
 ) -> Labels:
     """Return labels (m,) redrawn in turn, renumbered so that no component is empty.
 
-    Oliva et al. (2016), equation (8). A frequency that starts a component gives it parameters
-    from its posterior, which the frequencies after it see.
+    Oliva et al. (2016), equation (8). A frequency that starts a component draws its parameters
+    from their posterior; later frequencies may join that component.
     """
     # Seat 0 is a new component, whose count is the concentration.
     table = np.column_stack((base.log_marginal(omega), mixture.log_table(omega))).tolist()
@@ -251,16 +226,18 @@ def _with_parameters(
 
 
 def _without(counts: list[float], seat: int) -> list[float]:
-    """Return the counts of the other frequencies, for one that sits at ``seat``."""
+    """Return the counts without one frequency of ``seat``."""
     others = counts.copy()
     others[seat] -= 1
     return others
 
 
 def _pick(counts: list[float], logs: list[float], uniform: float) -> int:
-    """Return an index with probability in proportion to its count times the exponential."""
+    """Return an index with probability in proportion to its count times exp(log)."""
     cumulative = _cumulative(counts, logs)
-    if cumulative[-1] < 1e-200:  # What dominates is an empty component.
+    # The greatest log adds its count, at least 1 unless its component is empty: then all others
+    # have underflowed, and their logs are taken relative to the greatest among them.
+    if cumulative[-1] < 1e-200:
         logs = [log if count else -inf for count, log in zip(counts, logs, strict=True)]
         cumulative = _cumulative(counts, logs)
     return bisect_right(cumulative, uniform * cumulative[-1])
@@ -272,7 +249,7 @@ def _cumulative(counts: list[float], logs: list[float]) -> list[float]:
 
 
 def _join(counts: list[float], seat: int) -> int:
-    """Count one more at a seat, or at a new one for seat 0, and return it."""
+    """Add one to the count of a seat (seat 0: of a new one), in place, and return the seat."""
     if seat == 0:
         counts.append(0)
         seat = len(counts) - 1

@@ -15,27 +15,17 @@ from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
 
 _SUBSAMPLE = 2000
+"""Most rows of the evidence, so that a grid of length scales takes seconds for any table."""
 _MOST_FREQUENCIES = 256
+"""Most frequencies of the evidence: the cost of each length scale grows with their square."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceProblem:
-    """A regression on a subsample, ready to score kernels by their evidence.
+    """A regression of ``Y`` (n, t) on a subsample ``X`` (n, d) that scores kernels by evidence.
 
     Every kernel is scored with frequencies from the same seed, so that two length scales are
-    compared on the same draw.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-    Y : ndarray of shape (n, t)
-    weight : ndarray of shape (n,) or None
-    n_frequencies : int
-    scheme : Scheme or str
-    seed : int
-    alpha : float or None
-        ``None`` maximises the evidence over alpha for every kernel.
-    fit_intercept : bool
+    compared on the same draw. ``alpha=None`` maximises the evidence over alpha for every kernel.
     """
 
     X: Any

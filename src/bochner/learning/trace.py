@@ -1,4 +1,4 @@
-"""What a sampler did, iteration by iteration."""
+"""Records of a sampler's iterations."""
 
 import inspect
 from collections.abc import Mapping
@@ -16,24 +16,18 @@ from bochner.registry import register
 
 _NO_ARVIZ = (
     "to_arviz needs ArviZ, which is not installed; run pip install 'bochner[arviz]', or use "
-    "summary() and records, which need nothing."
+    "summary() and records, which work without it."
 )
 _STATISTICS = ("acceptance", "log_posterior", "seconds", "step_size")
 _ARVIZ_NAMES = {"log_posterior": "lp"}
 
 
 class Summary(NamedTuple):
-    """The kept draws of one quantity, all chains together.
+    """Summary of the kept draws of one quantity over all chains.
 
-    Parameters
-    ----------
-    mean : float
-    sd : float
-        Standard deviation, with one degree of freedom for the mean.
-    rhat : float
-        See :func:`~bochner.learning.convergence.split_rhat`.
-    ess : float
-        See :func:`~bochner.learning.convergence.effective_sample_size`.
+    ``sd`` is the standard deviation (n - 1), ``rhat`` and ``ess`` come from
+    :func:`~bochner.learning.convergence.split_rhat` and
+    :func:`~bochner.learning.convergence.effective_sample_size`.
     """
 
     mean: float
@@ -45,7 +39,7 @@ class Summary(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """Records of a sampler, one number per chain and iteration each.
+    """Records of a sampler: one number per quantity, chain and iteration.
 
     Parameters
     ----------
@@ -55,7 +49,7 @@ class Trace:
         ``n_components_used``, ``step_size``, ``precision`` (of the weights, relative to the
         noise), ``noise_variance`` and ``seconds``; others are kept as they are.
     n_burn_in : int
-        How many iterations, the first ones, are no draws of the posterior.
+        Number of burn-in iterations, the first ones of each chain.
 
     Raises
     ------
@@ -109,14 +103,7 @@ class Trace:
     def kept(self, name: str) -> Array:
         """Return a record after burn-in, a read-only view of shape (n_chains, n_kept).
 
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        KeyError
-            If there is no such record.
+        Raises ``KeyError`` if there is no such record.
         """
         if name not in self.records:
             raise KeyError(f"There is no record {name!r}; there are {', '.join(self.records)}.")
@@ -125,15 +112,15 @@ class Trace:
     def summary(self) -> dict[str, Summary]:
         """Return mean, standard deviation, R-hat and effective sample size of each record.
 
-        Burn-in is left out. What too few draws do not tell is ``nan``.
+        Burn-in is left out. Entries that need more draws than there are are ``nan``.
         """
         return {name: _summary(self.kept(name)) for name in self.records}
 
     def to_arviz(self) -> Any:
-        """Return the trace as ArviZ holds it, burn-in in groups of its own.
+        """Return the trace as an ArviZ data set, with burn-in in groups of its own.
 
-        What describes the sampler (acceptance, step size, seconds, and the log posterior under
-        ArviZ's name ``lp``) is in ``sample_stats``, the rest in ``posterior``.
+        Acceptance, step size, seconds and the log posterior (under ArviZ's name ``lp``) are in
+        ``sample_stats``, the other records in ``posterior``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-r"""The conjugate laws of a mixture: of its components, and of its concentration.
+r"""The conjugate laws of a mixture's components and of its concentration.
 
 A component's mean and covariance have the normal inverse Wishart law,
 
@@ -29,6 +29,7 @@ from scipy.linalg import blas
 from scipy.special import gammaln
 
 from bochner._numerics.arrays import Array, as_positive_scalar, frozen_array
+from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.linalg import jittered_cholesky
 
 
@@ -39,9 +40,9 @@ class NormalInverseWishart:
     Parameters
     ----------
     mean : ndarray of shape (d,)
-        The expected mean, in radians per unit of the inputs.
+        Expected mean, in radians per unit of the inputs.
     strength : float
-        Positive: how many frequencies the prior mean is worth (:math:`\kappa`).
+        Number of frequencies that the prior mean counts as (:math:`\kappa`), positive.
     scale : ndarray of shape (d, d)
         Symmetric and positive definite (:math:`\Psi`), in squared radians per squared unit.
     dof : float
@@ -87,30 +88,15 @@ class NormalInverseWishart:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates ``d``."""
+        """Number of coordinates, ``d``."""
         return len(self.mean)
 
     def log_marginal(self, omega: Array) -> Array:
-        r"""Return the log density of single frequencies, their component integrated out.
+        r"""Return the log density (m,) of frequencies (m, d), each alone in its component.
 
-        It is the multivariate t of :math:`\nu - d + 1` degrees of freedom with location ``mean``
-        and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
-
-        Parameters
-        ----------
-        omega : ndarray of shape (m, d)
-
-        Returns
-        -------
-        log_density : ndarray of shape (m,)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bochner.learning.wishart import NormalInverseWishart
-        >>> cauchy = NormalInverseWishart(np.zeros(1), 1.0, np.array([[0.5]]), 1.0)
-        >>> np.exp(cauchy.log_marginal(np.array([[0.0], [1.0]]))) * np.pi
-        array([1. , 0.5])
+        With the component integrated out, it is the multivariate t of :math:`\nu - d + 1` degrees
+        of freedom, location ``mean`` and scale
+        :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
         """
         dim, last = self.dim, self.dof + 1.0
         spread = (self.strength + 1.0) / self.strength
@@ -127,22 +113,13 @@ class NormalInverseWishart:
         return log_density
 
     def posterior(self, omega: Array) -> "NormalInverseWishart":
-        r"""Return the law given frequencies of the component.
+        r"""Return the law given the component's frequencies (n, d), of mean :math:`\bar\omega`.
 
-        With ``n`` frequencies of mean :math:`\bar\omega`, the strength and the degrees of freedom
-        grow by ``n``, the mean is :math:`(\kappa m + n \bar\omega) / (\kappa + n)`, and the scale
+        The strength and the degrees of freedom grow by ``n``, the mean is
+        :math:`(\kappa m + n \bar\omega) / (\kappa + n)`, and the scale
 
         .. math:: \Psi + \sum_j (\omega_j - \bar\omega)(\omega_j - \bar\omega)^\top
                   + \frac{\kappa n}{\kappa + n} (\bar\omega - m)(\bar\omega - m)^\top.
-
-        Parameters
-        ----------
-        omega : ndarray of shape (n, d)
-            May have no rows: then the law is unchanged.
-
-        Returns
-        -------
-        posterior : NormalInverseWishart
         """
         n = len(omega)
         if n == 0:
@@ -160,29 +137,11 @@ class NormalInverseWishart:
         )
 
     def sample(self, rng: Generator) -> tuple[Array, Array]:
-        r"""Return one draw of the mean and the covariance.
+        r"""Return one draw of the mean (d,) and the covariance (d, d).
 
         With :math:`\Psi = C C^\top` the covariance is :math:`(C R^{-1})(C R^{-1})^\top` for a
         random lower triangular :math:`R` with :math:`R^\top R \sim W(I, \nu)`: Bartlett's
-        decomposition with the coordinates in reverse.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        mean : ndarray of shape (d,)
-        covariance : ndarray of shape (d, d)
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from bochner.learning.wishart import NormalInverseWishart
-        >>> prior = NormalInverseWishart(np.zeros(2), 1.0, np.eye(2), 4.0)
-        >>> mean, covariance = prior.sample(np.random.default_rng(0))
-        >>> mean.shape, bool((np.linalg.eigvalsh(covariance) > 0).all())
-        ((2,), True)
+        decomposition with the coordinates in reverse order.
         """
         dim = self.dim
         root: Array = np.tril(rng.standard_normal((dim, dim)), -1)
@@ -265,7 +224,7 @@ def covariance_factor(name: str, covariance: Array) -> Array:
         If the matrix is not symmetric, or not positive definite up to a jitter of 1e-6.
     """
     gap = float(np.max(np.abs(covariance - covariance.T)))
-    if gap > 1e-8 * float(np.max(np.abs(covariance))):
+    if gap > FUNCTION_ROUNDING * float(np.max(np.abs(covariance))):
         raise ValueError(f"{name} must be symmetric, got entries that differ by {gap:.3g}.")
     try:
         factor = jittered_cholesky(covariance)
@@ -279,6 +238,6 @@ def covariance_factor(name: str, covariance: Array) -> Array:
 
 
 def _solve(lower: Array, columns: Array, transposed: bool = False) -> Array:
-    # LAPACK's own solver wakes every thread for the smallest system; this one weighs the size.
+    # LAPACK's trtrs starts all threads even for the smallest system; BLAS decides by size.
     solution: Array = blas.dtrsm(1.0, lower, columns, lower=1, trans_a=int(transposed))
     return solution
