@@ -14,14 +14,15 @@ from benchmarks.rows import loaded
 from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.frequencies.waves import Layout, wave_features
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.gradient import frequency_gradient
+from bochner.learning.inference.likelihood import GaussianLikelihood
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.start import sparse_start
+from bochner.learning.inference.start import SparseStructure
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.base import Moves, StepSizes, round_of_moves
 from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
 SWEEP, GRADIENT = "sweep", "gradient"
@@ -102,11 +103,13 @@ def _warmed(name: str, n_rows: int, n_frequencies: int, folder: Path | None) -> 
     X = Scaling.of(dataset.X).apply(dataset.X)[chosen]
     y = np.asarray(dataset.y, dtype=np.float64)[chosen]
     rows = TrainingData.of(X, (y - y.mean()) / y.std(), np.ones((len(y), 1)))
-    omega, prior = sparse_start(rng, frequency_scales(X, rng), n_frequencies, X, rows.target)
-    evidence = evidence_of(rows, omega, _PRECISION, _NOISE)
+    scale = frequency_scales(X, rng)
+    omega, prior = SparseStructure().start(rng, scale, n_frequencies, X, rows.target)
+    chain = CollapsedChain(rows, GaussianLikelihood(_NOISE))
+    state = chain.init(rng, omega, prior, _PRECISION)
     for _ in range(_WARM_ROUNDS):
-        evidence, prior, _ = round_of_moves(rng, evidence, prior, rows, Moves(), StepSizes())
-    return _Place(rows, evidence.omega.copy(), prior)
+        chain.step(rng, state)
+    return _Place(rows, state.omega.copy(), state.prior)
 
 
 Work = dict[str, tuple[Callable[[], None], float]]

@@ -13,19 +13,11 @@ from numpy.testing import assert_array_equal
 
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
 from bochner.learning.inference import driver
-from bochner.learning.inference.chain import RegressionChain
-from bochner.learning.inference.varying_noise import VaryingNoiseChain
-from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.published.least_squares_labels import LeastSquaresChain
 
-CHAINS = (
-    RegressionChain,
-    LogisticChain,
-    JointPairChain,
-    VaryingNoiseChain,
-    LeastSquaresChain,
-)
+CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {"n_frequencies": 8, "n_burn_in": 14, "n_samples": 30, "thin": 1, "random_state": 3}
 X = np.random.default_rng(0).normal(size=(60, 3))
 NEW = np.random.default_rng(1).normal(size=(9, 3))

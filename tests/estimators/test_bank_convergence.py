@@ -11,18 +11,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bochner import BaNKRegressor
 from bochner.learning.convergence import effective_sample_size, split_rhat
-from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.learned_kernel import Convergence
 
 
 def test_chains_that_stand_still_apart_are_told_of(monkeypatch):
     monkeypatch.setattr(
-        RegressionChain,
+        CollapsedChain,
         "step",
-        lambda self, rng, state, *, adapting: (
-            state,
-            {"acceptance_precision": 0.0, "log_evidence": state.evidence.log_evidence()},
-        ),
+        lambda self, rng, state, *, adapting: {
+            "acceptance_precision": 0.0,
+            "log_evidence": state.evidence.log_evidence(),
+        },
     )
     with pytest.warns(ConvergenceWarning, match=r"R-hat of the predictions is inf .*Increase"):
         model = regressor(structure="sparse", n_chains=2, n_samples=20).fit(X, Y)

@@ -10,11 +10,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import PairwiseKernel
 
 from bochner import BaNKClassifier, BaNKRegressor
-from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.chain import CollapsedChain
+from bochner.learning.inference.likelihood import GaussianLikelihood
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.base import Moves
-from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.moves.labels import part_log_likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
@@ -269,7 +269,8 @@ def test_weights_of_rows_are_precisions_in_the_evidence_of_a_regression():
         np.repeat(inputs, repeated, axis=0), np.repeat(y, repeated), np.ones((repeated.sum(), 1))
     )
     states = [
-        RegressionChain(r, noise, Moves()).init(rng, omega, None, 0.3) for r in (rows, others)
+        CollapsedChain(r, GaussianLikelihood(noise)).init(rng, omega, None, 0.3)
+        for r in (rows, others)
     ]
     first, second = (state.evidence for state in states)
     assert_allclose(first.log_evidence(), second.log_evidence(), rtol=1e-12)
@@ -281,9 +282,9 @@ def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification()
     rng = np.random.default_rng(6)
     activation, y = rng.normal(size=9), rng.choice([-1.0, 1.0], size=9)
     count = rng.integers(1, 4, size=9).astype(float)
-    chain = LogisticChain(TrainingData.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count), None)
+    rows = TrainingData.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count)
     expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
-    assert_allclose(chain._log_likelihood(activation), expected, rtol=1e-12)
+    assert_allclose(part_log_likelihood(rows, activation), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

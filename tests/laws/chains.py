@@ -9,7 +9,7 @@ standard errors of means over the chains need no model of their memory.
 The generative model here shares no code with the samplers, but for the laws of hyperparameters.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -18,24 +18,30 @@ from scipy import stats
 from scipy.special import expit
 
 from bochner.learning.inference.basis import PLAIN, Grid, Matched
-from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.likelihood import GaussianLikelihood
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.state import StepSizes
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import TwoSpectraPrior
 from bochner.learning.mixture import MixturePrior, sample_prior
-from bochner.learning.moves.base import Moves, StepSizes
-from bochner.learning.moves.hamiltonian import HamiltonianSettings
-from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.moves import (
+    Hamiltonian,
+    Move,
+    PrecisionWalk,
+    PriorParameters,
+    ReplacementSweep,
+)
+from bochner.learning.moves.labels import LogisticLabels
 from bochner.learning.moves.precision import LogNormalPrecision
 from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)
-HAMILTONIAN = HamiltonianSettings(n_steps=3)
-SIZES = StepSizes(precision=1.2, hamiltonian=0.5)
+HAMILTONIAN = Hamiltonian(n_steps=3)
 N_SAMPLES, N_FREQUENCIES = 9, 3
 INPUTS = 1.5 * np.random.default_rng(7).normal(size=(N_SAMPLES, 2))
 Generator = np.random.Generator
@@ -205,7 +211,7 @@ class Regression:
         return self.chain(model, y).init(rng, omega, prior, precision)
 
     def chain(self, model, y):
-        return RegressionChain(model.rows(y), NOISE, model.moves)
+        return CollapsedChain(model.rows(y), GaussianLikelihood(NOISE), model.moves)
 
     def redraw(self, rng, model, y, state, round_number):
         """Draw new data, by turns given the old through the weights, and given nothing."""
@@ -257,10 +263,10 @@ class PolyaGamma:
     def start(self, rng, model, y, omega, prior, precision, beta):
         chain = self.chain(model, y)
         weight = polya_gamma(rng, model.features(omega) @ beta)
-        return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), weight=weight))
+        return rebuilt(chain, chain.init(rng, omega, prior, precision), latent={"weight": weight})
 
     def chain(self, model, y):
-        return LogisticChain(model.rows(y), model.moves)
+        return CollapsedChain(model.rows(y), LogisticLabels(), model.moves)
 
     def redraw(self, rng, model, y, state, round_number):
         """Draw the data given the weights, which ask nothing of the weights of the rows."""
@@ -270,7 +276,7 @@ class PolyaGamma:
     def complete(self, rng, model, y, state):
         omega, precision = state.evidence.omega, state.evidence.precision
         Z = model.features(omega)
-        A = (Z.T * state.weight) @ Z + precision * np.eye(Z.shape[1])
+        A = (Z.T * state.latent) @ Z + precision * np.eye(Z.shape[1])
         return gaussian(rng, np.linalg.solve(A, Z.T @ y), A), omega, precision
 
     def fit(self, Z, y, precision, beta):
@@ -287,13 +293,18 @@ class JointPairs(PolyaGamma):
 
     def start(self, rng, model, y, omega, prior, precision, beta):
         chain = self.chain(model, y)
-        return chain.rebuilt(replace(chain.init(rng, omega, prior, precision), beta=beta.copy()))
+        return rebuilt(chain, chain.init(rng, omega, prior, precision), beta=beta.copy())
 
     def chain(self, model, y):
-        return JointPairChain(model.rows(y), model.moves)
+        return JointPairChain(model.rows(y), PRECISION)
 
     def complete(self, rng, model, y, state):
         return state.beta.copy(), state.omega, state.precision
+
+
+def rebuilt(chain, state, **changes):
+    """The state computed afresh, with some of what it is saved as changed."""
+    return chain.restored(chain.saved(state) | changes, state.prior)
 
 
 def gaussian(rng, mean, precision):
@@ -318,7 +329,7 @@ class Sampler:
     name: str
     frequencies: Any
     likelihood: Any
-    moves: Moves
+    moves: tuple[Move, ...]
 
     def __str__(self) -> str:
         return self.name
@@ -366,11 +377,11 @@ class Sampler:
         values = [list(self.functions(prior, omega, precision, y, beta).values())]
         likelihood = self.likelihood
         state = likelihood.start(rng, self, y, omega, prior, precision, beta)
-        state = replace(state, sizes=SIZES)
+        state.steps = sizes()
         for number in range(n_rounds):
-            state, _ = likelihood.chain(self, y).step(rng, state)
+            likelihood.chain(self, y).step(rng, state)
             y, beta, omega, precision = likelihood.redraw(rng, self, y, state, number)
-            state = likelihood.chain(self, y).rebuilt(state)
+            state = rebuilt(likelihood.chain(self, y), state)
             values.append(list(self.functions(state.prior, omega, precision, y, beta).values()))
         return np.array(values)
 
@@ -378,7 +389,7 @@ class Sampler:
 @lru_cache(maxsize=32)
 def forward(frequencies, likelihood, n_draws: int):
     """Return names, means and squared errors of the functions over independent draws."""
-    model = Sampler("", frequencies, likelihood, Moves())
+    model = Sampler("", frequencies, likelihood, ())
     rng = np.random.default_rng(0)
     draws = [model.functions(*model.draw(rng)) for _ in range(n_draws)]
     table = np.array([list(values.values()) for values in draws])
@@ -417,32 +428,38 @@ def check_joint(
     assert not far, f"{sampler}: beyond {bound:.1f} standard errors: {far}"
 
 
-def moves(block_size: int = 2, **changes: Any) -> Moves:
-    return Moves(precision_prior=PRECISION, block_size=block_size, **changes)
+def sizes() -> StepSizes:
+    return StepSizes({"precision": 1.2, "hmc": 0.5})
 
 
-ALL_AT_ONCE = moves(replacements=False, hamiltonian=HAMILTONIAN)
-BOTH = moves(hamiltonian=HAMILTONIAN)
-WIDE = moves(block_size=4)  # of waves: two units
+def moves(*first: Move) -> tuple[Move, ...]:
+    return (*first, PrecisionWalk(PRECISION), PriorParameters())
+
+
+SWEEP = ReplacementSweep(block_size=2)
+ONE_BY_ONE = moves(SWEEP)
+ALL_AT_ONCE = moves(HAMILTONIAN)
+BOTH = moves(SWEEP, HAMILTONIAN)
+WIDE = moves(ReplacementSweep(block_size=4))  # waves of two units
 MH = Dense(correlations=(0.0,), jumps=0.0)
 
 SAMPLERS: dict[str, Sampler] = {
     sampler.name: sampler
     for sampler in (
-        Sampler("regression-dense-mh", MH, Regression(), moves()),
-        Sampler("regression-dense-pcn", Dense(), Regression(), moves()),
+        Sampler("regression-dense-mh", MH, Regression(), ONE_BY_ONE),
+        Sampler("regression-dense-pcn", Dense(), Regression(), ONE_BY_ONE),
         Sampler("regression-dense-hmc", Dense(), Regression(), ALL_AT_ONCE),
-        Sampler("regression-sparse", Sparse(), Regression(), moves()),
+        Sampler("regression-sparse", Sparse(), Regression(), ONE_BY_ONE),
         Sampler("regression-sparse-hmc", Sparse(), Regression(), BOTH),
-        Sampler("polya-gamma-dense-pcn", Dense(), PolyaGamma(), moves()),
-        Sampler("polya-gamma-sparse", Sparse(), PolyaGamma(), moves()),
-        Sampler("joint-pairs-dense-mh", MH, JointPairs(), moves()),
-        Sampler("joint-pairs-sparse", Sparse(), JointPairs(), moves()),
-        Sampler("matched-sparse", Amplitudes(Sparse(), Sparse()), Regression(), moves()),
-        Sampler("matched-dense", Amplitudes(Dense(), Dense()), Regression(), moves()),
+        Sampler("polya-gamma-dense-pcn", Dense(), PolyaGamma(), ONE_BY_ONE),
+        Sampler("polya-gamma-sparse", Sparse(), PolyaGamma(), ONE_BY_ONE),
+        Sampler("joint-pairs-dense-mh", MH, JointPairs(), ONE_BY_ONE),
+        Sampler("joint-pairs-sparse", Sparse(), JointPairs(), ONE_BY_ONE),
+        Sampler("matched-sparse", Amplitudes(Sparse(), Sparse()), Regression(), ONE_BY_ONE),
+        Sampler("matched-dense", Amplitudes(Dense(), Dense()), Regression(), ONE_BY_ONE),
         Sampler("matched-sparse-hmc", Amplitudes(Sparse(), Sparse()), Regression(), BOTH),
         Sampler("grid-dense", Amplitudes(Dense(), Dense(), 2), Regression(), WIDE),
         Sampler("grid-sparse", Amplitudes(Sparse(), Sparse(), 2), Regression(), WIDE),
-        Sampler("polya-gamma-matched", Amplitudes(Dense(), Sparse()), PolyaGamma(), moves()),
+        Sampler("polya-gamma-matched", Amplitudes(Dense(), Sparse()), PolyaGamma(), ONE_BY_ONE),
     )
 }

@@ -4,15 +4,13 @@ As in :mod:`laws.chains`; generative models share no code with the moves, but fo
 hyperparameters.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from laws import chains
 from scipy import stats
 
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.varying_noise import VaryingNoiseChain
-from bochner.learning.moves.noise_field import NoiseField
+from bochner.learning.moves.noise_field import NoiseField, VaryingNoise
 
 N_WAVES = 3
 WEIGHT = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0])
@@ -130,19 +128,20 @@ def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
 
     def chain(y, field):
         rows = TrainingData.of(X, y, basis=frequencies.basis)
-        return VaryingNoiseChain(rows, chains.NOISE, chains.moves(), lambda rng: field)
+        return CollapsedChain(rows, VaryingNoise(chains.NOISE, field.prior), chains.ONE_BY_ONE)
 
     def successive(rng, n_rounds):
         prior, omega, precision, y, field = start(rng)
         yield list(values(prior, omega, precision, y, field).values())
         state = chain(y, field).init(rng, omega, prior, precision)
-        state = replace(state, sizes=chains.SIZES)
+        state = chains.rebuilt(chain(y, field), state, latent=field.state())
+        state.steps = chains.sizes()
         for number in range(n_rounds):
-            state, _ = chain(y, field).step(rng, state)
-            omega, precision, field = state.evidence.omega, state.evidence.precision, state.field
+            chain(y, field).step(rng, state)
+            omega, precision, field = state.omega, state.evidence.precision, state.latent
             given = (omega, precision, field)
             y = data(rng, *given) if number % 2 else again(rng, y, *given)
-            state = chain(y, field).rebuilt(state)
+            state = chains.rebuilt(chain(y, field), state)
             yield list(values(state.prior, omega, precision, y, field).values())
 
     return check_joint(

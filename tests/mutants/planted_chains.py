@@ -10,7 +10,6 @@ from mutants.planted import Mutant
 
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.sparse import SparsePrior
-from bochner.learning.moves import base as moves
 from bochner.learning.moves import hamiltonian, replacement
 from bochner.learning.moves import labels as polya_gamma
 from bochner.learning.moves.precision import LogNormalPrecision
@@ -42,14 +41,14 @@ def prior_counted_twice(patch):
 
 def change_replacements(patch, target, name, change):
     """Change a method, but in replacements of frequencies only."""
-    replace_frequencies = moves.replace_frequencies
+    replace_frequencies = replacement.replace_frequencies
 
     def careless(*args):
         with patch.context() as inner:
             inner.setattr(target, name, change)
             return replace_frequencies(*args)
 
-    patch.setattr(moves, "replace_frequencies", careless)
+    patch.setattr(replacement, "replace_frequencies", careless)
 
 
 def evidence_ratio_inverted(patch):

@@ -277,11 +277,10 @@ def prior_counted_twice(patch):
 def one_half_kick_too_many(patch):
     """A whole step of momentum to begin every step: no longer the leapfrog."""
     edit(
-        hamiltonian,
-        "hamiltonian_step",
-        "        momentum = momentum + 0.5 * step_size * force\n        position",
-        "        momentum = momentum + step_size * force\n        position",
-        test_hamiltonian,
+        hamiltonian.Hamiltonian,
+        "__call__",
+        "        momentum = momentum + 0.5 * step * force\n            position",
+        "        momentum = momentum + step * force\n            position",
     )(patch)
 
 

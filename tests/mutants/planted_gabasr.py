@@ -17,7 +17,7 @@ from learning.inference import (
 from mutants.planted import Mutant
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner.learning.inference import components, two_spectra, varying_noise, waves
+from bochner.learning.inference import components, likelihood, two_spectra, waves
 from bochner.learning.inference import learned_kernel as learned
 from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
@@ -172,14 +172,12 @@ def phases_too_wide(patch):
 
 
 def noise_degrees_of_precisions(patch):
-    right = varying_noise.evidence_of
-    patch.setattr(
-        varying_noise, "evidence_of", lambda *args, degrees, **named: right(*args, **named)
-    )
+    right = likelihood.evidence_of
+    patch.setattr(likelihood, "evidence_of", lambda *args, degrees, **named: right(*args, **named))
 
 
 def level_of_the_field_left_out(patch):
-    patch.setattr(varying_noise, "part_level", lambda part, field: (0.0,))
+    patch.setattr(noise_field, "part_level", lambda part, field: (0.0,))
 
 
 def determinant_of_the_noise_inverted(patch):

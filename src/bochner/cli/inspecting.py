@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner.cli.learned import bank_facts, learned_facts, relevance_table
 from bochner.cli.output import facts_table
-from bochner.estimators._bank import BaNK
+from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.estimators.table_base import TableModel

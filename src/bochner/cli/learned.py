@@ -9,7 +9,7 @@ from rich.table import Table
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank import BaNK
+from bochner.estimators.bank import BaNK
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.learning.periods import Period, dominant_periods, wave_energy
 from bochner.tables.units import EncodedColumns

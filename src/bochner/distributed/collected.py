@@ -18,7 +18,7 @@ from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
 from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.settings import Data
+from bochner.learning.inference.training_data import ScaledData
 
 SAMPLE_ROWS = 100_000
 """Number of rows copied to the client for what is not a sum over rows, such as median distances and
@@ -100,15 +100,15 @@ class Collected:
         return type(self.meta)(self.sample.X, columns=self.meta.columns)
 
     def learnable(
-        self, columns: Sequence[Data], problems: Any, scaling: Scaling, trend: Trend
-    ) -> list[Data]:
+        self, columns: Sequence[ScaledData], problems: Any, scaling: Scaling, trend: Trend
+    ) -> list[ScaledData]:
         """Return the data of every problem, for chains that end with passes over all rows.
 
         ``columns`` holds the distinct rows of the sample with the targets of each problem, and
         ``problems`` what these targets were made of.
         """
         dtype = columns[0].X.dtype
-        preparation = partial(_prepared, scaling, trend, dtype, problems.targets, problems.unit)
+        preparation = partial(_prepared, scaling, trend, dtype, problems.task, problems.unit)
         prepared = kept(mapped(preparation, self.parts))
         return [
             replace(data, elsewhere=self._rows(prepared, data, column, problems))
@@ -116,7 +116,7 @@ class Collected:
         ]
 
     def _rows(
-        self, prepared: tuple[Delayed, ...], data: Data, column: int, problems: Any
+        self, prepared: tuple[Delayed, ...], data: ScaledData, column: int, problems: Any
     ) -> ChunkedRows:
         rows = partial(problem_rows, column, data.target_factor, data.basis)
         parts = tuple(mapped(rows, prepared))
@@ -124,7 +124,7 @@ class Collected:
             size = Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype, data.basis)
             return ChunkedRows(parts, size)
         here, sample = data.rows(), self.sample
-        given = (sample.X, problems.targets.codes(sample.y), sample.weight)
+        given = (sample.X, problems.task.codes(sample.y), sample.weight)
         order = LocalOrder.of(here, (problems.X, problems.codes), given, self.lengths)
         return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype, here.basis), order)
 

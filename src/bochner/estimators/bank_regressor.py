@@ -1,25 +1,14 @@
 """Regression with a kernel learned from the data."""
 
-from typing import Any, ClassVar
-
-import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
-
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import FLOAT64_EPS
-from bochner.estimators._bank import BaNK, positive_rows
-from bochner.estimators._bank_problems import Problems, Standardised
-from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
-from bochner.estimators.validation import checked_weight
-from bochner.learning.inference.preparation import distinct_rows
+from bochner.estimators.bank import BaNKRegression
+from bochner.estimators.bank_parameters import documented
 from bochner.registry import register
 
 
 @register
-class BaNKRegressor(RegressorMixin, BaNK):
-    r"""Regression with a kernel that is learned, and honest uncertainty.
+@documented
+class BaNKRegressor(BaNKRegression):
+    r"""Regression with a learned kernel (BaNK).
 
     The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
     sampled together with its parameters and the ratio of noise to signal, all weights integrated
@@ -28,54 +17,28 @@ class BaNKRegressor(RegressorMixin, BaNK):
     .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
               \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
 
-    Predictions average the posterior. Inputs and target are standardised inside.
+    Predictions average over posterior draws. Inputs and target are standardised internally.
 
     Parameters
     ----------
     n_frequencies : int, default=200
-        ``m``; each makes a cosine and a sine.
-    structure : {"auto", "sparse", "dense"}, default="auto"
-        ``"dense"``: every frequency acts on all inputs; their law is a Dirichlet-process
-        mixture of Gaussians. ``"sparse"``: a frequency acts on few of them, whose number and
-        choice are learned. ``"auto"`` compares the evidence of short runs; a single input
-        is dense.
-    sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
-        Of frequencies: one after the other by local moves (``"pcn"``, and ``"auto"``), all at
-        once along gradients, or by the independence proposals of the paper, which mix slowly.
-    n_burn_in, n_samples : int, default=100
-        Iterations to forget and to keep.
-    thin : int or "auto", default="auto"
-        Sweeps over all frequencies an iteration; up to four where they cost little.
-    n_chains : int, default=1
-        Independent chains; predictions average all of them.
-    n_jobs : int or None, default=None
-        Processes for the chains.
-    trend : {0, 1, 2}, default=0
-        Degree of a polynomial with a flat prior: a constant, straight lines, squares.
-    time_limit : float or None, default=None
-        Seconds after which sampling stops early.
-    dtype : {None, "float32", "float64"}, default=None
-        Of the features; ``None`` means float64. Sums over rows are always float64.
-    verbose : bool, default=False
-        Whether to print a line an iteration.
-    random_state : int, RandomState instance or None, default=None
+        Number of frequencies, ``m``; each makes a cosine and a sine.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
+        after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
+        independence proposals of the paper, which mix slowly. A sequence of moves is a round of
+        one's own, see :class:`bochner.learning.moves.Move`.
+    <iterations>
+    <chains>
 
     Attributes
     ----------
     kernel_ : SpectralMixture
         Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
-    learned_ : list of Learned
-        One, with the draws, their trace and the structure in use.
-    trace_ : Trace
-        Log evidence, acceptance, components and step sizes by iteration.
-    relevance_ : Relevance
-        ``inclusion`` and ``importance`` of every input.
-    interactions_ : ndarray of shape (d, d)
-        Shares of the mean squares of the function's second derivatives: how much the slope along
-        an input depends on another one or, on the diagonal, on the input itself.
-    convergence_ : list of Convergence
-        R-hat and effective sample sizes.
+    <learned>
     target_mean_, target_scale_ : float
+        Mean and standard deviation of the training targets.
 
     References
     ----------
@@ -95,98 +58,3 @@ class BaNKRegressor(RegressorMixin, BaNK):
     >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
     (True, True)
     """
-
-    _is_binary: ClassVar[bool] = False
-    target_mean_: float
-    target_scale_: float
-
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        X, y, weight = distinct_rows(
-            *positive_rows(X, y.astype(np.float64), checked_weight(sample_weight, X))
-        )
-        unit = 1.0 if weight is None else min(1.0, float(weight.mean()))
-        weight = None if weight is None else weight / unit
-        self.target_mean_ = float(np.average(y, weights=weight))
-        centred = y - self.target_mean_
-        scale = float(np.sqrt(np.average(centred**2, weights=weight)))
-        # What rounding leaves of a constant is no signal.
-        is_constant = scale <= 4.0 * FLOAT64_EPS * abs(self.target_mean_)
-        self.target_scale_ = 1.0 if is_constant else scale
-        targets = Standardised(self.target_mean_, 0.0 if is_constant else scale)
-        return Problems(X, y, weight, targets, unit)
-
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return posterior means and, if asked for, standard deviations.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Of a Dask collection, predictions are a Dask array, without standard deviations.
-        return_std : bool, default=False
-            The standard deviation of a new observation, noise included.
-
-        Returns
-        -------
-        mean : ndarray of shape (n,)
-        std : ndarray of shape (n,)
-            Only if ``return_std``.
-        """
-        if is_dask(X):
-            check_is_fitted(self, "learned_")
-            refuse_std(return_std)
-            return lazily(self, "predict", X, (), np.float64)
-        inputs, fixed = self._rows(X)
-        draws = self.learned_[0].draws
-        mean = np.empty(inputs.shape[1])
-        variance = np.empty(inputs.shape[1])
-        for part, values in draws.activations(inputs, fixed):
-            mean[part] = values.mean(axis=0)
-            variance[part] = values.var(axis=0)
-        mean = self.target_mean_ + self.target_scale_ * mean
-        if not return_std:
-            return mean
-        level = draws.noise_variance[draws.whitened, None]
-        for part, spreads in draws.spreads(inputs, fixed):
-            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
-            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
-        return mean, self.target_scale_ * np.sqrt(variance)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
-    ) -> Array:
-        """Return draws from the posterior predictive, jointly at all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-        noise : bool, default=True
-            Whether to draw observations, or the function without its noise.
-
-        Returns
-        -------
-        samples : ndarray of shape (n, n_samples)
-        """
-        inputs, fixed = self._rows(X)
-        draws = self.learned_[0].draws
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
-        samples = np.empty((inputs.shape[1], n_samples))
-        for column in range(n_samples):
-            mean, index, place = draws.pick(rng)
-            deviation = float(np.sqrt(draws.noise_variance[index]))
-            fresh = rng.normal(size=draws.coef.shape[1])
-            change = deviation * (draws.whitener[place] @ fresh)
-            samples[:, column] = change @ draws.features(index, inputs, fixed)
-            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
-            if noise:
-                noise_deviation = np.sqrt(draws.noise(index, inputs))
-                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
-        return self.target_mean_ + self.target_scale_ * samples
-
-    @property
-    def noise_variance_(self) -> float:
-        """Posterior mean of the noise's variance, in squared units of the target."""
-        return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2

@@ -1,25 +1,26 @@
 """Classification with a locally stationary kernel learned from the data."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._bank_settings import check_name
-from bochner.estimators._gabasr import locally_stationary
-from bochner.estimators.bank_classifier import BaNKClassifier
-from bochner.learning.inference.models import Model
-from bochner.learning.inference.settings import Settings
+from bochner.estimators.bank import BaNKClassification
+from bochner.estimators.bank_parameters import Choice, check_name, documented
+from bochner.estimators.gabasr import GaBaSR
+from bochner.learning.inference.plan import Sampler
+from bochner.learning.inference.start import Structure
+from bochner.learning.moves import Move
 from bochner.registry import register
 
-_ENVELOPES = ("learned", "constant")
 _LIKELIHOODS = ("logistic", "paper")
 
 
 @register
-class GaBaSRClassifier(BaNKClassifier):
-    r"""Classification with a locally stationary kernel that is learned.
+@documented
+class GaBaSRClassifier(GaBaSR, BaNKClassification):
+    r"""Classification with a learned, locally stationary kernel (GaBaSR).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
 
@@ -28,27 +29,28 @@ class GaBaSRClassifier(BaNKClassifier):
 
     Parameters
     ----------
-    n_frequencies, structure, n_burn_in, n_samples, thin, n_chains, n_jobs, trend, dtype, verbose
-        As in :class:`bochner.BaNKRegressor`; ``structure`` is that of ``s``.
-    sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
+    n_frequencies : int, default=200
+        Number of waves; each makes two features.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
         As in :class:`bochner.GaBaSRRegressor`; ``"mh"`` has the paper's likelihood, too.
+    <iterations>
     likelihood : {"logistic", "paper"}, default="logistic"
         ``"paper"`` is its model, sampler and likelihood, least-squares weights in a logistic
         function (11), which is no likelihood of any model: its probabilities lie near one half.
-    pairs, n_envelope
-        As in :class:`bochner.GaBaSRRegressor`.
+    <amplitudes>
     envelope : {"learned", "constant"}, default="learned"
         Whether amplitudes vary; if not, this is :class:`bochner.BaNKClassifier`.
-    time_limit : float or None, default=None
-        Seconds after which sampling stops early; classes share them.
-    random_state : int, RandomState instance or None, default=None
+    <chains>
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    kernel_, learned_, trace_, relevance_, interactions_, convergence_
-        As in :class:`bochner.GaBaSRRegressor`; lists have one entry, or one for every class where
-        there are more than two.
+        Labels in ascending order.
+    kernel_ : ModulatedWaves or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+        varies.
+    <learned>
 
     References
     ----------
@@ -65,11 +67,13 @@ class GaBaSRClassifier(BaNKClassifier):
     True
     """
 
+    _envelopes: ClassVar[tuple[str, ...]] = ("learned", "constant")
+
     def __init__(
         self,
         n_frequencies: int = 200,
-        structure: str = "auto",
-        sampler: str = "auto",
+        structure: str | Structure = "auto",
+        sampler: str | Sampler | Sequence[Move] = "auto",
         n_burn_in: int = 100,
         n_samples: int = 100,
         *,
@@ -92,6 +96,9 @@ class GaBaSRClassifier(BaNKClassifier):
             sampler,
             n_burn_in,
             n_samples,
+            pairs=pairs,
+            n_envelope=n_envelope,
+            envelope=envelope,
             thin=thin,
             n_chains=n_chains,
             n_jobs=n_jobs,
@@ -102,30 +109,22 @@ class GaBaSRClassifier(BaNKClassifier):
             random_state=random_state,
         )
         self.likelihood = likelihood
-        self.pairs = pairs
-        self.n_envelope = n_envelope
-        self.envelope = envelope
 
-    @property
-    def _is_paper(self) -> bool:
-        return self.likelihood == "paper" or self.sampler == "mh"
-
-    def _settings(self) -> Settings:
+    def _choice(self) -> Choice:
         check_name("likelihood", self.likelihood, _LIKELIHOODS)
-        if self.likelihood == "paper" and self.sampler not in ("auto", "mh"):
+        if self.likelihood == "logistic":
+            return super()._choice()
+        if self.sampler not in ("auto", "mh"):
             raise ValueError(
                 f"likelihood='paper' has the paper's sampler: use sampler='auto' or 'mh' with it, "
                 f"got {self.sampler!r}."
             )
-        if self.likelihood == "paper" and self.structure == "sparse":
+        if self.structure == "sparse":
             raise ValueError(
                 "likelihood='paper' has the paper's dense frequencies: use structure='auto' or "
                 "'dense' with it, got 'sparse'."
             )
-        settings = super()._settings()
-        if not self._is_paper:
-            return settings
-        return replace(settings, sampler="mh", structure="dense")
+        return self._choices["mh"]
 
     def signal_std(self, X: Any) -> Array:
         r"""Return the prior's standard deviation of the log odds at rows, on average over draws.
@@ -144,6 +143,3 @@ class GaBaSRClassifier(BaNKClassifier):
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-    def _model(self, scaled: Array) -> Model:
-        return locally_stationary(self, scaled, _ENVELOPES, is_paper=self._is_paper)

@@ -1,21 +1,20 @@
 """Regression with a locally stationary kernel learned from the data."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.estimators._gabasr import locally_stationary
-from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.learning.inference.models import Model
+from bochner.estimators.bank import BaNKRegression
+from bochner.estimators.bank_parameters import documented
+from bochner.estimators.gabasr import VARYING, GaBaSR
 from bochner.registry import register
-
-_ENVELOPES = ("learned", "signal", "noise", "constant")
 
 
 @register
-class GaBaSRRegressor(BaNKRegressor):
-    r"""Regression with a locally stationary kernel that is learned.
+@documented
+class GaBaSRRegressor(GaBaSR, BaNKRegression):
+    r"""Regression with a learned, locally stationary kernel (GaBaSR).
 
     The frequencies of :class:`bochner.BaNKRegressor` have amplitudes that vary with the inputs,
     and so does the noise:
@@ -24,41 +23,39 @@ class GaBaSRRegressor(BaNKRegressor):
               + T \gamma + e^{h(x)/2} \varepsilon, \quad
               a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
 
-    with unknown laws of all ``s`` and of all ``v``. Where :math:`v_j = 0`, which is likely before
-    data are seen, the amplitude is one: data that do not ask for an envelope get the kernel of
-    ``BaNKRegressor``. The kernel of a pair is locally stationary,
-    :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)` with :math:`u = (x + y)/2` and
-    :math:`\delta = x - y`, beside the stationary one that makes it positive definite.
+    with unknown laws of all ``s`` and of all ``v``. Where :math:`v_j = 0`, which has a high prior
+    probability, the amplitude is one: stationary data get the kernel of ``BaNKRegressor``. The
+    kernel of a pair is locally stationary, :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)`
+    with :math:`u = (x + y)/2` and :math:`\delta = x - y`, plus the stationary one that makes it
+    positive definite.
 
     Parameters
     ----------
     n_frequencies : int, default=200
         Number of waves; each makes two features.
-    structure, n_burn_in, n_samples, thin, n_chains, n_jobs, trend, time_limit, dtype, verbose
-        As in :class:`bochner.BaNKRegressor`; ``structure`` is that of ``s``.
-    sampler : {"auto", "pcn", "hmc", "mh"}, default="auto"
-        ``"pcn"`` and ``"auto"``: local moves of one frequency, or of its amplitude, after another.
-        ``"hmc"``: frequencies and amplitudes all at once along gradients. ``"mh"`` is the paper's
-        model and sampler: independence proposals, Dirichlet-process mixtures of ``s`` and of ``v``,
-        its priors, constant noise, and waves of the frequencies :math:`s_n + v_k / 2`. Its weights
-        are independent, so that its kernel is stationary after all.
-    pairs : {"matched", "grid"}, default="matched"
-        Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
-        combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
-    n_envelope : int, default=8
-        Number of amplitudes with ``pairs="grid"`` and of ``sampler="mh"``.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        Moves of the unknowns. ``"pcn"``, which ``"auto"`` means: local moves of one frequency, or
+        of its amplitude, after another. ``"hmc"``: trajectories of frequencies and amplitudes
+        along gradients. ``"mh"``: the paper's model and sampler, with independence proposals,
+        Dirichlet-process mixtures of ``s`` and of ``v``, its priors, constant noise, and waves of
+        the frequencies :math:`s_n + v_k / 2`. Its weights are independent, so that its kernel is
+        stationary after all.
+    <iterations>
+    <amplitudes>
     envelope : {"learned", "signal", "noise", "constant"}, default="learned"
         What varies with the inputs: amplitudes and noise, one of them, or nothing, which is
         :class:`bochner.BaNKRegressor`.
-    random_state : int, RandomState instance or None, default=None
+    <chains>
 
     Attributes
     ----------
     kernel_ : ModulatedWaves or SpectralMixture
         Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
         varies.
-    learned_, trace_, relevance_, interactions_, convergence_, target_mean_, target_scale_
-        As in :class:`bochner.BaNKRegressor`.
+    <learned>
+    target_mean_, target_scale_ : float
+        Mean and standard deviation of the training targets.
 
     References
     ----------
@@ -81,47 +78,7 @@ class GaBaSRRegressor(BaNKRegressor):
     True
     """
 
-    def __init__(
-        self,
-        n_frequencies: int = 200,
-        structure: str = "auto",
-        sampler: str = "auto",
-        n_burn_in: int = 100,
-        n_samples: int = 100,
-        *,
-        pairs: str = "matched",
-        n_envelope: int = 8,
-        envelope: str = "learned",
-        thin: int | str = "auto",
-        n_chains: int = 1,
-        n_jobs: int | None = None,
-        trend: int = 0,
-        time_limit: float | None = None,
-        dtype: Any = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_frequencies,
-            structure,
-            sampler,
-            n_burn_in,
-            n_samples,
-            thin=thin,
-            n_chains=n_chains,
-            n_jobs=n_jobs,
-            trend=trend,
-            time_limit=time_limit,
-            dtype=dtype,
-            verbose=verbose,
-            random_state=random_state,
-        )
-        self.pairs = pairs
-        self.n_envelope = n_envelope
-        self.envelope = envelope
-
-    def _model(self, scaled: Array) -> Model:
-        return locally_stationary(self, scaled, _ENVELOPES, is_paper=self.sampler == "mh")
+    _envelopes: ClassVar[tuple[str, ...]] = tuple(VARYING)
 
     def signal_std(self, X: Any) -> Array:
         r"""Return the prior's standard deviation of the function at rows, of shape (n,).

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress
-from bochner.estimators._bank import BaNK
-from bochner.estimators._bank_settings import check_name
+from bochner.estimators.bank import BaNK, BaNKClassification, BaNKRegression
 from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
@@ -117,7 +117,7 @@ class LearnedTableRegressor(RegressionTable, LearnedTable):
     True
     """
 
-    head_: BaNKRegressor
+    head_: BaNKRegression
 
     _heads = MappingProxyType({"constant": BaNKRegressor, "learned": GaBaSRRegressor})
 
@@ -151,6 +151,6 @@ class LearnedTableClassifier(ClassificationTable, LearnedTable):
     True
     """
 
-    head_: BaNKClassifier
+    head_: BaNKClassification
 
     _heads = MappingProxyType({"constant": BaNKClassifier, "learned": GaBaSRClassifier})

@@ -1,7 +1,7 @@
 """The driver on a chain whose every step is known: stages, thinning, draws, time, resumption."""
 
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 
 from bochner.learning.inference import driver
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.driver import Stage, run
-from bochner.learning.moves.base import StepSizes
+from bochner.learning.inference.driver import Stage, TimeLimit, run
+from bochner.learning.inference.state import StepSizes
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Prior:
         return Prior(**state)
 
 
-@dataclass(frozen=True)
+@dataclass
 class State:
     """A number that grows by uniform variates, and a rounding error that rebuilding removes."""
 
     total: float
     error: float
     prior: Prior
-    sizes: StepSizes
+    steps: StepSizes
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,14 @@ class Counter:
 
     def init(self, rng, omega, prior, precision):
         self.log.append(("init", self.name, float(omega[0, 0])))
-        return State(float(omega[0, 0]), 0.0, prior, StepSizes())
+        return State(float(omega[0, 0]), 0.0, prior, StepSizes({"x": 0.1}))
 
     def step(self, rng, state, *, adapting):
         self.log.append(("step", self.name, adapting))
-        sizes = replace(state.sizes, n_adapted=state.sizes.n_adapted + adapting)
-        state = replace(state, total=state.total + rng.random(), error=state.error + 1.0)
-        info = {"log_evidence": state.total, "acceptance_x": state.error % 2.0}
-        return replace(state, sizes=sizes), info
-
-    def rebuilt(self, state):
-        self.log.append(("rebuilt", self.name, state.error))
-        return replace(state, error=0.0)
+        state.steps.n_adapted += adapting
+        state.total += rng.random()
+        state.error += 1.0
+        return {"log_evidence": state.total, "acceptance_x": state.error % 2.0}
 
     def draw(self, state, info, *, in_full):
         whitener = np.ones((1, 1), np.float32) if in_full else None
@@ -62,10 +58,14 @@ class Counter:
         return Draw(omega, np.array([state.error]), 0.5, 1.0, info["log_evidence"], whitener, None)
 
     def saved(self, state):
-        return {"omega": np.array([[state.total]]), "precision": 0.1}
+        self.log.append(("saved", self.name, state.error))
+        steps = {"step_sizes": dict(state.steps.values), "n_adapted": state.steps.n_adapted}
+        return {"omega": np.array([[state.total]]), "precision": 0.1, "prior": {}, **steps}
 
-    def restored(self, saved, prior, sizes):
-        return State(float(saved["omega"][0, 0]), 0.0, prior, sizes)
+    def restored(self, saved, prior):
+        self.log.append(("restored", self.name, 0.0))
+        steps = StepSizes(saved["step_sizes"], saved["n_adapted"])
+        return State(float(saved["omega"][0, 0]), 0.0, prior, steps)
 
 
 def stages(log, n=(4, 6, 8), thin=1):
@@ -120,7 +120,7 @@ def test_step_sizes_rest_once_draws_are_kept():
     seen = []
 
     def step(self, rng, state, *, adapting, right=Counter.step):
-        seen.append(state.sizes.n_adapted)
+        seen.append(state.steps.n_adapted)
         return right(self, rng, state, adapting=adapting)
 
     class Watched(Counter):
@@ -137,7 +137,8 @@ def test_step_sizes_rest_once_draws_are_kept():
 def test_states_are_rebuilt_every_ten_iterations_of_a_stage():
     log = []
     go(log, n=(12, 20, 25))
-    errors = [value for what, _, value in log if what == "rebuilt"]
+    kinds = ("saved", "restored")
+    errors = [one[2] for one, other in pairwise(log) if (one[0], other[0]) == kinds]
     assert errors == [10.0] * 5
 
 
@@ -158,7 +159,7 @@ def clock(patch, seconds=1.0):
 def test_the_time_limit_ends_every_stage_at_its_share(limit, monkeypatch):
     clock(monkeypatch)
     log = []
-    progress = go(log, n=(1000, 1000, 1000), time_limit=limit)
+    progress = go(log, n=(1000, 1000, 1000), stop=TimeLimit(limit))
     # An iteration looks at the clock three times, so it takes three seconds.
     assert progress.seconds <= limit + 3.0 * 4.0 + 1.0
     assert len(progress.draws) >= 1
@@ -166,6 +167,15 @@ def test_the_time_limit_ends_every_stage_at_its_share(limit, monkeypatch):
     if limit > 100.0:
         assert len(progress.draws) == pytest.approx(0.5 * limit / 3.0, rel=0.2)
         assert progress.n_burn_in == pytest.approx(0.5 * limit / 3.0, rel=0.2)
+
+
+def test_a_rule_may_stop_stages_by_what_they_have_drawn():
+    def stop(stage, progress, state):
+        return len(progress.draws) == 3 or (stage.adapting and state.total > 2.0)
+
+    progress = go(stop=stop)
+    assert len(progress.draws) == 3
+    assert progress.n_burn_in < 10
 
 
 def test_without_a_limit_time_does_not_matter(monkeypatch):
@@ -222,7 +232,7 @@ def test_a_finished_run_is_read_and_not_repeated(tmp_path):
 
 def test_a_run_that_time_ended_stays_ended(tmp_path, monkeypatch):
     clock(monkeypatch)
-    options = {"n": (100, 100, 100), "time_limit": 90.0, "fingerprint": "f"}
+    options = {"n": (100, 100, 100), "stop": TimeLimit(90.0), "fingerprint": "f"}
     expected = go(checkpoint=tmp_path / "run", **options)
     again = go(checkpoint=tmp_path / "run", **options)
     assert totals(again) == totals(expected)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from laws.inference_laws import check_gradient, log_density, problem
+from laws.inference_laws import check_gradient, problem
 from numpy.testing import assert_allclose
 
 from bochner._numerics import limits
 from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.gradient import frequency_gradient, log_precision_gradient
+from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 
 NOISES = {"unknown": InverseGammaNoise(0.7, 0.2), "known": KnownNoise()}
@@ -50,18 +50,3 @@ def test_single_precision_is_close():
     single = frequency_gradient(evidence_of(rows, case.omega, 0.3, noise), rows)
     assert single.dtype == np.float64
     assert_allclose(single, double, atol=1e-4 * np.max(np.abs(double)))
-
-
-@BOTH
-@pytest.mark.parametrize("weights", [None, "integer"])
-@pytest.mark.parametrize("q", [0, 2])
-def test_gradient_by_the_log_precision(noise, weights, q):
-    case, step = problem(weights=weights, q=q), 1e-5
-    for precision in (0.02, 0.5, 7.0):
-        ends = [
-            log_density(case, case.omega, precision * np.exp(sign * step), noise)
-            for sign in (1.0, -1.0)
-        ]
-        evidence = evidence_of(case.rows(), case.omega, precision, noise)
-        expected = (ends[0] - ends[1]) / (2.0 * step)
-        assert_allclose(log_precision_gradient(evidence), expected, rtol=1e-6, atol=1e-8)

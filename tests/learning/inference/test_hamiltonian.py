@@ -1,6 +1,7 @@
 """Hamiltonian trajectories: reversible, of unit volume, of second order, and invariant."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,14 +15,23 @@ from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+from bochner.learning.inference.state import ChainState, StepSizes
 from bochner.learning.mixture import Mixture, MixturePrior
 from bochner.learning.moves import hamiltonian as module
-from bochner.learning.moves.hamiltonian import HamiltonianSettings, hamiltonian_step
+from bochner.learning.moves.hamiltonian import Hamiltonian
 from bochner.learning.wishart import NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of a chain.
 FAMILY_ALPHA = 1e-3
 NOISE = InverseGammaNoise(2.0, 0.3)
+
+
+def hamiltonian_step(rng, evidence, rows, whitening, step_size, move):
+    """The evidence after a trajectory, and its acceptance."""
+    prior = SimpleNamespace(whitening=lambda rng, omega: whitening)
+    state = ChainState(rows, evidence, prior, StepSizes({"hmc": step_size}))
+    info = move(rng, state)
+    return state.evidence, info["acceptance_hmc"]
 
 
 class Given:
@@ -68,7 +78,7 @@ class Trajectories:
             rows = self.case.rows()
             omega = self.whitening.colour(position)
             evidence = evidence_of(rows, omega, self.precision, self.noise)
-            settings = HamiltonianSettings(n_steps, jitter=0.0)
+            settings = Hamiltonian(n_steps, jitter=0.0)
             end, rate = hamiltonian_step(
                 Given(momentum), evidence, rows, self.whitening, step_size, settings
             )
@@ -221,7 +231,7 @@ def check_invariance(n=3000, step_size=0.9):
     chain, rates = [], []
     for _ in range(n):
         evidence, rate = hamiltonian_step(
-            rng, evidence, rows, Standard(case.omega), step_size, HamiltonianSettings(4)
+            rng, evidence, rows, Standard(case.omega), step_size, Hamiltonian(4)
         )
         chain.append(evidence.omega.ravel())
         rates.append(rate)
@@ -239,7 +249,7 @@ def test_trajectories_leave_the_posterior_as_it_is():
 def test_a_trajectory_that_diverges_is_refused():
     t = trajectories()
     evidence = evidence_of(t.case.rows(), t.case.omega, t.precision, t.noise)
-    settings = HamiltonianSettings(4)
+    settings = Hamiltonian(4)
     same, rate = hamiltonian_step(
         np.random.default_rng(0), evidence, t.case.rows(), t.whitening, 1e6, settings
     )
@@ -252,7 +262,7 @@ def test_features_stay_kept_or_not(keep):
     rows = t.case.rows()
     evidence = evidence_of(rows, t.case.omega, t.precision, t.noise, keep=keep)
     end, _ = hamiltonian_step(
-        Given(momentum_of(t)), evidence, rows, t.whitening, 0.05, HamiltonianSettings(2)
+        Given(momentum_of(t)), evidence, rows, t.whitening, 0.05, Hamiltonian(2)
     )
     assert end is not evidence
     assert (end.features is not None) == keep

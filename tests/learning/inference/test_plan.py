@@ -7,18 +7,24 @@ import pytest
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
+from bochner.estimators.bank_parameters import BANK_CHOICES
 from bochner.learning.inference import plan
-from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.models import moves_of
-from bochner.learning.inference.plan import Data, Settings
+from bochner.learning.inference.likelihood import GaussianLikelihood
+from bochner.learning.inference.plan import Sampler, SamplerSettings
 from bochner.learning.inference.sparse import SparsePrior
-from bochner.learning.moves.labels import LogisticChain
+from bochner.learning.inference.start import DenseStructure, SparseStructure
+from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.moves import Hamiltonian, ReplacementSweep
+from bochner.learning.moves.labels import LogisticLabels
+from bochner.learning.published.models import IndependentStructure, PublishedBaNK
 
-SETTINGS = Settings(
+SPARSE, DENSE = SparseStructure(), DenseStructure()
+SETTINGS = SamplerSettings(
     n_frequencies=8,
-    structure="sparse",
-    sampler="auto",
+    structures=(SPARSE,),
+    sampler=Sampler(),
     n_burn_in=6,
     n_samples=4,
     thin=1,
@@ -33,7 +39,7 @@ def some_data(n=60, d=3, binary=False, weight=False):
     X = rng.normal(size=(n, d))
     y = np.sin(2.0 * X[:, 0]) + 0.1 * rng.normal(size=n)
     y = np.sign(y) if binary else y - y.mean()
-    return Data(X, y, np.ones((n, 1)), rng.uniform(1, 2, size=n) if weight else None, binary)
+    return ScaledData(X, y, np.ones((n, 1)), rng.uniform(1, 2, size=n) if weight else None, binary)
 
 
 def test_a_subset_takes_all_columns_along():
@@ -54,8 +60,9 @@ def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
     assert [stage.chain.rows.n_samples for stage in stages] == [20, 30, 60, 60]
     assert [stage.until for stage in stages] == sorted(stage.until for stage in stages)
     assert stages[2].chain is stages[3].chain
-    own = LogisticChain if binary else RegressionChain
-    assert [type(stage.chain) for stage in stages] == [RegressionChain, own, own, own]
+    own = LogisticLabels if binary else GaussianLikelihood
+    likelihoods = [type(stage.chain.likelihood) for stage in stages]
+    assert likelihoods == [GaussianLikelihood, own, own, own]
     # Ever more rows: those before are among them.
     few, more = (set(stage.chain.rows.inputs[0]) for stage in stages[:2])
     assert few < more
@@ -77,40 +84,41 @@ def test_weights_reach_the_likelihood(binary):
     assert_array_equal(chain.rows.weight, data.weight)
 
 
-@pytest.mark.parametrize(("structure", "prior"), [("sparse", SparsePrior), ("dense", DensePrior)])
+@pytest.mark.parametrize(("structure", "prior"), [(SPARSE, SparsePrior), (DENSE, DensePrior)])
 @pytest.mark.parametrize("sampler", ["pcn", "hmc"])
 def test_structures_and_samplers(structure, prior, sampler):
-    settings = replace(SETTINGS, structure=structure, sampler=sampler)
-    omega, start = plan.starting_point(np.random.default_rng(0), some_data(), settings)
+    omega, start = plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
     assert omega.shape == (8, 3)
     assert isinstance(start, prior)
-    moves = moves_of(sampler, structure)
-    assert (moves.hamiltonian is not None) is (sampler == "hmc")
-    assert moves.replacements is (sampler == "pcn" or structure == "sparse")
+    moves = [type(move) for move in BANK_CHOICES[sampler].sampler.moves_for(structure)]
+    assert (Hamiltonian in moves) is (sampler == "hmc")
+    assert (ReplacementSweep in moves) is (sampler == "pcn" or structure is SPARSE)
 
 
 def test_the_papers_classification_takes_whole_weights():
-    settings = replace(SETTINGS, structure="dense", sampler="mh")
+    settings = replace(SETTINGS, structures=(IndependentStructure(),), model=PublishedBaNK())
     data = some_data(binary=True, weight=True)
     with pytest.raises(ValueError, match="takes weights that are whole numbers"):
         plan.chain_of(data, settings)
     data = replace(data, weight=np.resize([1.0, 2.0, 3.0], 60))
     rows = plan.chain_of(data, settings).rows
-    assert rows.n_samples == 120
-    assert_array_equal(np.sort(rows.target), np.sort(np.repeat(0.5 * data.y, [1, 2, 3] * 20)))
+    times = np.resize([1, 2, 3], 60)
+    for name, given in (("inputs", data.X.T), ("fixed", data.fixed.T), ("target", 0.5 * data.y)):
+        assert_array_equal(getattr(rows, name), np.repeat(given, times, axis=-1))
+    assert (rows.weight, rows.square) == (None, 30.0)
 
 
 def test_the_papers_proposals_are_independent():
-    settings = replace(SETTINGS, structure="dense", sampler="mh")
-    start = plan.starting_point(np.random.default_rng(0), some_data(), settings)[1]
-    assert start.correlations == (0.0,)
+    rng = np.random.default_rng(0)
+    _, start = plan.starting_point(rng, some_data(), IndependentStructure(), 8)
+    assert (start.correlations, start.jumps) == ((0.0,), 0.0)
 
 
 @pytest.mark.parametrize("n_frequencies", [1, 2, 3, 5])
-@pytest.mark.parametrize("structure", ["sparse", "dense"])
+@pytest.mark.parametrize("structure", [SPARSE, DENSE])
 def test_any_number_of_frequencies_has_a_start(n_frequencies, structure):
-    settings = replace(SETTINGS, structure=structure, n_frequencies=n_frequencies)
-    omega, _ = plan.starting_point(np.random.default_rng(0), some_data(n=1), settings)
+    rng = np.random.default_rng(0)
+    omega, _ = plan.starting_point(rng, some_data(n=1), structure, n_frequencies)
     assert omega.shape == (n_frequencies, 3)
     assert np.isfinite(omega).all()
 
@@ -118,7 +126,8 @@ def test_any_number_of_frequencies_has_a_start(n_frequencies, structure):
 def test_one_input_is_dense_without_a_trial(monkeypatch):
     monkeypatch.setattr(plan, "starting_point", None)
     rng = np.random.default_rng(0)
-    assert plan.choose_structure(rng, some_data(d=1), SETTINGS) == ("dense", None)
+    settings = replace(SETTINGS, structures=(SPARSE, DENSE))
+    assert plan.choose_structure(rng, some_data(d=1), settings) == (DENSE, None)
 
 
 def test_a_wave_along_one_input_is_found_at_once():
@@ -126,15 +135,15 @@ def test_a_wave_along_one_input_is_found_at_once():
     rng = np.random.default_rng(2)
     X = rng.uniform(-1.7, 1.7, size=(400, 3))
     y = np.sin(90.0 * X[:, 1]) + X[:, 0] ** 2 + 0.1 * rng.normal(size=400)
-    data = plan.Data(X, y / y.std(), np.ones((400, 1)), None, False)
-    omega, _ = plan.starting_point(rng, data, replace(SETTINGS, structure="sparse"))
+    data = ScaledData(X, y / y.std(), np.ones((400, 1)), None, False)
+    omega, _ = plan.starting_point(rng, data, SPARSE, 8)
     near = np.abs(np.abs(omega[:, 1]) - 90.0) < 2.0
     assert (near & (omega[:, 0] == 0.0) & (omega[:, 2] == 0.0)).any()
 
 
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
     monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 40)
-    settings = replace(SETTINGS, n_frequencies=20, structure="auto")
+    settings = replace(SETTINGS, n_frequencies=20, structures=(SPARSE, DENSE))
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, size=(250, 6))
     noise = 0.05 * rng.normal(size=250)
@@ -143,9 +152,9 @@ def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
         "dense": np.sin(X @ [0.9, -0.8, 0.7, 1.0, 0.6, -0.9]) + noise,
     }
     for structure, y in targets.items():
-        data = Data(X, (y - y.mean()) / y.std(), np.ones((250, 1)), None, False)
+        data = ScaledData(X, (y - y.mean()) / y.std(), np.ones((250, 1)), None, False)
         found = plan.choose_structure(np.random.default_rng(0), data, settings)
-        assert found[0] == structure
+        assert found[0].name == structure
 
 
 @pytest.mark.parametrize(
@@ -154,8 +163,8 @@ def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
 )
 def test_chains_that_take_turns_share_the_time(n_chains, n_jobs, expected):
     settings = replace(SETTINGS, n_chains=n_chains, n_jobs=n_jobs, time_limit=60.0)
-    assert settings.seconds_a_chain == expected
-    assert replace(settings, time_limit=None).seconds_a_chain is None
+    assert settings.seconds_per_chain == expected
+    assert replace(settings, time_limit=None).seconds_per_chain is None
 
 
 def test_rounds_are_fewer_where_they_cost_more():
@@ -189,15 +198,15 @@ def test_chains_are_independent_of_how_many_follow():
 def rounds_of_trials(monkeypatch, time_limit):
     """Return how many rounds both trials have when every look at the clock is a second later."""
     seconds, rounds = iter(range(10_000)), []
-    step = RegressionChain.step
+    step = CollapsedChain.step
 
     def counted(self, *arguments, **options):
         rounds.append(self)
         return step(self, *arguments, **options)
 
     monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
-    monkeypatch.setattr(RegressionChain, "step", counted)
-    settings = replace(SETTINGS, structure="auto", time_limit=time_limit)
+    monkeypatch.setattr(CollapsedChain, "step", counted)
+    settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=time_limit)
     plan.choose_structure(np.random.default_rng(0), some_data(), settings)
     return len(rounds)
 
@@ -212,17 +221,17 @@ def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
 
 def test_what_the_trial_took_is_gone_from_the_time():
     settings = replace(SETTINGS, time_limit=60.0)
-    assert settings.less(20.0).seconds_a_chain == 40.0
-    assert settings.less(70.0).seconds_a_chain == 0.0
-    assert replace(settings, time_limit=None).less(20.0).seconds_a_chain is None
+    assert settings.less(20.0).seconds_per_chain == 40.0
+    assert settings.less(70.0).seconds_per_chain == 0.0
+    assert replace(settings, time_limit=None).less(20.0).seconds_per_chain is None
 
 
 def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     seconds, seen = iter(range(100)), []
     monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
-    monkeypatch.setattr(plan, "choose_structure", lambda *_: ("dense", None))
+    monkeypatch.setattr(plan, "choose_structure", lambda *_: (DENSE, None))
     monkeypatch.setattr(plan, "run_chain", lambda *given: seen.append(given[2].time_limit))
-    settings = replace(SETTINGS, structure="auto", time_limit=60.0)
+    settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0)
     plan.learn(np.random.SeedSequence(0), some_data(), settings)
     assert seen == [59.0]
 
@@ -233,10 +242,12 @@ def test_no_clock_decides_where_a_killed_fit_goes_on_from(name, limit, tmp_path,
 
     def choose(rng, data, settings):
         seen.append(settings.time_limit)
-        return "dense", None
+        return DENSE, None
 
     monkeypatch.setattr(plan, "choose_structure", choose)
-    settings = replace(SETTINGS, structure="auto", time_limit=60.0, n_burn_in=1, n_samples=1)
+    settings = replace(
+        SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0, n_burn_in=1, n_samples=1
+    )
     plan.learn(
         np.random.SeedSequence(0), some_data(), settings, checkpoint=name and tmp_path / name
     )

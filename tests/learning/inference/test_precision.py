@@ -9,12 +9,21 @@ from scipy import stats
 
 from bochner.learning.inference.evidence import evidence_of
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.state import StepSizes
 from bochner.learning.moves import precision as module
-from bochner.learning.moves.precision import LogNormalPrecision, precision_step
+from bochner.learning.moves.base import ChainState
+from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
 
 # Shared evenly (Bonferroni) among the functions of each chain.
 FAMILY_ALPHA = 1e-3
 PRIOR = LogNormalPrecision(mean=1.0, std=0.7)
+
+
+def precision_step(rng, evidence, prior, step_size, n_steps=2):
+    """The evidence after a move, and its acceptance."""
+    state = ChainState(None, evidence, None, StepSizes({"precision": step_size}))
+    info = PrecisionWalk(prior, n_steps)(rng, state)
+    return state.evidence, info["acceptance_precision"]
 
 
 def functions(t):

@@ -1,7 +1,6 @@
 """Regression under noise that varies, against the dense law of the targets."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,15 +10,16 @@ from laws.noise_field_laws import heights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.models import LocallyStationary, sparse_envelope
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.inference.varying_noise import VaryingNoiseChain
-from bochner.learning.moves.base import Moves
-from bochner.learning.moves.noise_field import NoiseField
+from bochner.learning.moves import PrecisionWalk, PriorParameters, ReplacementSweep
+from bochner.learning.moves.noise_field import NoiseField, VaryingNoise
 
 NOISE = InverseGammaNoise(1.5, 0.4)
 D = 2
+MOVES = (ReplacementSweep(block_size=4), PrecisionWalk(), PriorParameters())
 
 
 def started(case, rng, keep_dtype=np.float64):
@@ -30,10 +30,13 @@ def started(case, rng, keep_dtype=np.float64):
     units, prior = model.start(rng, s_prior.sample(rng, size), s_prior)
     if isinstance(case.basis, type(MATCHED)):
         units[1:, D : 2 * D] = case.omega[1:, D : 2 * D]
-    field = partial(NoiseField.draw, prior=sparse_envelope(np.ones(D), 1.0), n_waves=4)
     prior = replace(prior, basis=case.basis)
-    chain = VaryingNoiseChain(case.rows(keep_dtype), NOISE, Moves(block_size=4), field)
-    return chain, chain.init(rng, units, prior, 0.2)
+    likelihood = VaryingNoise(NOISE, sparse_envelope(np.ones(D), 1.0))
+    chain = CollapsedChain(case.rows(keep_dtype), likelihood, MOVES)
+    field = NoiseField.draw(rng, likelihood.prior, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NoiseField, "start", lambda rng, prior: field)
+        return chain, chain.init(rng, units, prior, 0.2)
 
 
 def repeated(case):
@@ -46,7 +49,7 @@ def student_log_density(case, state):
     """Of contrasts of the targets: a t law whose noise is diag(e^h)."""
     whole = repeated(case)
     basis, y = contrasts(whole)
-    noise = np.exp(heights(whole.X, state.field.omega, state.field.weights))
+    noise = np.exp(heights(whole.X, state.latent.omega, state.latent.weights))
     covariance = whole.covariance(state.evidence.omega, state.evidence.precision, noise)
     shape = NOISE.rate / NOISE.shape * (basis.T @ covariance @ basis)
     law = stats.multivariate_t(np.zeros(len(y)), shape, 2.0 * NOISE.shape)
@@ -68,7 +71,7 @@ def check_log_evidence(basis=MATCHED, **settings):
     chain, state = started(case, rng)
     found, expected = [], []
     for _ in range(8):
-        state, info = chain.step(rng, state)
+        info = chain.step(rng, state)
         found.append(info["log_evidence"])
         expected.append(student_log_density(case, state))
     assert np.ptp(expected) > 0.5
@@ -89,11 +92,11 @@ def test_weights_are_repetitions():
         rng = np.random.default_rng(1)
         chain, state = started(each, rng)
         for _ in range(3):
-            state, info = chain.step(rng, state)
+            info = chain.step(rng, state)
         states.append((state, info))
     (first, info), (second, other) = states
     assert_allclose(first.evidence.omega, second.evidence.omega, rtol=1e-8)
-    assert_allclose(first.field.weights, second.field.weights, rtol=1e-6, atol=1e-9)
+    assert_allclose(first.latent.weights, second.latent.weights, rtol=1e-6, atol=1e-9)
     assert_allclose(first.evidence.mean, second.evidence.mean, rtol=1e-6, atol=1e-9)
     assert_allclose(info["log_evidence"], other["log_evidence"], rtol=1e-9)
 
@@ -104,22 +107,22 @@ def test_a_state_is_the_one_computed_afresh(settings):
     rng = np.random.default_rng(2)
     chain, state = started(case, rng)
     for _ in range(5):
-        state, _ = chain.step(rng, state, adapting=True)
+        chain.step(rng, state, adapting=True)
     saved = chain.saved(state)
-    same = chain.restored(saved, state.prior, state.sizes)
-    for other in (chain.rebuilt(state), same):
+    same, again = (chain.restored(saved, state.prior) for _ in range(2))
+    for other in (same, again):
         for name in ("omega", "gram", "cross", "square", "degrees", "covariance", "mean"):
             expected = getattr(state.evidence, name)
             scale = np.max(np.abs(expected))
             assert_allclose(getattr(other.evidence, name), expected, atol=1e-8 * scale)
         assert_allclose(other.evidence.log_evidence(), state.evidence.log_evidence(), rtol=1e-9)
-        assert_array_equal(other.field.omega, state.field.omega)
-        assert_array_equal(other.field.weights, state.field.weights)
-        assert other.field.spread == state.field.spread
-        assert other.sizes == state.sizes
-    again = [chain.step(np.random.default_rng(3), s)[0] for s in (chain.rebuilt(state), same)]
-    assert_array_equal(again[0].evidence.omega, again[1].evidence.omega)
-    assert_array_equal(again[0].field.weights, again[1].field.weights)
+        assert_array_equal(other.latent.omega, state.latent.omega)
+        assert_array_equal(other.latent.weights, state.latent.weights)
+        assert other.latent.spread == state.latent.spread
+        assert other.steps == state.steps
+        chain.step(np.random.default_rng(3), other)
+    assert_array_equal(same.omega, again.omega)
+    assert_array_equal(same.latent.weights, again.latent.weights)
 
 
 def test_degrees_count_rows_and_not_their_precisions():
@@ -141,14 +144,14 @@ def test_a_draw_keeps_the_field_and_its_noise():
     case = amplitude_problem(MATCHED, n=25, d=D, m=5)
     rng = np.random.default_rng(6)
     chain, state = started(case, rng)
-    state, info = chain.step(rng, state)
+    info = chain.step(rng, state)
     draw = chain.draw(state, info, in_full=True)
-    assert_array_equal(draw.field_omega, state.field.omega)
-    assert_array_equal(draw.field_weights, state.field.weights)
+    assert_array_equal(draw.field_omega, state.latent.omega)
+    assert_array_equal(draw.field_weights, state.latent.weights)
     assert draw.log_density == info["log_evidence"]
     evidence = state.evidence
     shape = NOISE.shape + 0.5 * len(case.y)
-    h = heights(case.X, state.field.omega, state.field.weights)
+    h = heights(case.X, state.latent.omega, state.latent.weights)
     Z, scaled = case.design(evidence.omega), case.y * np.exp(-h)
     A = (Z.T * np.exp(-h)) @ Z + evidence.precision * np.eye(Z.shape[1])
     residual = case.y @ scaled - (Z.T @ scaled) @ np.linalg.solve(A, Z.T @ scaled)

@@ -15,8 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner._numerics import limits
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.moves.base import _blocks
-from bochner.learning.moves.replacement import Proposals, _Block, replace_frequencies
+from bochner.learning.moves.replacement import Proposals, _Block, _blocks, replace_frequencies
 
 WIDE = Grid(7, 5)
 CASES = {

@@ -1,5 +1,6 @@
-"""The chain of a regression: weights and noise integrated out."""
+"""The Markov chain over frequencies: a likelihood, a tuple of moves and a state."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,75 +8,89 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
-from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.noise import Noise
+from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.state import ChainState, Info, StepSizes
 from bochner.learning.inference.summed import SummedRows
-from bochner.learning.moves.base import Info, Moves, StepSizes, round_of_moves
+from bochner.learning.moves import LOCAL_MOVES, Move
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RegressionState:
-    """A state of the chain: a point of the posterior and the step sizes in use."""
+class CollapsedChain:
+    r"""Sampling :math:`p(\omega, \lambda_0, \theta \mid y)`, weights of features integrated out.
 
-    evidence: Evidence
-    prior: FrequencyPrior
-    sizes: StepSizes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RegressionChain:
-    r"""Sampling :math:`p(\omega, \lambda_0, \theta \mid y)` for Gaussian noise.
+    A round applies every move in turn and then redraws the latent variables of the likelihood.
 
     Parameters
     ----------
-    rows : Rows
-    noise : Noise
-    moves : Moves
+    rows : SummedRows
+        Training data that the chain conditions on.
+    likelihood : Likelihood
+    moves : tuple of Move, optional
     """
 
     rows: SummedRows
-    noise: Noise
-    moves: Moves
+    likelihood: Likelihood
+    moves: tuple[Move, ...] = LOCAL_MOVES
 
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
-    ) -> RegressionState:
-        """Return the state at given frequencies (m, d)."""
-        evidence = self._evidence(omega, precision)
-        return RegressionState(evidence, prior, StepSizes())
-
-    def step(
-        self, rng: np.random.Generator, state: RegressionState, *, adapting: bool = False
-    ) -> tuple[RegressionState, Info]:
-        """Return the state after one round of moves; the state handed in is used up."""
-        evidence, prior, info = round_of_moves(
-            rng, state.evidence, state.prior, self.rows, self.moves, state.sizes
+    ) -> ChainState:
+        """Return the state at given unknowns of the basis (k, D)."""
+        n_copies = self._n_copies
+        latent, known = self.likelihood.start(rng, self.rows, omega, precision, n_copies)
+        given, evidence = self.likelihood.conditioned(
+            self.rows, latent, omega, precision, n_copies=n_copies, known=known
         )
-        sizes = state.sizes.adapted(info) if adapting else state.sizes
-        info["log_evidence"] = evidence.log_evidence()
-        return RegressionState(evidence, prior, sizes), info
+        sizes = {m.name: m.step_size for m in self.moves if m.step_size is not None}
+        return ChainState(given, evidence, prior, StepSizes(sizes), latent)
 
-    def rebuilt(self, state: RegressionState) -> RegressionState:
-        """Return the state computed afresh from its frequencies, on this chain's rows."""
-        old = state.evidence
-        evidence = self._evidence(old.omega, old.precision)
-        return replace(state, evidence=evidence)
+    def step(self, rng: np.random.Generator, state: ChainState, *, adapting: bool = False) -> Info:
+        """Make one round of moves in place; return what happened."""
+        info: Info = {}
+        for move in self.moves:
+            info |= move(rng, state)
+        info |= self.likelihood.redraw(rng, self.rows, state)
+        if adapting:
+            targets = {
+                m.name: m.target_acceptance for m in self.moves if m.target_acceptance is not None
+            }
+            state.steps.adapt(targets, info)
+        return info
 
-    def draw(self, state: RegressionState, info: Info, *, in_full: bool) -> Draw:
+    def draw(self, state: ChainState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state."""
-        return drawn(state.evidence, state.prior, info["log_evidence"], in_full=in_full)
+        log_density = info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
+        draw = drawn(state.evidence, state.prior, log_density, in_full=in_full)
+        return replace(draw, **self.likelihood.kept(state.latent))
 
-    def saved(self, state: RegressionState) -> dict[str, Any]:
-        """Return what a state consists of beside prior and step sizes."""
-        return {"omega": state.evidence.omega, "precision": state.evidence.precision}
+    def saved(self, state: ChainState) -> dict[str, Any]:
+        """Return all that a state is computed from, as nested arrays and numbers."""
+        return {
+            "omega": state.omega,
+            "precision": state.evidence.precision,
+            "prior": state.prior.state(),
+            "step_sizes": dict(state.steps.values),
+            "n_adapted": state.steps.n_adapted,
+            "latent": self.likelihood.saved(state.latent),
+        }
 
-    def restored(
-        self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
-    ) -> RegressionState:
-        """Return the state that was saved right after it had been rebuilt."""
-        evidence = self._evidence(saved["omega"], saved["precision"])
-        return RegressionState(evidence, prior, sizes)
+    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
+        """Return the state that was saved, its sums and posterior computed afresh.
 
-    def _evidence(self, omega: Array, precision: float) -> Evidence:
-        return evidence_of(self.rows, omega, precision, self.noise, n_copies=self.moves.n_copies)
+        Parameters
+        ----------
+        saved : mapping
+        prior : FrequencyPrior
+            Any prior with the hyperparameters of the one that was saved.
+        """
+        latent = self.likelihood.restored(saved["latent"])
+        given, evidence = self.likelihood.conditioned(
+            self.rows, latent, saved["omega"], saved["precision"], n_copies=self._n_copies
+        )
+        steps = StepSizes(dict(saved["step_sizes"]), saved["n_adapted"])
+        return ChainState(given, evidence, prior.restored(saved["prior"]), steps, latent)
+
+    @property
+    def _n_copies(self) -> int:
+        return max((move.n_copies for move in self.moves), default=1)

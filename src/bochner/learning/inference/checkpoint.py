@@ -1,22 +1,23 @@
 """Checkpoint files of runs: arrays and numbers, written whole or not at all."""
 
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
+from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bochner._numerics.files import replacing
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
-from bochner.learning.moves.base import StepSizes
 
-_DRAW_ARRAYS = ("omega", "coef", "whitener", "field_omega", "field_weights")
-_DRAW_NUMBERS = ("precision", "noise_variance", "log_density")
-_HEADER = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records")
+_ARRAY = "\0array"
+"""Key that stands for an array in the header; no name of a state or a record has it."""
+
+_KEYS = ("fingerprint", "rng", "stage", "iteration", "seconds", "n_burn_in", "records", "state")
 
 
 def chain_path(path: Path, index: int, n_chains: int) -> Path:
@@ -24,26 +25,53 @@ def chain_path(path: Path, index: int, n_chains: int) -> Path:
     return path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
 
 
+def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:
+    """Return the file of each of the problems of a fit, or ``None`` without a checkpoint.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be written at that place.
+    """
+    if checkpoint is None:
+        return [None] * count
+    path = Path(checkpoint)
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"checkpoint {str(path)!r} lies in a folder that does not exist; make it first."
+        )
+    if path.is_dir():
+        raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file in it.")
+    return [path if count == 1 else path.with_name(f"{path.name}.class{i}") for i in range(count)]
+
+
+def forget(path: Path | None, n_chains: int) -> None:
+    """Delete the checkpoints of a finished problem."""
+    if path is None:
+        return
+    for index in range(n_chains):
+        one = chain_path(path, index, n_chains)
+        one.unlink(missing_ok=True)
+        # Runs that were killed while they wrote leave these.
+        for partial in one.parent.glob(f"{escape(one.name)}.*.partial"):
+            partial.unlink(missing_ok=True)
+
+
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a checkpoint beside ``path`` and move it there, so that a kill leaves the old one."""
+    """Write nested arrays, numbers and draws; a kill at any time leaves the old file or the new."""
     arrays: dict[str, Any] = {}
-    header = {name: content[name] for name in _HEADER}
-    header["sizes"] = asdict(content["sizes"])
-    for group in ("state", "prior"):
-        for name, value in content[group].items():
-            arrays[f"{group}.{name}"] = np.asarray(value)
-    header["n_draws"] = len(content["draws"])
-    for index, draw in enumerate(content["draws"]):
-        for name in _DRAW_ARRAYS:
-            if getattr(draw, name) is not None:
-                arrays[f"draw.{index}.{name}"] = getattr(draw, name)
-        if draw.components is not None:
-            for name, value in _by_field(draw.components).items():
-                arrays[f"draw.{index}.components.{name}"] = value
-        arrays[f"draw.{index}.numbers"] = np.array([getattr(draw, n) for n in _DRAW_NUMBERS])
+    draws = [_by_field(draw) for draw in content["draws"]]
+    header = _packed({**content, "draws": draws}, "content", arrays)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with replacing(path) as fresh, fresh.open("wb") as file:
-        np.savez(file, **arrays)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with fresh.open("wb") as file:
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -60,48 +88,49 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         with np.load(data, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return _content(arrays)
-    except Exception as error:  # of many kinds, from the first byte to a missing number
+        content: dict[str, Any] = _unpacked(json.loads(arrays.pop("header").tobytes()), arrays)
+        content["draws"] = [_draw(values) for values in content["draws"]]
+        for name in _KEYS:
+            content[name]
+        return content
+    except Exception as error:  # many kinds, from the first byte to a missing number
         raise ValueError(
             f"{path} is not a checkpoint of a fit, or is damaged ({error}); delete it to start "
             "anew, or give another path."
         ) from error
 
 
-def _content(arrays: dict[str, Any]) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    content["sizes"] = StepSizes(**content["sizes"])
-    for group in ("state", "prior"):
-        content[group] = {
-            name.removeprefix(f"{group}."): _number_or_array(value)
-            for name, value in arrays.items()
-            if name.startswith(f"{group}.")
-        }
-    content["draws"] = [_draw(arrays, index) for index in range(content["n_draws"])]
-    for name in _HEADER:
-        content[name]
-    return content
+def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:
+    """Return a value for JSON, with names of arrays in the place of arrays."""
+    if isinstance(value, np.ndarray):
+        arrays[place] = value
+        return {_ARRAY: place}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {name: _packed(each, f"{place}.{name}", arrays) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_packed(each, f"{place}.{index}", arrays) for index, each in enumerate(value)]
+    return value
 
 
-def _draw(arrays: Mapping[str, Any], index: int) -> Draw:
-    values: dict[str, Any] = {name: arrays.get(f"draw.{index}.{name}") for name in _DRAW_ARRAYS}
-    numbers = arrays[f"draw.{index}.numbers"].tolist()
-    prefix = f"draw.{index}.components."
-    parts = {
-        name.removeprefix(prefix): value
-        for name, value in arrays.items()
-        if name.startswith(prefix)
-    }
-    return Draw(
-        **values,
-        **dict(zip(_DRAW_NUMBERS, numbers, strict=True)),
-        components=Components(**parts) if parts else None,
-    )
+def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        if _ARRAY in value:
+            return arrays[value[_ARRAY]]
+        return {name: _unpacked(each, arrays) for name, each in value.items()}
+    return [_unpacked(each, arrays) for each in value] if isinstance(value, list) else value
 
 
-def _by_field(value: Any) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+def _by_field(draw: Draw) -> dict[str, Any]:
+    values = {field.name: getattr(draw, field.name) for field in fields(draw)}
+    if draw.components is not None:
+        names = [field.name for field in fields(Components)]
+        values["components"] = {name: getattr(draw.components, name) for name in names}
+    return values
 
 
-def _number_or_array(value: Any) -> Any:
-    return value.item() if value.ndim == 0 else value
+def _draw(values: dict[str, Any]) -> Draw:
+    if values["components"] is not None:
+        values["components"] = Components(**values["components"])
+    return Draw(**values)

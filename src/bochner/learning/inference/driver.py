@@ -1,7 +1,7 @@
-"""The one driver of all chains: stages, adaptation, thinning, time, interruption."""
+"""The one driver of all chains: stages, adaptation, thinning, stopping, interruption."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
@@ -12,49 +12,53 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.moves.base import Info, StepSizes
+from bochner.learning.inference.state import Info, StepSizes
 
 REBUILD_EVERY = 10
-"""Iterations between states computed afresh: it bounds rounding, and there a run may resume."""
+"""Iterations between states computed afresh: it bounds rounding, and there a run may resume. Half
+as many cost one more pass over the rows in five; twice as many let rounding grow twice as long."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
+"""Least time between two writes: what a kill may lose of a fast run."""
+
 _SHARE_OF_CHECKPOINTS = 0.05
+"""Share of the time that writing checkpoints may take; twice as much is felt, half as much doubles
+what a kill may lose of a run with large draws."""
 
 
 class State(Protocol):
-    """What the driver knows of a chain's state."""
+    """What the driver reads of a chain's state, which the chain changes in place."""
+
+    prior: FrequencyPrior
+    steps: StepSizes
 
     @property
-    def prior(self) -> FrequencyPrior:
-        """The parameters of the frequencies' law."""
-
-    @property
-    def sizes(self) -> StepSizes:
-        """Step sizes in use."""
+    def omega(self) -> Array:
+        """Unknowns of the basis (k, D)."""
 
 
 class Chain(Protocol):
-    """A Markov chain: pure steps from state to state."""
+    """A Markov chain over frequencies.
+
+    A chain owns its rows and the states that it returns; ``step`` changes a state in place.
+    """
 
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> Any:
         """Return the state at given frequencies."""
 
-    def step(self, rng: np.random.Generator, state: Any, *, adapting: bool) -> tuple[Any, Info]:
-        """Return the state after one round of moves."""
-
-    def rebuilt(self, state: Any) -> Any:
-        """Return the state computed afresh."""
+    def step(self, rng: np.random.Generator, state: Any, *, adapting: bool) -> Info:
+        """Make one round of moves in place; return what happened."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state."""
 
     def saved(self, state: Any) -> dict[str, Any]:
-        """Return what a state consists of."""
+        """Return all that a state is computed from: ``omega``, ``precision``, ``prior``, ..."""
 
-    def restored(self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes) -> Any:
-        """Return the state that was saved."""
+    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> Any:
+        """Return the state that was saved, computed afresh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +70,11 @@ class Stage:
     chain : Chain
     n_iterations : int
     thin : int
-        Rounds of moves an iteration.
+        Rounds of moves per iteration.
     adapting : bool
         Whether step sizes are adapted; draws are kept where they are not.
     until : float
-        The share of the time limit at which the stage ends at the latest.
+        Share of the time limit at which the stage ends at the latest.
     """
 
     chain: Chain
@@ -82,7 +86,19 @@ class Stage:
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run has come."""
+    """How far a run has come; the driver changes it in place.
+
+    Parameters
+    ----------
+    stage, iteration : int
+        Number of finished stages, and of iterations of the current one.
+    seconds : float
+    draws : list of Draw
+    records : list of dict
+        One for every iteration of every stage.
+    n_burn_in : int
+        Iterations whose draws were not kept.
+    """
 
     stage: int = 0
     iteration: int = 0
@@ -92,13 +108,36 @@ class Progress:
     n_burn_in: int = 0
 
 
+class StopRule(Protocol):
+    """Whether a stage ends before its number of iterations; asked after every iteration."""
+
+    def __call__(self, stage: Stage, progress: Progress, state: Any) -> bool:
+        """Return whether the stage ends now."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """End every stage at its share of a time limit, after one iteration at least.
+
+    Parameters
+    ----------
+    seconds : float
+        Limit of all stages.
+    """
+
+    seconds: float
+
+    def __call__(self, stage: Stage, progress: Progress, state: Any) -> bool:
+        return progress.seconds > self.seconds * stage.until
+
+
 def run(
     rng: np.random.Generator,
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
     *,
     n_full: int = 16,
-    time_limit: float | None = None,
+    stop: StopRule | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: Callable[[str], None] | None = None,
@@ -108,26 +147,26 @@ def run(
     Parameters
     ----------
     rng : numpy.random.Generator
-        Of the whole run; a checkpoint holds its state.
+        Generator of the whole run; a checkpoint holds its state.
     stages : sequence of Stage
         The last one keeps its draws.
     start : callable
         Returns the first chain's first state.
     n_full : int
         Number of draws kept in full, with the covariance of their weights.
-    time_limit : float or None
-        Seconds for all stages; every stage makes at least one iteration.
+    stop : StopRule or None
+        ``None`` makes all iterations.
     checkpoint : Path or None
-        A file to resume from, if it is there, and to write now and then.
+        A file to resume from, if it exists, and to write now and then.
     fingerprint : str
-        Of data and parameters; a checkpoint with another one is refused.
+        Digest of data and parameters; a checkpoint with another one is refused.
     report : callable
-        Called with a line of text now and then.
+        Called with a line of text after every iteration.
 
     Raises
     ------
     ValueError
-        If the checkpoint is of another run.
+        If the checkpoint belongs to another run.
     """
     progress, state = Progress(), None
     if checkpoint is not None and checkpoint.exists():
@@ -138,23 +177,23 @@ def run(
         stage = stages[progress.stage]
         if state is None:
             state = start(stage.chain)
-        deadline = None if time_limit is None else time_limit * stage.until
         while progress.iteration < stage.n_iterations:
-            if progress.iteration and deadline is not None and progress.seconds > deadline:
+            if progress.iteration and stop is not None and stop(stage, progress, state):
                 break
-            state = _iterate(rng, stage, state, progress, n_full)
+            _iterate(rng, stage, state, progress, n_full)
             progress.seconds = perf_counter() - before
             if report is not None:
-                report(_line(stages, progress))
+                report(_line(stage, progress))
             if progress.iteration % REBUILD_EVERY == 0:
-                state = stage.chain.rebuilt(state)
+                saved = stage.chain.saved(state)
+                state = stage.chain.restored(saved, state.prior)
                 began = perf_counter()
                 if checkpoint is not None and began > next_save:
-                    _save(checkpoint, fingerprint, rng, stage.chain, state, progress)
+                    _save(checkpoint, fingerprint, rng, saved, progress)
                     next_save = _after(began)
         if checkpoint is not None and progress.stage == len(stages) - 1:
             # Other chains may still have to run: this one shall not be run again.
-            _save(checkpoint, fingerprint, rng, stage.chain, state, progress)
+            _save(checkpoint, fingerprint, rng, stage.chain.saved(state), progress)
         state = _handed_on(rng, stages, state, progress)
     return progress
 
@@ -166,52 +205,45 @@ def _after(began: float) -> float:
 
 
 def _iterate(
-    rng: np.random.Generator, stage: Stage, state: Any, progress: Progress, n_full: int
-) -> Any:
+    rng: np.random.Generator, stage: Stage, state: State, progress: Progress, n_full: int
+) -> None:
     """Make one iteration, record it, and keep a draw where draws are kept."""
     began = perf_counter()
-    infos: list[Info] = []
-    for _ in range(stage.thin):
-        state, info = stage.chain.step(rng, state, adapting=stage.adapting)
-        infos.append(info)
-    kept = not stage.adapting
-    mean_info = {name: float(np.mean([info[name] for info in infos])) for name in infos[0]}
+    infos = [stage.chain.step(rng, state, adapting=stage.adapting) for _ in range(stage.thin)]
     # Rates are averaged over the rounds of an iteration; the rest is the state's.
     record = {
-        name: mean_info[name] if name.startswith("acceptance") else infos[-1][name]
-        for name in mean_info
+        name: float(np.mean([info[name] for info in infos]))
+        if name.startswith("acceptance")
+        else infos[-1][name]
+        for name in infos[0]
     }
-    if kept:
+    if stage.adapting:
+        progress.n_burn_in += 1
+    else:
         every = max(1, stage.n_iterations // max(n_full, 1))
         in_full = n_full > 0 and progress.iteration % every == 0
-        draw = stage.chain.draw(state, infos[-1], in_full=in_full)
-        progress.draws.append(draw)
-    else:
-        progress.n_burn_in += 1
+        progress.draws.append(stage.chain.draw(state, infos[-1], in_full=in_full))
     progress.iteration += 1
     record["n_components"] = float(state.prior.n_components)
-    record["step_size_precision"] = state.sizes.precision
-    record["step_size_hmc"] = state.sizes.hamiltonian
+    record |= {f"step_size_{name}": size for name, size in state.steps.values.items()}
     record["seconds"] = perf_counter() - began
     progress.records.append(record)
-    return state
 
 
 def _handed_on(
-    rng: np.random.Generator, stages: Sequence[Stage], state: Any, progress: Progress
+    rng: np.random.Generator, stages: Sequence[Stage], state: State, progress: Progress
 ) -> Any:
     """Return the state for the next stage, on the rows of its chain."""
-    finished = stages[progress.stage]
+    finished = stages[progress.stage].chain
     progress.stage += 1
     progress.iteration = 0
-    if progress.stage == len(stages) or stages[progress.stage].chain is finished.chain:
+    if progress.stage == len(stages) or stages[progress.stage].chain is finished:
         return state
-    saved = finished.chain.saved(state)
+    saved = finished.saved(state)
     return stages[progress.stage].chain.init(rng, saved["omega"], state.prior, saved["precision"])
 
 
-def _line(stages: Sequence[Stage], progress: Progress) -> str:
-    stage = stages[progress.stage]
+def _line(stage: Stage, progress: Progress) -> str:
     record = progress.records[-1]
     value = record.get("log_evidence", record.get("log_likelihood", 0.0))
     name = "burn-in" if stage.adapting else "sampling"
@@ -225,26 +257,12 @@ def _save(
     path: Path,
     fingerprint: str,
     rng: np.random.Generator,
-    chain: Chain,
-    state: Any,
+    state: Mapping[str, Any],
     progress: Progress,
 ) -> None:
-    write_checkpoint(
-        path,
-        {
-            "fingerprint": fingerprint,
-            "rng": rng.bit_generator.state,
-            "stage": progress.stage,
-            "iteration": progress.iteration,
-            "seconds": progress.seconds,
-            "n_burn_in": progress.n_burn_in,
-            "records": progress.records,
-            "sizes": state.sizes,
-            "state": chain.saved(state),
-            "prior": state.prior.state(),
-            "draws": progress.draws,
-        },
-    )
+    own = {each.name: getattr(progress, each.name) for each in fields(progress)}
+    header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
+    write_checkpoint(path, header | own)
 
 
 def _resumed(
@@ -256,21 +274,12 @@ def _resumed(
 ) -> tuple[Progress, Any]:
     """Return progress and state of a checkpoint, and set the generator to where it was."""
     saved = read_checkpoint(path)
-    if saved["fingerprint"] != fingerprint:
+    if saved.pop("fingerprint") != fingerprint:
         raise ValueError(
             f"The checkpoint {path} belongs to a fit with other data or parameters; "
             "give the same ones, another path, or delete the file."
         )
-    chain = stages[saved["stage"]].chain
     template = start(stages[0].chain).prior
-    rng.bit_generator.state = saved["rng"]
-    state = chain.restored(saved["state"], template.restored(saved["prior"]), saved["sizes"])
-    progress = Progress(
-        stage=saved["stage"],
-        iteration=saved["iteration"],
-        seconds=saved["seconds"],
-        draws=saved["draws"],
-        records=saved["records"],
-        n_burn_in=saved["n_burn_in"],
-    )
-    return progress, state
+    rng.bit_generator.state = saved.pop("rng")
+    state = stages[saved["stage"]].chain.restored(saved.pop("state"), template)
+    return Progress(**saved), state

@@ -1,4 +1,4 @@
-"""The derivative of the log evidence with respect to all frequencies and the precision."""
+"""The derivative of the log evidence with respect to all frequencies."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +53,3 @@ def part_gradient(
     waves = part.basis.waves(omega)
     scale = 1.0 / np.sqrt(len(waves))
     return waves.gradient(part.inputs, Z[:n_features], slope, scale)
-
-
-def log_precision_gradient(evidence: Evidence) -> float:
-    r"""Return :math:`\partial \log p(y) / \partial \log \lambda_0`."""
-    m = evidence.n_waves
-    weights = evidence.mean[: 2 * m]
-    trace = float(np.sum(np.diagonal(evidence.covariance)[: 2 * m]))
-    tau = evidence.noise.precision(evidence.residual, evidence.degrees)
-    return m - 0.5 * evidence.precision * (trace + tau * float(weights @ weights))

@@ -2,39 +2,55 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra
-from bochner.learning.inference.chain import RegressionChain
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.driver import Chain
+from bochner.learning.inference.likelihood import GaussianLikelihood
 from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.inference.start import paper_start
+from bochner.learning.inference.start import Start
 from bochner.learning.inference.summed import SummedRows
-from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import NoEnvelope, TwoSpectraPrior
-from bochner.learning.inference.varying_noise import VaryingNoiseChain
-from bochner.learning.moves.base import Moves
-from bochner.learning.moves.hamiltonian import HamiltonianSettings
-from bochner.learning.moves.labels import LogisticChain
-from bochner.learning.moves.noise_field import NoiseField
-from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.least_squares_labels import LeastSquaresChain
+from bochner.learning.moves import Move
+from bochner.learning.moves.labels import LogisticLabels
+from bochner.learning.moves.noise_field import VaryingNoise
 
 _START_PRECISION = 0.05
+"""Ratio of noise variance to weight variance to start from; a burn-in forgets it."""
+
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
-_PAPER_NOISE, _PAPER_PRECISION = InverseGammaNoise(shape=1e-3, rate=1e-3), 1e-6
-_SCARCITY, _NOISE_SCARCITY = 20.0, 1.0
+"""Half an observation's worth of prior for the noise of standardised targets, of variance 2e-6:
+almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
+
+_SCARCITY = 20.0
+"""Prior odds that an amplitude is constant. Half of it lets a twentieth of a stationary model's
+waves vary before data are seen; twice as much needs twice the likelihood ratio."""
+
+_NOISE_SCARCITY = 1.0
+"""The same odds of a wave of the noise's field, of which there are few."""
+
+_LEAST_ACTIVE = 0.5
+"""Least probability that a shared amplitude acts on an input at the start: they must differ."""
 
 
 class Model(ABC):
-    """What a chain samples: which features there are, and which likelihood."""
+    """What a chain samples: which features there are, and which likelihood.
+
+    Attributes
+    ----------
+    labels_in_memory : bool
+        Whether a classification needs its rows in memory.
+    """
 
     __slots__ = ()
+
+    labels_in_memory: ClassVar[bool] = False
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
@@ -45,9 +61,7 @@ class Model(ABC):
         return n_waves
 
     @abstractmethod
-    def start(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior
-    ) -> tuple[Array, FrequencyPrior]:
+    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
         """Return units of the basis and their prior, given frequencies (m, d) and theirs."""
 
     def precision(self, n_waves: int) -> float:
@@ -55,42 +69,40 @@ class Model(ABC):
         return _START_PRECISION
 
     @abstractmethod
-    def chain_of_numbers(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
+    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a regression."""
 
-    @abstractmethod
-    def chain_of_labels(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
+    def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
+        return CollapsedChain(rows, LogisticLabels(), moves)
 
 
-@dataclass(frozen=True, slots=True)
-class Stationary(Model):
+class StationaryModel(Model):
     """Frequencies of constant amplitude, and constant noise."""
+
+    __slots__ = ()
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
 
-    def start(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior
-    ) -> tuple[Array, FrequencyPrior]:
+    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
         return omega, prior
 
-    def chain_of_numbers(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
-        return RegressionChain(rows, _NOISE, moves_of(sampler, structure))
+    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
+        return CollapsedChain(rows, GaussianLikelihood(_NOISE), moves)
 
-    def chain_of_labels(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
-        moves = moves_of(sampler, structure)
-        if sampler == "mh" and isinstance(rows, TrainingData):
-            return JointPairChain(rows, moves)
-        return LogisticChain(rows, moves)
+
+@dataclass(frozen=True, slots=True)
+class Stationary(StationaryModel):
+    """The model of BaNK: Gaussian noise, or labels with Polya-Gamma variables."""
 
 
 BANK = Stationary()
 
 
 @dataclass(frozen=True, slots=True)
-class LocallyStationary(Model):
-    """Frequencies with amplitudes that vary, and noise that does.
+class Amplitudes(Model):
+    """Frequencies with amplitudes, whose laws are both unknown.
 
     Parameters
     ----------
@@ -98,71 +110,67 @@ class LocallyStationary(Model):
         Typical angular frequencies of the inputs.
     n_envelope : int
         Amplitudes that all frequencies share; zero means one for each frequency.
-    signal, noise : bool
-        Whether amplitudes vary, and the noise's variance.
-    is_paper : bool
-        Whether priors, features and the likelihood of labels are the paper's.
+    signal : bool
+        Whether amplitudes vary.
     """
 
     scale: tuple[float, ...]
     n_envelope: int = 0
     signal: bool = True
-    noise: bool = True
-    is_paper: bool = False
+
+    is_summed: ClassVar[bool] = False
 
     def basis(self, n_waves: int) -> TwoSpectra:
         if not self.n_envelope:
             return Matched()
-        return Grid(self.n_stationary(n_waves), self.n_envelope, is_summed=self.is_paper)
+        return Grid(self.n_stationary(n_waves), self.n_envelope, is_summed=self.is_summed)
 
     def n_stationary(self, n_waves: int) -> int:
         return max(1, n_waves // self.n_envelope) if self.n_envelope else n_waves
 
-    def precision(self, n_waves: int) -> float:
-        # The paper's features are not divided by the root of their number.
-        made = self.n_stationary(n_waves) * max(1, self.n_envelope)
-        return _PAPER_PRECISION / made if self.is_paper else _START_PRECISION
-
-    def start(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior
-    ) -> tuple[Array, FrequencyPrior]:
+    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
         # A stream of its own: without amplitudes the chain is that of frequencies alone.
         rng = rng.spawn(1)[0]
         basis = self.basis(len(omega) * max(1, self.n_envelope))
-        size = basis.n_amplitudes(len(omega))
-        v, envelope = self._envelope(rng, size)
+        size, d = basis.n_amplitudes(len(omega)), len(self.scale)
+        v, envelope = (
+            self.envelope(rng, size) if self.signal else (np.zeros((size, d)), NoEnvelope(d))
+        )
         both = TwoSpectraPrior(basis, prior, envelope)
         return basis.joined(omega, v, both.phases(rng, size)), both
 
-    def _envelope(self, rng: np.random.Generator, size: int) -> tuple[Array, FrequencyPrior]:
+    @abstractmethod
+    def envelope(self, rng: np.random.Generator, size: int) -> Start:
         """Return ``v`` (size, d) to start from, and their prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocallyStationary(Amplitudes):
+    """Frequencies with amplitudes that vary, and noise that does.
+
+    Parameters
+    ----------
+    noise : bool
+        Whether the noise's variance varies.
+    """
+
+    noise: bool = True
+
+    def envelope(self, rng: np.random.Generator, size: int) -> Start:
         scale = np.array(self.scale)
-        if not self.signal:
-            return np.zeros((size, len(scale))), NoEnvelope(len(scale))
-        if self.is_paper:
-            return paper_start(rng, scale, size)
-        prior = sparse_envelope(scale, _SCARCITY)
-        v = np.zeros((size, len(scale)))
+        prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
         if self.n_envelope:
             # Shared amplitudes must differ to begin with, but for one that is constant.
-            active = replace(prior, inclusion=np.full(len(scale), max(0.5, 1.0 / len(scale))))
+            share = max(_LEAST_ACTIVE, 1.0 / len(scale))
+            active = replace(prior, inclusion=np.full(len(scale), share))
             v[1:] = active.sample(rng, size - 1)
         return v, prior
 
-    def chain_of_numbers(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
-        moves = moves_of(sampler, structure)
-        if self.is_paper:
-            return RegressionChain(rows, _PAPER_NOISE, replace(moves, precision_prior=None))
+    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         if not self.noise:
-            return RegressionChain(rows, _NOISE, moves)
+            return CollapsedChain(rows, GaussianLikelihood(_NOISE), moves)
         prior = sparse_envelope(np.array(self.scale), _NOISE_SCARCITY)
-        return VaryingNoiseChain(rows, _NOISE, moves, partial(NoiseField.start, prior=prior))
-
-    def chain_of_labels(self, rows: SummedRows, sampler: str, structure: str) -> Chain:
-        moves = moves_of(sampler, structure)
-        if self.is_paper and isinstance(rows, TrainingData):
-            return LeastSquaresChain(rows, moves)
-        return LogisticChain(rows, moves)
+        return CollapsedChain(rows, VaryingNoise(_NOISE, prior), moves)
 
 
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
@@ -173,16 +181,8 @@ def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
     scale : ndarray of shape (d,)
         Typical angular frequencies of the inputs.
     scarcity : float
-        How much likelier it is, before data are seen, that a frequency is zero than not.
+        Prior odds that a frequency is zero.
     """
     d = len(scale)
     prior = SparsePrior.start(SparseHyper(scale, inclusion=(1.0, scarcity * d)))
     return replace(prior, inclusion=np.full(d, 1.0 / (1.0 + scarcity * d)))
-
-
-def moves_of(sampler: str, structure: str) -> Moves:
-    """Return the moves of a sampler for a structure."""
-    if sampler == "hmc":
-        # Toggles and swaps change which inputs are active; trajectories cannot.
-        return Moves(replacements=structure == "sparse", hamiltonian=HamiltonianSettings())
-    return Moves()

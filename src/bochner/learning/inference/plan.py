@@ -1,7 +1,8 @@
 """From data and settings to the stages of chains, and from chains to what was learned."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -9,61 +10,153 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
-from bochner.learning.inference.driver import Chain, Progress, Stage, run
-from bochner.learning.inference.models import BANK
+from bochner.learning.inference.driver import Chain, Progress, Stage, TimeLimit, run
+from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.preparation import frequency_scales
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.settings import Data, Settings
-from bochner.learning.inference.start import dense_start, paper_start, sparse_start
-
-Start = tuple[Array, FrequencyPrior]
-"""Frequencies (m, d) and the parameters of their law."""
+from bochner.learning.inference.start import Start, Structure
+from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.moves import LOCAL_MOVES, Move
 
 _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
-"""Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time."""
+"""Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time at which
+they end. A sweep costs in proportion to the rows, and the first thousands show most of the law."""
 
-_TRIAL_ROWS, _TRIAL_FREQUENCIES, _TRIAL_ROUNDS = 1000, 100, 80
+_BURN_IN_SHARE = 0.6
+"""Share of the time at which burn-in ends at the latest."""
+
+_TRIAL_ROWS = 1000
+"""Rows of a trial of a structure; twice as many double its time and rarely change its choice."""
+
+_TRIAL_FREQUENCIES = 100
+"""Most frequencies of a trial."""
+
+_TRIAL_ROUNDS = 80
+"""Rounds of a trial, of which the last quarter is averaged."""
+
 _TRIAL_SHARE = 0.15
-_SECONDS_AN_ITERATION, _MOST_ROUNDS = 0.25, 4
-_FLOPS, _SECONDS_A_PROPOSAL = 2e10, 1.5e-4
+"""Share of the time limit after which each of the trials ends."""
+
+_SECONDS_PER_ITERATION = 0.25
+"""Time that the rounds of an iteration may take where there are several."""
+
+_MOST_ROUNDS = 4
+"""Most rounds of an iteration; draws of more distant states cost as much and tell little more."""
+
+_FLOPS = 2e10
+"""Floating-point operations of a core in a second, in matrix products of this size."""
+
+_SECONDS_PER_PROPOSAL = 1.5e-4
+"""Time of deciding one proposal, next to the matrix products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """The moves that make up a round.
+
+    Parameters
+    ----------
+    moves : tuple of Move
+    discrete_moves : tuple of Move or None, default=None
+        Moves for frequencies with discrete parts; ``None`` means the same.
+    """
+
+    moves: tuple[Move, ...] = LOCAL_MOVES
+    discrete_moves: tuple[Move, ...] | None = None
+
+    def moves_for(self, structure: Structure) -> tuple[Move, ...]:
+        """Return the moves of a round for frequencies of a structure."""
+        if structure.is_discrete and self.discrete_moves is not None:
+            return self.discrete_moves
+        return self.moves
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerSettings:
+    """How to sample; see :class:`bochner.BaNKRegressor`.
+
+    Parameters
+    ----------
+    structures : tuple of Structure
+        Where there are several, the one of greatest evidence in short trials is used.
+    thin : int or None
+        ``None`` chooses the rounds of an iteration from the sizes.
+    n_full : int
+        Draws of a chain kept with the covariance of their weights.
+    """
+
+    n_frequencies: int
+    structures: tuple[Structure, ...]
+    sampler: Sampler
+    n_burn_in: int
+    n_samples: int
+    thin: int | None
+    n_chains: int
+    n_jobs: int | None
+    time_limit: float | None
+    n_full: int = 16
+    n_threads: int = 1
+    model: Model = BANK
+
+    @property
+    def structure(self) -> Structure:
+        """The structure in use, once it is chosen."""
+        (structure,) = self.structures
+        return structure
+
+    @property
+    def seconds_per_chain(self) -> float | None:
+        """The time limit of one chain: those of one process run one after another."""
+        if self.time_limit is None:
+            return None
+        n_jobs = 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
+        return self.time_limit / -(-self.n_chains // n_jobs)
+
+    def less(self, seconds: float) -> "SamplerSettings":
+        """Return the settings when some seconds are gone."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=max(0.0, self.time_limit - seconds))
+
+
+def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
+    """Return what tells a problem from others, so that no checkpoint continues another one."""
+    # The number of processes and threads changes no result.
+    settings = replace(settings, n_jobs=None, n_threads=1)
+    digest = sha256(repr((settings, seed, data.is_binary)).encode())
+    for array in (data.X, data.y, data.fixed, data.weight):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def learn(
     seed: np.random.SeedSequence,
-    data: Data,
-    settings: Settings,
+    data: ScaledData,
+    settings: SamplerSettings,
     *,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: Callable[[str], None] | None = None,
-) -> tuple[str, list[Progress]]:
+) -> tuple[Structure, list[Progress]]:
     """Return the structure in use and what every chain has made."""
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
-    if settings.structure == "auto":
+    if len(settings.structures) > 1:
         before = perf_counter()
         rng = np.random.default_rng(structure_seed)
         # A clock must not decide where a killed fit is to go on from.
         timed = settings if checkpoint is None else replace(settings, time_limit=None)
         structure, start = choose_structure(rng, data, timed)
-        settings = replace(settings, structure=structure).less(perf_counter() - before)
+        settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
     def one(index: int, report: Callable[[str], None] | None) -> Progress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
+        rng = np.random.default_rng(chain_seeds[index])
         # Processes do not inherit the limit of the one that started them.
         with single_threaded_blas():
-            return run_chain(
-                np.random.default_rng(chain_seeds[index]),
-                data,
-                settings,
-                start,
-                path,
-                fingerprint,
-                report,
-            )
+            return run_chain(rng, data, settings, start, path, fingerprint, report)
 
     n_chains = settings.n_chains
     # Rows that lie elsewhere have workers of their own.
@@ -83,8 +176,8 @@ def learn(
 
 def run_chain(
     rng: np.random.Generator,
-    data: Data,
-    settings: Settings,
+    data: ScaledData,
+    settings: SamplerSettings,
     trial: Start | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
@@ -94,13 +187,12 @@ def run_chain(
     start_rng, run_rng = rng.spawn(2)
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     if trial is None:
-        omega, prior = starting_point(
-            start_rng, data, replace(settings, n_frequencies=n_frequencies)
-        )
+        omega, prior = starting_point(start_rng, data, settings.structure, n_frequencies)
     else:
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
+    seconds = settings.seconds_per_chain
 
     def start(chain: Chain) -> Any:
         return chain.init(run_rng, omega, prior, precision)
@@ -110,25 +202,22 @@ def run_chain(
         stages_of(start_rng, data, settings),
         start,
         n_full=settings.n_full,
-        time_limit=settings.seconds_a_chain,
+        stop=None if seconds is None else TimeLimit(seconds),
         checkpoint=checkpoint,
         fingerprint=fingerprint,
         report=report,
     )
 
 
-def starting_point(rng: np.random.Generator, data: Data, settings: Settings) -> Start:
-    """Return frequencies and the prior of the structure, to start a chain from."""
+def starting_point(
+    rng: np.random.Generator, data: ScaledData, structure: Structure, n_frequencies: int
+) -> Start:
+    """Return frequencies and the prior of a structure, to start a chain from."""
     X = np.asarray(data.X, dtype=np.float64)
-    scale = frequency_scales(X, rng)
-    if settings.structure == "sparse":
-        return sparse_start(rng, scale, settings.n_frequencies, X, data.y)
-    if settings.sampler == "mh":
-        return paper_start(rng, scale, settings.n_frequencies)
-    return dense_start(rng, scale, settings.n_frequencies, X, data.y)
+    return structure.start(rng, frequency_scales(X, rng), n_frequencies, X, data.y)
 
 
-def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[Stage]:
+def stages_of(rng: np.random.Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
     """Return warm-up on ever more rows, then burn-in and sampling on all of them."""
     stages, burn_in, order = [], settings.n_burn_in, rng.permutation(len(data.y))
 
@@ -144,60 +233,45 @@ def stages_of(rng: np.random.Generator, data: Data, settings: Settings) -> list[
             burn_in -= burn_in // 2
     whole = chain_of(data, settings)
     if burn_in:
-        stages.append(stage(whole, data.n_samples, burn_in, 0.6))
+        stages.append(stage(whole, data.n_samples, burn_in, _BURN_IN_SHARE))
     return [*stages, stage(whole, data.n_samples, settings.n_samples, 1.0)]
 
 
-def chain_of(data: Data, settings: Settings) -> Chain:
+def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
     """Return the chain of the data's likelihood and of the sampler."""
-    if data.is_binary and settings.sampler == "mh":
-        data = _repeated(data)
     rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
     chain = settings.model.chain_of_labels if data.is_binary else settings.model.chain_of_numbers
-    return chain(rows, settings.sampler, settings.structure)
-
-
-def _repeated(data: Data) -> Data:
-    """Return rows of integer weights as often as they count."""
-    if data.weight is None:
-        return data
-    times = np.rint(data.weight).astype(np.intp)
-    if not np.array_equal(times, data.weight):
-        raise ValueError(
-            "The paper's sampler takes weights that are whole numbers, repetitions of rows, in a "
-            "classification; use sampler='auto' and, where there is a choice, "
-            "likelihood='logistic'."
-        )
-    return replace(data.subset(np.repeat(np.arange(len(times)), times)), weight=None)
+    return chain(rows, settings.sampler.moves_for(settings.structure))
 
 
 def choose_structure(
-    rng: np.random.Generator, data: Data, settings: Settings
-) -> tuple[str, Start | None]:
-    """Return the structure of greater evidence after short runs on some of the rows.
+    rng: np.random.Generator, data: ScaledData, settings: SamplerSettings
+) -> tuple[Structure, Start | None]:
+    """Return the structure of greatest evidence after short runs on some of the rows.
 
-    Sparse frequencies have nothing to choose in one input. Where there were runs, the
-    winner's last state comes with its structure.
+    Only structures that suit the number of inputs take part. Where there were runs, the winner's
+    last state comes with its structure.
     """
-    if data.X.shape[1] == 1:
-        return "dense", None
+    candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
+    if len(candidates) == 1:
+        return candidates[0], None
     rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
     # Stationary ones: what they find, amplitudes start from.
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
     part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
-    trials = {name: _trial(rng, part, settings, name) for name in ("sparse", "dense")}
-    best = max(trials, key=lambda name: trials[name][0])
-    return best, trials[best][1]
+    trials = [_trial(rng, part, settings, structure) for structure in candidates]
+    best = max(range(len(trials)), key=lambda index: trials[index][0])
+    return candidates[best], trials[best][1]
 
 
 def _trial(
-    rng: np.random.Generator, part: Data, settings: Settings, structure: str
+    rng: np.random.Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
     """Return the log evidence that a structure reaches, and the state there."""
     few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
-    settings = replace(settings, structure=structure, sampler="pcn", n_frequencies=few)
-    omega, prior = starting_point(rng, part, settings)
+    settings = replace(settings, structures=(structure,), sampler=Sampler())
+    omega, prior = starting_point(rng, part, structure, few)
     chain = chain_of(part, settings)
     state = chain.init(rng, omega, prior, BANK.precision(few))
     values: list[float] = []
@@ -205,10 +279,9 @@ def _trial(
     for _ in range(_TRIAL_ROUNDS):
         if values and limit is not None and perf_counter() - before > _TRIAL_SHARE * limit:
             break
-        state, info = chain.step(rng, state, adapting=True)
-        values.append(info["log_evidence"])
+        values.append(chain.step(rng, state, adapting=True)["log_evidence"])
     reached = float(np.mean(values[-len(values) // 4 :]))
-    return reached, (chain.saved(state)["omega"], state.prior)
+    return reached, (state.omega, state.prior)
 
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
@@ -217,5 +290,5 @@ def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
     From the sizes alone, not from a clock, so that the same data give the same chain.
     """
     p = 2.0 * n_frequencies
-    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_A_PROPOSAL * n_frequencies
-    return int(np.clip(round(_SECONDS_AN_ITERATION / seconds), 1, _MOST_ROUNDS))
+    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
+    return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -1,4 +1,8 @@
-"""Where chains start: frequencies from the prior, or from what the data show."""
+"""Structures of frequencies: their priors, and where chains start from them."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -7,75 +11,147 @@ from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.mixture import GammaPrior, MixturePrior, sample_prior
+from bochner.learning.mixture import GammaPrior, MixturePrior
 from bochner.learning.wishart import NormalInverseWishart
 
 _MEAN_STRENGTH = 0.05
-_CANDIDATES, _PURSUED, _PURSUIT_ROWS = 4000, 24, 2000
-_WIDEST, _FEWEST_VALUES = 300.0, 8
-_INSIGNIFICANT, _JITTER, _MOST_COPIES = 3.0, 0.02, 8
+"""Frequencies that the prior mean of a component is worth: it spreads over 4.5 typical scales."""
+
+_CANDIDATES = 4000
+"""Frequencies among which a start searches; half as many miss narrow lines of a wide range."""
+
+_PURSUED = 24
+"""Most frequencies that a start takes from the data; each costs a pass over the candidates."""
+
+_PURSUIT_ROWS = 2000
+"""Rows on which they are searched; with the candidates they make arrays of 64 MB."""
+
+_WIDEST = 300.0
+"""Highest frequency searched, in radians per standard deviation: some 150 periods of the range."""
+
+_FEWEST_VALUES = 8
+"""Different values below which an input has no frequency to search."""
+
+_INSIGNIFICANT = 3.0
+"""Margin, in units of twice the noise variance, over what the best wave explains of noise; exceeded
+by chance about once in e^3 searches."""
+
+_JITTER = 0.02
+"""Standard deviation of copies of a found frequency, in typical scales: near, but not equal."""
+
+_MOST_COPIES = 8
+"""Most copies of a found frequency, which let its component have a spread."""
+
+_LEAST_NORM = 1e-6
+"""Least mean square of a candidate off the trend; below it, rounding would be amplified."""
+
+Start = tuple[Array, FrequencyPrior]
+"""Frequencies (m, d) and the parameters of their law."""
 
 
-def sparse_start(
-    rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-) -> tuple[Array, FrequencyPrior]:
-    """Return frequencies (m, d) and prior to start a sparse chain from.
+class Structure(ABC):
+    """A family of priors of frequencies, with a start that fits given data.
 
-    Those of the prior, and, as in :func:`dense_start`, some that explain ``y`` (n,), each along
-    one input alone.
+    ``BaNKRegressor(structure=...)`` takes an instance, or a string that stands for one.
+
+    Attributes
+    ----------
+    name : str
+        Name in the fitted model.
+    is_discrete : bool
+        Whether frequencies have discrete parts, which moves along gradients cannot change.
     """
-    prior = SparsePrior.start(SparseHyper(scale))
-    finest = finest_frequencies(X)
-    fine = np.flatnonzero(finest > scale)
-    omega = prior.sample(rng, n_frequencies)
-    if not len(fine):
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    is_discrete: ClassVar[bool]
+
+    @abstractmethod
+    def start(
+        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
+    ) -> Start:
+        """Return frequencies (m, d) and prior to start a chain from.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        scale : ndarray of shape (d,)
+            Typical angular frequency of each input.
+        n_frequencies : int
+        X : ndarray of shape (n, d)
+        y : ndarray of shape (n,)
+        """
+
+    def suits(self, dim: int) -> bool:
+        """Return whether the structure is worth a trial with so many inputs."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class SparseStructure(Structure):
+    """Frequencies that act on few inputs; see :class:`SparsePrior`."""
+
+    name: ClassVar[str] = "sparse"
+    is_discrete: ClassVar[bool] = True
+
+    def start(
+        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
+    ) -> Start:
+        """Return frequencies of the prior, and some that explain ``y``, each along one input."""
+        prior = SparsePrior.start(SparseHyper(scale))
+        finest = finest_frequencies(X)
+        fine = np.flatnonzero(finest > scale)
+        omega = prior.sample(rng, n_frequencies)
+        if not len(fine):
+            return omega, prior
+        which = rng.choice(fine, size=_CANDIDATES)
+        single = np.zeros((_CANDIDATES, len(scale)))
+        size = rng.uniform(np.log(0.5 * scale[which]), np.log(finest[which]))
+        single[np.arange(_CANDIDATES), which] = np.exp(size)
+        pursued = _pursued(rng, X, y, single, n_frequencies)
+        omega[: len(pursued)] = pursued
         return omega, prior
-    which = rng.choice(fine, size=_CANDIDATES)
-    single = np.zeros((_CANDIDATES, len(scale)))
-    size = rng.uniform(np.log(0.5 * scale[which]), np.log(finest[which]))
-    single[np.arange(_CANDIDATES), which] = np.exp(size)
-    pursued = _pursued(rng, X, y, single, n_frequencies)
-    omega[: len(pursued)] = pursued
-    return omega, prior
+
+    def suits(self, dim: int) -> bool:
+        """Return whether there are inputs to choose from."""
+        return dim > 1
 
 
-def paper_start(
-    rng: np.random.Generator, scale: Array, n_frequencies: int
-) -> tuple[Array, FrequencyPrior]:
-    """Return a draw of the dense prior, with the paper's independence proposals."""
-    hyper = _dense_hyper(scale)
-    mixture, omega = sample_prior(rng, hyper, n_frequencies)
-    return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
+@dataclass(frozen=True, slots=True)
+class DenseStructure(Structure):
+    """Frequencies that act on all inputs; see :class:`DensePrior`."""
 
+    name: ClassVar[str] = "dense"
+    is_discrete: ClassVar[bool] = False
 
-def dense_start(
-    rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-) -> tuple[Array, FrequencyPrior]:
-    """Return frequencies (m, d) and prior to start a dense chain from.
+    def start(
+        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
+    ) -> Start:
+        """Return frequencies of a broad law, and some that explain most of ``y``.
 
-    Some frequencies are those that explain most of ``y`` (n,), one after another, among draws of
-    a broad law: a chain of local moves finds the place of a narrow line, not the line.
-    """
-    d = len(scale)
-    directions = rng.normal(size=(_CANDIDATES, d))
-    # A frequency and its negative are one: lines of either sign would make one broad component.
-    directions *= np.where(directions[:, :1] < 0, -1.0, 1.0)
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    finest = np.maximum(finest_frequencies(X), scale)
-    most = np.min(finest / np.abs(directions), axis=1)
-    least = 0.5 / np.linalg.norm(directions / scale, axis=1)
-    size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
-    copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
-    copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
-    rest = rng.normal(size=(n_frequencies - len(copies), d)) * scale / np.sqrt(d)
-    omega = np.concatenate([copies, rest])
-    return omega, DensePrior.start(rng, _dense_hyper(scale), omega)
+        A chain of local moves finds the place of a narrow line, not the line.
+        """
+        d = len(scale)
+        directions = rng.normal(size=(_CANDIDATES, d))
+        # A frequency and its negative are one: lines of either sign would make one broad component.
+        directions *= np.where(directions[:, :1] < 0, -1.0, 1.0)
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        finest = np.maximum(finest_frequencies(X), scale)
+        most = np.min(finest / np.abs(directions), axis=1)
+        least = 0.5 / np.linalg.norm(directions / scale, axis=1)
+        size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
+        copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
+        copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
+        rest = rng.normal(size=(n_frequencies - len(copies), d)) * scale / np.sqrt(d)
+        omega = np.concatenate([copies, rest])
+        return omega, DensePrior.start(rng, dense_hyper(scale), omega)
 
 
 def finest_frequencies(X: Array) -> Array:
     """Return the highest frequency that the values of each input can show, of shape (d,).
 
-    Half of that at which waves on a grid of as many values are alike, at most three hundred
+    Half of that at which waves on a grid of as many values coincide, at most three hundred
     times the standard deviation's reciprocal; zero for inputs of a few values.
     """
     finest = np.zeros(X.shape[1])
@@ -99,7 +175,8 @@ def _pursued(
     return np.repeat(chosen, times, axis=0)
 
 
-def _dense_hyper(scale: Array) -> MixturePrior:
+def dense_hyper(scale: Array) -> MixturePrior:
+    """Return the hyperparameters of dense frequencies, given typical ones of the inputs (d,)."""
     d = len(scale)
     base = NormalInverseWishart(np.zeros(d), _MEAN_STRENGTH, np.diag(scale**2) / d, d + 2.0)
     return MixturePrior(base, GammaPrior(1.0, 1.0))
@@ -108,7 +185,7 @@ def _dense_hyper(scale: Array) -> MixturePrior:
 def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     """Return at most ``count`` candidate frequencies (C, d) that explain ``y``, greedily.
 
-    Orthogonal matching pursuit on pairs of cosine and sine, beside a quadratic trend. It ends
+    Orthogonal matching pursuit on pairs of cosine and sine, next to a quadratic trend. It ends
     when the best of all candidates explains no more than the best of as many waves would of
     noise.
     """
@@ -117,7 +194,7 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
     residual = y - basis @ (basis.T @ y)
     waves -= basis @ (basis.T @ waves)
-    norms = np.maximum(np.sum(waves**2, axis=1), 1e-6 * len(X))
+    norms = np.maximum(np.sum(waves**2, axis=1), _LEAST_NORM * len(X))
     chosen: list[int] = []
     for _ in range(count):
         gain = np.sum((np.einsum("kni,n->ki", waves, residual)) ** 2 / norms, axis=0)

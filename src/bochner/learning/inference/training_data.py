@@ -199,3 +199,53 @@ class TrainingData(SummedRows):
             return function(self.part(chosen), *cut, *args)
 
         return block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledData:
+    """Scaled inputs, targets and fixed columns of the rows to learn from.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        float32 or float64, the type of the features.
+    y : ndarray of shape (n,)
+        Targets of unit variance; plus and minus one for a classification.
+    fixed : ndarray of shape (n, q)
+    weight : ndarray of shape (n,) or None
+    is_binary : bool
+        Whether the likelihood is logistic.
+    elsewhere : SummedRows or None
+        The rows that chains end with, where these are a sample of them; ``None`` means these.
+    basis : Basis, default=PLAIN
+        Basis of the features.
+    """
+
+    X: Any
+    y: Array
+    fixed: Array
+    weight: Array | None
+    is_binary: bool
+    elsewhere: SummedRows | None = None
+    basis: Basis = PLAIN
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows that chains end with."""
+        return len(self.y) if self.elsewhere is None else self.elsewhere.n_samples
+
+    @property
+    def target_factor(self) -> float:
+        """Factor of the targets: one half of plus and minus one makes y - 1/2."""
+        return 0.5 if self.is_binary else 1.0
+
+    def rows(self, n_threads: int = 1) -> TrainingData:
+        """Return the rows in memory as training data of a chain."""
+        target = self.target_factor * self.y
+        return TrainingData.of(self.X, target, self.fixed, self.weight, n_threads, self.basis)
+
+    def subset(self, index: Any) -> "ScaledData":
+        """Return some of the rows in memory."""
+        weight = None if self.weight is None else self.weight[index]
+        X, y, fixed = self.X[index], self.y[index], self.fixed[index]
+        return replace(self, X=X, y=y, fixed=fixed, weight=weight, elsewhere=None)

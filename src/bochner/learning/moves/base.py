@@ -1,141 +1,66 @@
-"""One round of moves of frequencies, precision and prior, the data's weights being given."""
+"""What every move of a chain over frequencies is."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.evidence import Evidence, solved
-from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.summed import SummedRows
-from bochner.learning.moves.hamiltonian import HamiltonianSettings, hamiltonian_step
-from bochner.learning.moves.precision import LogNormalPrecision, precision_step
-from bochner.learning.moves.replacement import Proposals, replace_frequencies
-
-Info = dict[str, float]
-
-_PRECISION_TARGET, _HAMILTONIAN_TARGET = 0.4, 0.7
+from bochner.learning.inference.state import ChainState, Info
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """Which moves make up a round, and the prior of the precision.
+class Move(ABC):
+    r"""A Markov kernel that leaves the posterior of a chain's state invariant.
 
-    Parameters
+    A move changes the state in place and returns only what happened. A round of a chain is a
+    sequence of moves; ``BaNKRegressor(sampler=...)`` takes such a sequence.
+
+    Attributes
     ----------
-    replacements : bool
-        Whether to propose new values for single frequencies, in a sweep over all of them.
-    hamiltonian : HamiltonianSettings or None
-        Of a trajectory of all frequencies at once.
-    precision_prior : LogNormalPrecision or None
-        ``None`` where the precision is fixed.
-    block_size : int
-        Waves whose proposals are decided between two meetings with the data.
+    name : str
+        Key of the step size, and part of the names in the trace.
+    step_size : float or None, default=None
+        Initial step size, found as ``state.steps[name]``; ``None`` for a move without one.
+    target_acceptance : float or None, default=None
+        Acceptance towards which the step size is adapted during burn-in; ``None`` keeps it. The
+        move reports ``acceptance_<name>``.
+    n_copies : int, default=1
+        Sets of features of all rows that the move holds at once, the state's own included.
+
+    Examples
+    --------
+    A Crank-Nicolson step of all frequencies at once, in coordinates in which their prior is
+    standard normal, so that the ratio of evidences decides:
+
+    >>> import numpy as np
+    >>> from bochner import BaNKRegressor
+    >>> from bochner.learning.moves import LOCAL_MOVES, Move
+    >>> class JointCrankNicolson(Move):
+    ...     name, step_size, target_acceptance = "joint", 0.1, 0.3
+    ...
+    ...     def __call__(self, rng, state):
+    ...         law = state.prior.whitening(rng, state.omega)
+    ...         step = min(state.steps[self.name], 1.0)
+    ...         fresh = np.where(law.moving, rng.normal(size=state.omega.shape), 0.0)
+    ...         moved = np.sqrt(1.0 - step**2) * law.whiten(state.omega) + step * fresh
+    ...         proposed = state.evidence_at(law.colour(moved))
+    ...         log_ratio = proposed.log_evidence() - state.evidence.log_evidence()
+    ...         if np.log(rng.random()) < log_ratio:
+    ...             state.evidence = proposed
+    ...         return {"acceptance_joint": float(np.exp(min(log_ratio, 0.0)))}
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = BaNKRegressor(5, sampler=[JointCrankNicolson(), *LOCAL_MOVES], n_burn_in=10,
+    ...                       n_samples=30, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> sorted(name for name in model.trace_.records if "joint" in name)
+    ['acceptance_joint', 'step_size_joint']
     """
 
-    replacements: bool = True
-    hamiltonian: HamiltonianSettings | None = None
-    precision_prior: LogNormalPrecision | None = field(default_factory=LogNormalPrecision)
-    block_size: int = 64
+    __slots__ = ()
 
-    @property
-    def n_copies(self) -> int:
-        """Of the features of all rows, which a round holds at once where they are kept.
+    name: ClassVar[str]
+    step_size: ClassVar[float | None] = None
+    target_acceptance: ClassVar[float | None] = None
+    n_copies: ClassVar[int] = 1
 
-        Beside the state's, those of a trajectory's last point and of its next one.
-        """
-        return 1 if self.hamiltonian is None else 3
-
-
-@dataclass(frozen=True, slots=True)
-class StepSizes:
-    """Step sizes of the moves that have one, and the number of rounds they were adapted in."""
-
-    precision: float = 0.3
-    hamiltonian: float = 0.03
-    n_adapted: int = 0
-
-    def adapted(self, info: Info) -> "StepSizes":
-        """Return step sizes moved towards their target acceptance, less and less."""
-        rate = 2.0 / (self.n_adapted + 5.0) ** 0.6
-
-        def moved(value: float, acceptance: float, target: float) -> float:
-            return value * float(np.exp(rate * (acceptance - target)))
-
-        return StepSizes(
-            moved(
-                self.precision,
-                info.get("acceptance_precision", _PRECISION_TARGET),
-                _PRECISION_TARGET,
-            ),
-            moved(
-                self.hamiltonian,
-                info.get("acceptance_hmc", _HAMILTONIAN_TARGET),
-                _HAMILTONIAN_TARGET,
-            ),
-            self.n_adapted + 1,
-        )
-
-
-def round_of_moves(
-    rng: np.random.Generator,
-    evidence: Evidence,
-    prior: FrequencyPrior,
-    rows: SummedRows,
-    moves: Moves,
-    sizes: StepSizes,
-) -> tuple[Evidence, FrequencyPrior, Info]:
-    """Return evidence and prior after one round, which leaves the posterior invariant."""
-    info: Info = {}
-    if moves.replacements:
-        prior, rates = _sweep(rng, evidence, prior, rows, moves.block_size)
-        info |= rates
-        evidence = solved(evidence, evidence.precision)
-    if moves.hamiltonian is not None:
-        whitening = prior.whitening(rng, evidence.omega)
-        evidence, acceptance = hamiltonian_step(
-            rng, evidence, rows, whitening, sizes.hamiltonian, moves.hamiltonian
-        )
-        info["acceptance_hmc"] = acceptance
-    if moves.precision_prior is not None:
-        evidence, acceptance = precision_step(rng, evidence, moves.precision_prior, sizes.precision)
-        info["acceptance_precision"] = acceptance
-    return evidence, prior.refresh(rng, evidence.omega), info
-
-
-def _sweep(
-    rng: np.random.Generator,
-    evidence: Evidence,
-    prior: FrequencyPrior,
-    rows: SummedRows,
-    block_size: int,
-) -> tuple[FrequencyPrior, Info]:
-    """Propose a new value for every unit, in random order; update the evidence in place."""
-    tried, accepted = np.zeros(len(prior.kinds)), np.zeros(len(prior.kinds))
-    for index in _blocks(rng, rows.basis, len(evidence.omega), block_size):
-        suggestion = prior.suggest(rng, evidence.omega, index)
-        proposals = Proposals(
-            index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
-        )
-        decided = replace_frequencies(evidence, rows, proposals)
-        prior = prior.decided(index, suggestion, decided)
-        tried += np.bincount(suggestion.kind, minlength=len(tried))
-        accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
-    rates = accepted / np.maximum(tried, 1.0)
-    return prior, {
-        f"acceptance_{kind}": float(rate) for kind, rate in zip(prior.kinds, rates, strict=True)
-    }
-
-
-def _blocks(
-    rng: np.random.Generator, basis: Basis, n_units: int, block_size: int
-) -> Iterator[NDArray[np.intp]]:
-    """Yield units in random order, group by group, blocks of so many waves or of one unit."""
-    for group in basis.groups(n_units):
-        order = group[rng.permutation(len(group))]
-        width = basis.touched(group[:1], n_units).size
-        step = max(1, block_size // width)
-        for start in range(0, len(order), step):
-            yield order[start : start + step]
+    @abstractmethod
+    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+        """Move the state in place; return acceptances and other numbers for the trace."""

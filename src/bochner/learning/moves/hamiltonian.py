@@ -1,75 +1,72 @@
 """Hamiltonian moves of all frequencies at once."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, evidence_of
+from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.gradient import frequency_gradient
 from bochner.learning.inference.prior import Whitening
+from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.summed import SummedRows
+from bochner.learning.moves.base import Move
 
 _DIVERGENCE = 50.0
+"""Gain of energy, in nats, at which a trajectory is given up: its acceptance would be e^-50."""
 
 
 @dataclass(frozen=True, slots=True)
-class HamiltonianSettings:
-    """Of the leapfrog integrator.
+class Hamiltonian(Move):
+    """One leapfrog trajectory of all frequencies, along the gradient of the log evidence.
+
+    Positions are whitened coordinates, in which the prior is standard normal. A gradient costs
+    about as much as one sweep of single replacements.
 
     Parameters
     ----------
-    n_steps : int
-        Gradients a trajectory.
-    jitter : float
-        The step size of every trajectory is drawn within this share of its nominal value.
+    n_steps : int, default=8
+        Leapfrog steps of a trajectory, one gradient each. Half as many make the move a random
+        walk; twice as many double its cost.
+    jitter : float, default=0.2
+        Share of its nominal value within which the step size of a trajectory is drawn, so that no
+        trajectory length repeats a period of the motion.
     """
 
     n_steps: int = 8
     jitter: float = 0.2
 
+    name: ClassVar[str] = "hmc"
+    step_size: ClassVar[float] = 0.03
+    target_acceptance: ClassVar[float] = 0.7
+    n_copies: ClassVar[int] = 3
 
-def hamiltonian_step(
-    rng: np.random.Generator,
-    evidence: Evidence,
-    rows: SummedRows,
-    whitening: Whitening,
-    step_size: float,
-    settings: HamiltonianSettings,
-) -> tuple[Evidence, float]:
-    """Return the evidence after one trajectory, and its probability of acceptance.
-
-    Positions are the whitened coordinates, in which the prior is standard normal; one gradient
-    costs about as much as one sweep of single replacements.
-    """
-    step_size *= 1.0 + settings.jitter * rng.uniform(-1.0, 1.0)
-    momentum = np.where(whitening.moving, rng.normal(size=evidence.omega.shape), 0.0)
-    threshold = np.log(rng.random())
-    start = whitening.whiten(evidence.omega)
-    energy = _energy(evidence, start, momentum)
-    position, current = start, evidence
-    force = _force(current, rows, whitening, position)
-    for _ in range(settings.n_steps):
-        momentum = momentum + 0.5 * step_size * force
-        position = position + step_size * momentum
-        try:
-            current = evidence_of(
-                rows,
-                whitening.colour(position),
-                evidence.precision,
-                evidence.noise,
-                keep=evidence.features is not None,
-            )
-        except LinAlgError:
-            return evidence, 0.0
-        force = _force(current, rows, whitening, position)
-        momentum = momentum + 0.5 * step_size * force
-        if _energy(current, position, momentum) - energy > _DIVERGENCE:
-            return evidence, 0.0
-    log_ratio = energy - _energy(current, position, momentum)
-    accepted = current if threshold < log_ratio else evidence
-    return accepted, float(np.exp(min(log_ratio, 0.0)))
+    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+        whitening = state.prior.whitening(rng, state.omega)
+        rows, evidence = state.rows, state.evidence
+        step = state.steps[self.name] * (1.0 + self.jitter * rng.uniform(-1.0, 1.0))
+        momentum = np.where(whitening.moving, rng.normal(size=state.omega.shape), 0.0)
+        threshold = np.log(rng.random())
+        position = whitening.whiten(state.omega)
+        energy = _energy(evidence, position, momentum)
+        force = _force(evidence, rows, whitening, position)
+        for _ in range(self.n_steps):
+            momentum = momentum + 0.5 * step * force
+            position = position + step * momentum
+            try:
+                evidence = state.evidence_at(whitening.colour(position))
+            except LinAlgError:
+                return {"acceptance_hmc": 0.0}
+            force = _force(evidence, rows, whitening, position)
+            momentum = momentum + 0.5 * step * force
+            if _energy(evidence, position, momentum) - energy > _DIVERGENCE:
+                return {"acceptance_hmc": 0.0}
+        log_ratio = energy - _energy(evidence, position, momentum)
+        if threshold < log_ratio:
+            state.evidence = evidence
+        return {"acceptance_hmc": float(np.exp(min(log_ratio, 0.0)))}
 
 
 def _energy(evidence: Evidence, position: Array, momentum: Array) -> float:

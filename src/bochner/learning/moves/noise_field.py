@@ -4,24 +4,40 @@ White noise under an envelope is locally stationary, too: its variance is :math:
 where ``h`` is a sum of few waves whose frequencies have a law of the envelope's kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.likelihood import Likelihood
+from bochner.learning.inference.noise import Noise
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.summed import Columns, SummedRows
+from bochner.learning.inference.state import ChainState, Info
+from bochner.learning.inference.summed import Columns, SummedRows, part_features
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 N_WAVES = 8
-"""Waves of a field."""
+"""Waves of a field: enough for a few bends along each of a few inputs. A round costs some twenty
+passes over their values, so that twice as many double its cost."""
 
 _SLICES = 4
-_SPREAD_SHAPE, _SPREAD_RATE = 1.0, 0.5
+"""Elliptical slices of the weights in a round, each a few evaluations of their likelihood."""
+
+_SPREAD_SHAPE = 1.0
+"""Shape of the inverse gamma prior of a field's variance; one has heavy tails."""
+
+_SPREAD_RATE = 0.5
+"""Rate of that prior: its mode is a variance of 1/4, noise that varies by a factor of about 1.6."""
+
+_START_SPREAD = 0.3
+"""Standard deviation of the field's weights at the start, when they are all zero."""
+
 _MOST = 30.0
+"""Largest size of a field, whose exponential stays far from overflow: a factor of 10^13."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +67,7 @@ class NoiseField:
     @classmethod
     def start(cls, rng: np.random.Generator, prior: FrequencyPrior) -> "NoiseField":
         """Return a constant field, with frequencies of the prior."""
-        return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), 0.3, prior)
+        return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
     @classmethod
     def draw(cls, rng: np.random.Generator, prior: FrequencyPrior, n_waves: int) -> "NoiseField":
@@ -110,17 +126,73 @@ class NoiseField:
     def state(self) -> dict[str, Any]:
         """Return all of the field as arrays and numbers, for checkpoints."""
         own = {"omega": self.omega, "weights": self.weights, "spread": self.spread}
-        return own | {f"prior.{name}": value for name, value in self.prior.state().items()}
+        return {**own, "prior": self.prior.state()}
 
-    def restored(self, state: dict[str, Any]) -> "NoiseField":
-        """Return the field of a checkpoint."""
-        prior = {n.removeprefix("prior."): v for n, v in state.items() if n.startswith("prior.")}
-        return NoiseField(
-            np.array(state["omega"]),
-            np.array(state["weights"]),
-            float(state["spread"]),
-            self.prior.restored(prior),
+    @classmethod
+    def restored(cls, state: Mapping[str, Any], prior: FrequencyPrior) -> "NoiseField":
+        """Return the field of a checkpoint, given a prior with its hyperparameters."""
+        prior = prior.restored(state["prior"])
+        return cls(np.array(state["omega"]), np.array(state["weights"]), state["spread"], prior)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VaryingNoise(Likelihood):
+    r"""Gaussian noise of variance :math:`\sigma^2 e^{h(x)}`; the field ``h`` is latent.
+
+    Given ``h``, rows have weights :math:`e^{-h}`. A redraw draws :math:`\sigma^2` and the weights
+    of the features, and moves ``h`` given the residuals.
+
+    Parameters
+    ----------
+    noise : Noise
+        Law of :math:`\sigma^2`.
+    prior : FrequencyPrior
+        Law of the frequencies of ``h``, with the parameters to start from.
+    """
+
+    noise: Noise
+    prior: FrequencyPrior
+
+    def start(
+        self,
+        rng: np.random.Generator,
+        rows: SummedRows,
+        omega: Array,
+        precision: float,
+        n_copies: int,
+    ) -> tuple[NoiseField, None]:
+        return NoiseField.start(rng, self.prior), None
+
+    def given(self, rows: SummedRows, latent: NoiseField) -> SummedRows:
+        return rows.reweighted(under_field, along=(latent.values(rows),))
+
+    def redraw(self, rng: np.random.Generator, rows: SummedRows, state: ChainState) -> Info:
+        evidence, field = state.evidence, state.latent
+        variance = evidence.noise.sample(rng, evidence.residual, evidence.degrees)
+        lower = np.linalg.cholesky(evidence.covariance)
+        deviation = np.sqrt(variance) * (lower @ rng.normal(size=len(evidence.mean)))
+        squares = rows.each(
+            part_squares,
+            evidence.omega,
+            evidence.mean + deviation,
+            variance,
+            along=(evidence.features,),
+            n_features=len(evidence.mean),
         )
+        field = field.moved(rng, rows, squares)
+        self.recondition(rows, state, field)
+        (level,) = rows.total(part_level, along=(field.values(rows),), n_features=1)
+        log_evidence = state.evidence.log_evidence() - 0.5 * float(level)
+        return {"log_evidence": log_evidence, "noise_spread": field.spread}
+
+    def saved(self, latent: NoiseField) -> dict[str, Any]:
+        return latent.state()
+
+    def restored(self, saved: Mapping[str, Any]) -> NoiseField:
+        return NoiseField.restored(saved, self.prior)
+
+    def kept(self, latent: NoiseField) -> dict[str, Any]:
+        return {"field_omega": latent.omega, "field_weights": latent.weights}
 
 
 def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
@@ -159,6 +231,27 @@ def part_of_frequencies(
 ) -> tuple[float]:
     """Return the log likelihood of frequencies (K, d) and weights (2K,)."""
     return part_field_likelihood(part, part_field(part, omega, weights), squares)
+
+
+def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
+    """Return weights of rows under a field (n,), and targets times them."""
+    factor = np.exp(-field)
+    return factor if part.weight is None else part.weight * factor, part.target * factor
+
+
+def part_squares(
+    part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array, variance: float
+) -> Array:
+    """Return squared residuals over a variance, times the rows' weights, of shape (n,)."""
+    fit: Array = beta @ part_features(part, omega, Z)
+    if part.weight is None:
+        return (part.target - fit) ** 2 / variance
+    return part.weight * (part.target / part.weight - fit) ** 2 / variance
+
+
+def part_level(part: TrainingData, field: Array) -> tuple[float]:
+    """Return the sum of a field, each row as often as its weight says."""
+    return (float(np.sum(field if part.weight is None else part.weight * field)),)
 
 
 def _log_likelihood(

@@ -1,11 +1,14 @@
-"""The ratio of noise to signal, sampled with the rest."""
+"""A random walk of the ratio of noise variance to weight variance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from bochner.learning.inference.evidence import Evidence, log_evidence_at, solved
+from bochner.learning.inference.evidence import log_evidence_at, solved
+from bochner.learning.inference.state import ChainState, Info
+from bochner.learning.moves.base import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +34,45 @@ class LogNormalPrecision:
         return float(np.exp(self.mean + self.std * rng.normal()))
 
 
-def precision_step(
-    rng: np.random.Generator,
-    evidence: Evidence,
-    prior: LogNormalPrecision,
-    step_size: float,
-    n_steps: int = 2,
-) -> tuple[Evidence, float]:
-    """Return the evidence after random-walk moves of the log precision, and their acceptance.
+@dataclass(frozen=True, slots=True)
+class PrecisionWalk(Move):
+    r"""Random-walk moves of :math:`\log \lambda_0`, weights and noise integrated out.
 
-    Weights and noise are integrated out; the data are not met. Precisions that rounding does not
-    permit have probability zero.
+    A step needs the sums over the rows, not the rows. A precision at which rounding leaves the
+    posterior of the weights without a covariance has probability zero.
+
+    Parameters
+    ----------
+    prior : LogNormalPrecision, optional
+    n_steps : int, default=2
+        Steps of a round; each costs one Cholesky factorisation.
     """
-    log_precision = float(np.log(evidence.precision))
-    current = evidence.log_evidence() + prior.log_density(log_precision)
-    n_accepted = 0
-    for _ in range(n_steps):
-        proposal = log_precision + step_size * rng.normal()
-        threshold = np.log(rng.random())
-        if proposal < np.log(evidence.least_precision):
-            continue
-        try:
-            proposed = log_evidence_at(evidence, float(np.exp(proposal)))
-        except LinAlgError:
-            continue
-        proposed += prior.log_density(proposal)
-        if threshold < proposed - current:
-            log_precision, current = proposal, proposed
-            n_accepted += 1
-    if n_accepted:
-        evidence = solved(evidence, float(np.exp(log_precision)))
-    return evidence, n_accepted / n_steps
+
+    prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
+    n_steps: int = 2
+
+    name: ClassVar[str] = "precision"
+    step_size: ClassVar[float] = 0.3
+    target_acceptance: ClassVar[float] = 0.4
+
+    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+        evidence, step = state.evidence, state.steps[self.name]
+        log_precision = float(np.log(evidence.precision))
+        current = evidence.log_evidence() + self.prior.log_density(log_precision)
+        n_accepted = 0
+        for _ in range(self.n_steps):
+            proposal = log_precision + step * rng.normal()
+            threshold = np.log(rng.random())
+            if proposal < np.log(evidence.least_precision):
+                continue
+            try:
+                proposed = log_evidence_at(evidence, float(np.exp(proposal)))
+            except LinAlgError:
+                continue
+            proposed += self.prior.log_density(proposal)
+            if threshold < proposed - current:
+                log_precision, current = proposal, proposed
+                n_accepted += 1
+        if n_accepted:
+            state.evidence = solved(evidence, float(np.exp(log_precision)))
+        return {"acceptance_precision": n_accepted / self.n_steps}

@@ -1,6 +1,8 @@
 """Metropolis-Hastings on one unit after another, at the speed of matrix products."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +10,70 @@ from scipy.linalg import lapack
 from scipy.linalg.blas import dgemm
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence
+from bochner.learning.inference.basis import Basis
+from bochner.learning.inference.evidence import Evidence, solved
+from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.summed import SummedRows, part_features
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
+from bochner.learning.moves.base import Move
 
 _ILL_CONDITIONED = 1e-3
+"""Precision, as a share of the mean diagonal of the Gram matrix, below which products with the
+covariance are corrected once. Twice as much costs a product more often, half as much lets the
+rounding of a block grow to some 1e-6 of the log evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacementSweep(Move):
+    """Propose a new value for every unknown of the basis, one after another in random order.
+
+    The prior makes the proposals (independent draws, Crank-Nicolson steps, changes of the active
+    inputs, new components, amplitudes) and names their kinds in the trace.
+
+    Parameters
+    ----------
+    block_size : int, default=64
+        Waves whose proposals are decided between two passes over the rows. Larger blocks use
+        larger matrix products, and update larger panels for every acceptance.
+    """
+
+    block_size: int = 64
+
+    name: ClassVar[str] = "replacement"
+
+    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+        kinds = state.prior.kinds
+        tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
+        for index in _blocks(rng, state.rows.basis, len(state.omega), self.block_size):
+            suggestion = state.prior.suggest(rng, state.omega, index)
+            proposals = Proposals(
+                index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
+            )
+            decided = replace_frequencies(state.evidence, state.rows, proposals)
+            state.prior = state.prior.decided(index, suggestion, decided)
+            tried += np.bincount(suggestion.kind, minlength=len(tried))
+            accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
+        state.evidence = solved(state.evidence, state.evidence.precision)
+        return acceptances(kinds, tried, accepted)
+
+
+def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[Any]) -> Info:
+    """Return the share of accepted proposals by kind, zero where there were none."""
+    rates = accepted / np.maximum(tried, 1.0)
+    return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
+
+
+def _blocks(
+    rng: np.random.Generator, basis: Basis, n_units: int, block_size: int
+) -> Iterator[NDArray[np.intp]]:
+    """Yield units in random order, group by group, blocks of so many waves or of one unit."""
+    for group in basis.groups(n_units):
+        order = group[rng.permutation(len(group))]
+        width = basis.touched(group[:1], n_units).size
+        step = max(1, block_size // width)
+        for start in range(0, len(order), step):
+            yield order[start : start + step]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

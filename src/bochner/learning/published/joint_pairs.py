@@ -1,6 +1,7 @@
 """The paper's chain of a binary classification: frequencies move along with their weights."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,19 @@ from bochner._numerics.arrays import Array
 from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.base import Info, Moves, StepSizes
-from bochner.learning.moves.precision import LogNormalPrecision
+from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learning.moves.replacement import acceptances
 from bochner.learning.published.laplace import Laplace, laplace, log_likelihood
 
-_PRECISION_STEPS = 2
+_WALK = PrecisionWalk()
+"""Whose number of steps, step size and target acceptance the walk given the weights has."""
 
 
 @dataclass(slots=True, eq=False)
 class JointPairState:
-    r"""A state of the chain. Arrays belong to the state and are overwritten by the moves.
+    r"""A state of the chain, which owns it and changes it in place.
 
     Parameters
     ----------
@@ -32,7 +35,7 @@ class JointPairState:
     precision : float
         :math:`\lambda_0`: weights of features are :math:`N(0, 1/\lambda_0)`.
     prior : FrequencyPrior
-    sizes : StepSizes
+    steps : StepSizes
     """
 
     omega: Array
@@ -40,7 +43,7 @@ class JointPairState:
     activation: Array
     precision: float
     prior: FrequencyPrior
-    sizes: StepSizes
+    steps: StepSizes
 
     @property
     def n_frequencies(self) -> int:
@@ -67,8 +70,7 @@ class JointPairChain:
     ----------
     rows : TrainingData
         ``target`` holds :math:`\kappa = y - 1/2`; without weights.
-    moves : Moves
-        Of which the prior of the precision is used.
+    precision_prior : LogNormalPrecision, optional
     n_newton : int, default=8
         Most steps towards the mode of an approximation.
 
@@ -85,29 +87,28 @@ class JointPairChain:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.learning.published.joint_pairs import JointPairChain
-    >>> from bochner.learning.moves.base import Moves
-    >>> from bochner.learning.inference.training_data import TrainingData
     >>> from bochner.learning.inference.sparse import SparseHyper, SparsePrior
+    >>> from bochner.learning.inference.training_data import TrainingData
+    >>> from bochner.learning.published.joint_pairs import JointPairChain
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(30, 2))
-    >>> chain = JointPairChain(TrainingData.of(X, (X[:, 0] > 0) - 0.5), Moves())
+    >>> chain = JointPairChain(TrainingData.of(X, (X[:, 0] > 0) - 0.5))
     >>> prior = SparsePrior.start(SparseHyper(np.ones(2)))
     >>> state = chain.init(rng, prior.sample(rng, 5), prior, 0.1)
-    >>> state, info = chain.step(rng, state)
+    >>> info = chain.step(rng, state)
     >>> state.beta.shape, bool(info["log_likelihood"] < 0)
     ((10,), True)
     """
 
     rows: TrainingData
-    moves: Moves
+    precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
     n_newton: int = 8
 
     def __post_init__(self) -> None:
         if self.rows.weight is not None:
             raise ValueError(
                 "Expected rows without weights, got rows with weights; "
-                "repeat rows instead, or use LogisticChain, which counts them."
+                "repeat rows instead, or use LogisticLabels, which counts them."
             )
 
     def init(
@@ -115,39 +116,39 @@ class JointPairChain:
     ) -> JointPairState:
         """Return the state at given frequencies (m, d), with all weights at zero."""
         beta = np.zeros(2 * len(omega) + self.rows.n_fixed)
-        activation = np.zeros(self.rows.n_samples)
-        return JointPairState(omega.copy(), beta, activation, precision, prior, StepSizes())
+        steps = StepSizes({_WALK.name: _WALK.step_size})
+        return JointPairState(omega.copy(), beta, self._zeros(), precision, prior, steps)
 
     def step(
         self, rng: np.random.Generator, state: JointPairState, *, adapting: bool = False
-    ) -> tuple[JointPairState, Info]:
-        """Return the state after one round of moves; the state handed in is used up."""
-        prior, info = self._sweep(rng, state)
+    ) -> Info:
+        """Make one round of moves in place; return what happened."""
+        info = self._sweep(rng, state)
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
-        m = state.n_frequencies
-        precision = state.precision
-        if self.moves.precision_prior is not None:
-            precision, acceptance = weight_precision_step(
-                rng, state.beta[: 2 * m], precision, self.moves.precision_prior, state.sizes
-            )
-            info["acceptance_precision"] = acceptance
-        prior = prior.refresh(rng, state.omega)
-        sizes = state.sizes.adapted(info) if adapting else state.sizes
+        weights = state.beta[: 2 * state.n_frequencies]
+        state.precision, info["acceptance_precision"] = weight_precision_step(
+            rng, weights, state.precision, self.precision_prior, state.steps[_WALK.name]
+        )
+        state.prior = state.prior.refresh(rng, state.omega)
+        if adapting:
+            state.steps.adapt({_WALK.name: _WALK.target_acceptance}, info)
         # Computed afresh once a round, so that rounding does not add up.
-        state = self.rebuilt(replace(state, precision=precision, prior=prior, sizes=sizes))
+        self._set_activation(state)
         info["log_likelihood"] = log_likelihood(self.rows.target, state.activation)
-        return state, info
+        return info
 
-    def rebuilt(self, state: JointPairState) -> JointPairState:
-        """Return the state with activations computed afresh, on this chain's rows."""
+    def _zeros(self) -> Array:
+        return np.zeros(self.rows.n_samples)
+
+    def _set_activation(self, state: JointPairState) -> None:
         rows, m = self.rows, state.n_frequencies
         activation = state.beta[2 * m :] @ rows.fixed
         scale = 1.0 / np.sqrt(m)
         for part in rows.blocks(2 * m):
             Z = wave_features(rows.inputs[:, part], state.omega, Layout.BY_WAVE, amplitude=scale)
             activation[part] += state.beta[: 2 * m].astype(Z.dtype) @ Z
-        return replace(state, activation=activation)
+        state.activation = activation
 
     def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state: its weights are a draw, with nothing left to spread."""
@@ -163,25 +164,31 @@ class JointPairChain:
         )
 
     def saved(self, state: JointPairState) -> dict[str, Any]:
-        """Return what a state consists of beside prior and step sizes."""
-        return {"omega": state.omega, "precision": state.precision, "beta": state.beta}
+        """Return all that a state is computed from, as nested arrays and numbers."""
+        return {
+            "omega": state.omega,
+            "precision": state.precision,
+            "prior": state.prior.state(),
+            "step_sizes": dict(state.steps.values),
+            "n_adapted": state.steps.n_adapted,
+            "beta": state.beta,
+        }
 
-    def restored(
-        self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
-    ) -> JointPairState:
-        """Return the state that was saved right after it had been rebuilt."""
-        omega, beta = np.array(saved["omega"]), np.array(saved["beta"])
-        activation = np.empty(self.rows.n_samples)
-        state = JointPairState(omega, beta, activation, float(saved["precision"]), prior, sizes)
-        return self.rebuilt(state)
+    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> JointPairState:
+        """Return the state that was saved, given a prior with its hyperparameters."""
+        state = JointPairState(
+            np.array(saved["omega"]),
+            np.array(saved["beta"]),
+            self._zeros(),
+            saved["precision"],
+            prior.restored(saved["prior"]),
+            StepSizes(dict(saved["step_sizes"]), saved["n_adapted"]),
+        )
+        self._set_activation(state)
+        return state
 
-    def _sweep(
-        self, rng: np.random.Generator, state: JointPairState
-    ) -> tuple[FrequencyPrior, Info]:
-        """Propose every frequency with its weights, in random order; update the state in place.
-
-        Return the prior after what was accepted, and the acceptance rates.
-        """
+    def _sweep(self, rng: np.random.Generator, state: JointPairState) -> Info:
+        """Propose every frequency with its weights, in random order; return acceptances."""
         kinds = state.prior.kinds
         order = rng.permutation(state.n_frequencies)
         suggestion = state.prior.suggest(rng, state.omega, order)
@@ -192,10 +199,8 @@ class JointPairChain:
             decided[k] = self._move_pair(rng, state, int(j), suggestion.omega[k], threshold)
         tried = np.bincount(suggestion.kind, minlength=len(kinds))
         accepted = np.bincount(suggestion.kind[decided], minlength=len(kinds))
-        rates = accepted / np.maximum(tried, 1.0)
-        return state.prior.decided(order, suggestion, decided), {
-            f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)
-        }
+        state.prior = state.prior.decided(order, suggestion, decided)
+        return acceptances(kinds, tried, accepted)
 
     def _move_pair(
         self,
@@ -266,11 +271,11 @@ def weight_precision_step(
     weights: Array,
     precision: float,
     prior: LogNormalPrecision,
-    sizes: StepSizes,
+    step_size: float,
 ) -> tuple[float, float]:
     r"""Return :math:`\lambda_0` after random-walk moves of its logarithm, and their acceptance.
 
-    Given weights (2m,) of law :math:`N(0, 1/\lambda_0)` nothing else is to be known.
+    Given weights (2m,) of law :math:`N(0, 1/\lambda_0)` the data say nothing more.
     """
     square = float(weights @ weights)
 
@@ -279,8 +284,8 @@ def weight_precision_step(
         return fit + prior.log_density(log_precision)
 
     log_precision, n_accepted = float(np.log(precision)), 0
-    for _ in range(_PRECISION_STEPS):
-        proposal = log_precision + sizes.precision * float(rng.normal())
+    for _ in range(_WALK.n_steps):
+        proposal = log_precision + step_size * float(rng.normal())
         if np.log(rng.random()) < log_density(proposal) - log_density(log_precision):
             log_precision, n_accepted = proposal, n_accepted + 1
-    return float(np.exp(log_precision)), n_accepted / _PRECISION_STEPS
+    return float(np.exp(log_precision)), n_accepted / _WALK.n_steps

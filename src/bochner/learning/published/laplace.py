@@ -1,4 +1,4 @@
-"""Laplace approximations of logistic regressions: of a few weights, and of the evidence."""
+"""Laplace approximations of the few weights of a logistic regression."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 
 _JITTER = 1e-10
+"""Ridge as a share of the mean square of the columns: far below any curvature that counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,48 +112,6 @@ def laplace(
         beta, eta, value = trial, trial_eta, reached
         gradient, hessian = _derivatives(Z, target, eta, beta, precision)
     return _law(beta, hessian)
-
-
-def laplace_log_evidence(Z: Array, y: Array, precision: float) -> float:
-    r"""Return the Laplace approximation of the log evidence of a logistic regression.
-
-    .. math:: \log p(y \mid \hat\beta) + \log p(\hat\beta) + \tfrac{p}{2} \log 2\pi
-              - \tfrac12 \log |A|, \qquad \beta \sim N(0, I / \lambda_0),
-
-    at the mode :math:`\hat\beta`, where ``A`` is the Hessian of the negative log posterior.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, p)
-        The features, ``p = 2m``.
-    y : ndarray of shape (n,)
-        Zeros and ones.
-    precision : float
-        :math:`\lambda_0`, positive.
-
-    Notes
-    -----
-    Equation (16) of Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
-    kernel-learning", 2016, where the mode is an arg max, and the constant counts the ``2m``
-    weights rather than the rows.
-
-    Examples
-    --------
-    Features of zero say nothing, and every outcome has the probability one half:
-
-    >>> import numpy as np
-    >>> from bochner.learning.published.laplace import laplace_log_evidence
-    >>> evidence = laplace_log_evidence(np.zeros((3, 2)), np.array([0.0, 1.0, 1.0]), 2.0)
-    >>> round(float(np.exp(evidence)), 6)
-    0.125
-    """
-    target = y - 0.5
-    law = laplace(Z.T, target, np.zeros(len(y)), precision, n_newton=100, tolerance=1e-12)
-    p = Z.shape[1]
-    fit = log_likelihood(target, Z @ law.mode)
-    prior = 0.5 * p * float(np.log(precision)) - 0.5 * precision * float(law.mode @ law.mode)
-    # The prior's and the approximation's constants, p/2 log 2 pi each, cancel.
-    return float(fit + prior - law.half_log_determinant)
 
 
 def _law(mode: Array, hessian: Array) -> Laplace:

@@ -1,6 +1,7 @@
 """The paper's chain of a binary classification: least-squares weights in a logistic function."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,25 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.base import Info, Moves, StepSizes
+from bochner.learning.moves.replacement import acceptances
 from bochner.learning.published.laplace import log_likelihood
 
 _LEAST_SHARE = 1e-12
+"""Least ridge as a share of the Gram matrix's trace; below it, rounding decides."""
 
 
 @dataclass(slots=True, eq=False)
 class LeastSquaresState:
-    """A state of the chain, and what follows from it.
+    """A state of the chain, which owns it and changes it in place.
 
     Parameters
     ----------
     omega : ndarray of shape (k, D)
     prior : FrequencyPrior
-    sizes : StepSizes
+    steps : StepSizes
+        Empty: no move has a step size.
     precision : float
         Of the weights, fixed.
     Z : ndarray of shape (p, n)
@@ -39,7 +43,7 @@ class LeastSquaresState:
 
     omega: Array
     prior: FrequencyPrior
-    sizes: StepSizes
+    steps: StepSizes
     precision: float
     Z: NDArray[Any]
     gram: Array
@@ -62,8 +66,6 @@ class LeastSquaresChain:
     ----------
     rows : TrainingData
         Of targets :math:`y - 1/2`; without weights.
-    moves : Moves
-        Of which nothing is used but what its prior proposes.
 
     References
     ----------
@@ -72,7 +74,6 @@ class LeastSquaresChain:
     """
 
     rows: TrainingData
-    moves: Moves
 
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
@@ -80,35 +81,29 @@ class LeastSquaresChain:
         """Return the state at given units of the basis."""
         Z = self.rows.features(omega)
         wide = Z.astype(np.float64, copy=False)
-        return self._state(omega.copy(), prior, precision, Z, wide @ wide.T)
+        gram = wide @ wide.T
+        fit = self._fitted(Z, gram, precision)
+        return LeastSquaresState(omega.copy(), prior, StepSizes({}), precision, Z, gram, *fit)
 
     def step(
         self, rng: np.random.Generator, state: LeastSquaresState, *, adapting: bool = False
-    ) -> tuple[LeastSquaresState, Info]:
-        """Return the state after one swap of every unit, and of the prior's parameters."""
-        prior = state.prior
-        tried, accepted = np.zeros(len(prior.kinds)), np.zeros(len(prior.kinds))
+    ) -> Info:
+        """Propose every unit once and redraw the prior's parameters, in place."""
+        kinds = state.prior.kinds
+        tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
         for group in self.rows.basis.groups(len(state.omega)):
             for j in rng.permutation(group):
                 index = np.array([j])
-                suggestion = prior.suggest(rng, state.omega, index)
+                suggestion = state.prior.suggest(rng, state.omega, index)
                 threshold = float(np.log(rng.random()) - suggestion.log_ratio[0])
-                proposed = self._exchanged(state, index, suggestion.omega)
-                decided = proposed is not None and threshold < proposed.value - state.value
-                if proposed is not None and decided:
-                    state = proposed
-                    prior = prior.decided(index, suggestion, np.ones(1, dtype=np.bool_))
+                decided = self._exchange(state, index, suggestion.omega, threshold)
+                if decided:
+                    yes = np.ones(1, dtype=np.bool_)
+                    state.prior = state.prior.decided(index, suggestion, yes)
                 tried[suggestion.kind[0]] += 1
                 accepted[suggestion.kind[0]] += decided
-        state = replace(state, prior=prior.refresh(rng, state.omega))
-        rates = accepted / np.maximum(tried, 1.0)
-        info = {f"acceptance_{name}": float(r) for name, r in zip(prior.kinds, rates, strict=True)}
-        return state, info | {"log_likelihood": state.value}
-
-    def rebuilt(self, state: LeastSquaresState) -> LeastSquaresState:
-        """Return the state computed afresh."""
-        fresh = self.init(np.random.default_rng(0), state.omega, state.prior, state.precision)
-        return replace(fresh, sizes=state.sizes)
+        state.prior = state.prior.refresh(rng, state.omega)
+        return acceptances(kinds, tried, accepted) | {"log_likelihood": state.value}
 
     def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state; nothing is known of the spread of its weights."""
@@ -124,20 +119,19 @@ class LeastSquaresChain:
         )
 
     def saved(self, state: LeastSquaresState) -> dict[str, Any]:
-        """Return what a state consists of beside prior and step sizes."""
-        return {"omega": state.omega, "precision": state.precision}
+        """Return all that a state is computed from, as nested arrays and numbers."""
+        own = {"omega": state.omega, "precision": state.precision}
+        return {**own, "prior": state.prior.state()}
 
-    def restored(
-        self, saved: dict[str, Any], prior: FrequencyPrior, sizes: StepSizes
-    ) -> LeastSquaresState:
-        """Return the state that was saved."""
-        omega, precision = np.array(saved["omega"]), float(saved["precision"])
-        return replace(self.init(np.random.default_rng(0), omega, prior, precision), sizes=sizes)
+    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> LeastSquaresState:
+        """Return the state that was saved, given a prior with its hyperparameters."""
+        rng, prior = np.random.default_rng(0), prior.restored(saved["prior"])
+        return self.init(rng, np.array(saved["omega"]), prior, saved["precision"])
 
-    def _exchanged(
-        self, state: LeastSquaresState, index: NDArray[np.intp], values: Array
-    ) -> LeastSquaresState | None:
-        """Return the state with other values of a unit, ``None`` where it has no weights."""
+    def _exchange(
+        self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float
+    ) -> bool:
+        """Give a unit other values, in place, unless the ratio of likelihoods forbids it."""
         basis, n_units = self.rows.basis, len(state.omega)
         waves = basis.proposed(state.omega, index, values)
         touched = basis.touched(index, n_units).ravel()
@@ -148,21 +142,21 @@ class LeastSquaresChain:
         sums = (Z @ Z[columns].T).astype(np.float64, copy=False)
         gram[:, columns] = sums
         gram[columns] = sums.T
-        omega = state.omega.copy()
-        omega[index] = values
         try:
-            return self._state(omega, state.prior, state.precision, Z, gram)
+            coef, value = self._fitted(Z, gram, state.precision)
         except LinAlgError:
-            return None
+            return False
+        if not threshold < value - state.value:
+            return False
+        state.omega[index] = values
+        state.Z, state.gram, state.coef, state.value = Z, gram, coef, value
+        return True
 
-    def _state(
-        self, omega: Array, prior: FrequencyPrior, precision: float, Z: NDArray[Any], gram: Array
-    ) -> LeastSquaresState:
+    def _fitted(self, Z: NDArray[Any], gram: Array, precision: float) -> tuple[Array, float]:
+        """Return the least-squares weights of the labels, and their log likelihood."""
         ridge = gram.copy()
         features = np.arange(len(Z) - self.rows.n_fixed)
-        # Below this share of the trace, rounding decides.
         ridge[features, features] += max(precision, _LEAST_SHARE * float(np.trace(gram)))
         labels = self.rows.target + 0.5
         coef = cho_solve(cho_factor(ridge, lower=True), Z @ labels)
-        value = log_likelihood(self.rows.target, coef @ Z)
-        return LeastSquaresState(omega, prior, StepSizes(), precision, Z, gram, coef, value)
+        return coef, log_likelihood(self.rows.target, coef @ Z)

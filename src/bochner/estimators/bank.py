@@ -1,0 +1,459 @@
+"""What models that learn their kernel share, and what regression and classification add."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.progress import Progress, silent
+from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.warn import warn_user
+from bochner.estimators.bank_parameters import (
+    BANK_CHOICES,
+    Choice,
+    checked_dtype,
+    sampler_choice,
+    settings_of,
+)
+from bochner.estimators.bank_tasks import Classes, Problems
+from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
+from bochner.estimators.validation import checked_weight
+from bochner.features.transformer import FourierFeatures
+from bochner.kernels import Kernel, SpectralMixture
+from bochner.learning.inference.checkpoint import forget, problem_paths
+from bochner.learning.inference.components import spectral_mixture, waves_in_units
+from bochner.learning.inference.learned_kernel import Convergence, Learned
+from bochner.learning.inference.models import Model
+from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
+from bochner.learning.inference.preparation import Scaling, Trend
+from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
+from bochner.learning.inference.start import Structure
+from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.moves import Move
+
+_BAD_RHAT = 1.3
+"""R-hat of the predictions beyond which a fit warns. Short chains of multimodal posteriors reach
+1.1 or 1.2 with useful predictions; beyond 1.3 intervals of separate fits disagree."""
+
+_FEW = 10.0
+"""Effective sample size below which a fit warns: the standard error of a mean is a third of the
+posterior's standard deviation."""
+
+
+class BaNK(BaseEstimator, ABC):
+    """A kernel learned from data: posterior draws of frequencies and weights."""
+
+    _is_classifier: ClassVar[bool]
+    _choices: ClassVar[Mapping[str, Choice]] = BANK_CHOICES
+    learned_: list[Learned]
+    convergence_: list[Convergence]
+    kernel_: Kernel
+    relevance_: Relevance
+    _scaling: Scaling
+    _trend: Trend
+
+    def __init__(
+        self,
+        n_frequencies: int = 200,
+        structure: str | Structure = "auto",
+        sampler: str | Sampler | Sequence[Move] = "auto",
+        n_burn_in: int = 100,
+        n_samples: int = 100,
+        *,
+        thin: int | str = "auto",
+        n_chains: int = 1,
+        n_jobs: int | None = None,
+        trend: int = 0,
+        time_limit: float | None = None,
+        dtype: Any = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_frequencies = n_frequencies
+        self.structure = structure
+        self.sampler = sampler
+        self.n_burn_in = n_burn_in
+        self.n_samples = n_samples
+        self.thin = thin
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.trend = trend
+        self.time_limit = time_limit
+        self.dtype = dtype
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @property
+    def trace_(self) -> Any:
+        """What the chains did, iteration by iteration: a Trace, or one for each class."""
+        check_is_fitted(self, "learned_")
+        traces = [learned.trace for learned in self.learned_]
+        return traces[0] if len(traces) == 1 else traces
+
+    @property
+    def interactions_(self) -> Array:
+        """Shares (d, d) of the mean squares of second derivatives along two inputs."""
+        check_is_fitted(self, "learned_")
+        return self.relevance_.interactions
+
+    def features(self, draw: str = "best") -> FourierFeatures:
+        """Return the features of one posterior draw, as a fitted transformer.
+
+        Parameters
+        ----------
+        draw : {"best", "last"}, default="best"
+            The draw of greatest log evidence, or the chain's last one. With several classes,
+            the draws of all of them side by side.
+
+        Returns
+        -------
+        features : FourierFeatures
+            With ``2 * n_frequencies`` features (for every class), on inputs in their own units.
+        """
+        check_is_fitted(self, "learned_")
+        if draw not in ("best", "last"):
+            raise ValueError(f"draw must be 'best' or 'last', got {draw!r}.")
+        waves = [
+            learned.draws.waves(learned.draws.best if draw == "best" else -1)
+            for learned in self.learned_
+        ]
+        frequencies = reduce(add, (waves_in_units(each, self._scaling) for each in waves))
+        weight = frequencies.weight / len(waves)
+        return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Progress = silent,
+    ) -> Self:
+        r"""Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or Dask array or data frame
+            Inputs. Rows of a Dask collection stay on its workers, see the notes.
+        y : array-like of shape (n,), or Dask array or column of a data frame
+            Targets: numbers for a regression, at least two labels for a classification.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows. A row of weight ``w`` counts as ``w`` rows, which may be a
+            fraction: in a regression its noise has the variance :math:`\sigma^2 / w`, and weights
+            whose mean is less than one are scaled up to one.
+        checkpoint : str or Path, default=None
+            File to write progress to. If it exists, and belongs to a fit with the same data and
+            parameters, that fit continues, with the result that it would have had; the file is
+            deleted in the end.
+        progress : callable, default=silent
+            Function that is called with a line of text after every iteration or, where chains have
+            processes of their own, after every chain.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the data are unusable, there is one class only, or
+            the checkpoint belongs to another fit, or to one on Dask collections.
+
+        Notes
+        -----
+        Rows of Dask collections are kept on the workers, which compute features anew in every pass
+        and return sums. What is no sum over rows comes from a sample of 100,000 of them: units of
+        inputs, target and weights, the columns of the trend, the choice of the structure, start
+        and warm-up, relevance and convergence. Up to that many rows the chain is that of the same
+        rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
+        Chains run one after another.
+        """
+        with all_or_nothing(self):
+            if is_dask(X):
+                self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
+            else:
+                self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
+        return self
+
+    def _learn_on_workers(
+        self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
+    ) -> None:
+        from bochner.distributed.collected import Check, Collected
+
+        if checkpoint is not None:
+            raise ValueError("A fit to Dask collections has no checkpoint.")
+        if self._is_classifier and self._choice().model.labels_in_memory:
+            raise ValueError(
+                "The paper's sampler (sampler='mh') passes over all rows for every frequency of a "
+                "classification: it needs them in memory; use another one with Dask collections."
+            )
+        check = Check(numeric=not self._is_classifier, single=True, double=True, positive=True)
+        collected = Collected.of(X, y, sample_weight, check, keep=True)
+        labels = collected.labels() if self._is_classifier else None
+        sample = collected.sample
+        problems = self._problems(collected.frame(), sample.y, sample.weight, labels)
+        self._learn(problems, None, progress, collected)
+
+    def _learn(
+        self, problems: Problems[Any], checkpoint: Any, progress: Progress, collected: Any = None
+    ) -> None:
+        """Learn all problems, from rows in memory or from those that were ``collected``."""
+        choice = self._choice()
+        settings = settings_of(self, choice)
+        X, weight = problems.X, problems.weight
+        targets = problems.task.columns(problems.codes)
+        self._scaling = Scaling.of(X)
+        scaled = self._scaling.apply(X)
+        self._trend = Trend.of(scaled, self.trend)
+        fixed = self._trend.columns(scaled)
+        inputs = scaled.astype(checked_dtype(self.dtype), copy=False)
+        settings = replace(settings, model=self._model(choice, scaled))
+        basis = settings.model.basis(settings.n_frequencies)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
+        paths = problem_paths(checkpoint, targets.shape[1])
+        columns = [
+            ScaledData(inputs, target, fixed, weight, self._is_classifier, basis=basis)
+            for target in np.ascontiguousarray(targets.T)
+        ]
+        if collected is not None:
+            columns = collected.learnable(columns, problems, self._scaling, self._trend)
+        self.learned_ = []
+        # Threads share blocks of rows; inside, matrices are too small to gain from any.
+        with single_threaded_blas() as n_threads:
+            settings = _shared(settings, targets.shape[1], n_threads)
+            for data, path, own_seed in zip(columns, paths, seeds, strict=True):
+                structure, chains = learn(
+                    own_seed,
+                    data,
+                    settings,
+                    checkpoint=path,
+                    fingerprint=fingerprint_of(data, settings, seed) if path else "",
+                    report=print if self.verbose and progress is silent else progress,
+                )
+                self.learned_.append(Learned.of(chains, structure.name, self._scaling, data.basis))
+        self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
+        self.convergence_ = [
+            Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_
+        ]
+        self.relevance_ = averaged(
+            [self._relevance(learned, scaled, weight) for learned in self.learned_]
+        )
+        self._warn()
+        for path in paths:
+            forget(path, settings.n_chains)
+
+    def _choice(self) -> Choice:
+        """Return what the parameter ``sampler`` stands for."""
+        return sampler_choice(self.sampler, self._choices)
+
+    def _model(self, choice: Choice, scaled: Array) -> Model:
+        """Return the model to sample, given scaled rows."""
+        model: Model = choice.model()
+        return model
+
+    def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
+        draws = learned.draws
+        fixed = draws.coef[:, 2 * draws.n_waves :]
+        return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
+
+    def _warn(self) -> None:
+        rhat = max((c.rhat_predictions for c in self.convergence_), key=np.nan_to_num)
+        ess = np.fmin.reduce([c.ess_predictions for c in self.convergence_])
+        if rhat > _BAD_RHAT or ess < _FEW:
+            warn_user(
+                f"The chains have not converged: R-hat of the predictions is {rhat:.2f} "
+                f"(expected at most {_BAD_RHAT}), their effective sample size {ess:.0f} "
+                f"(expected at least {_FEW:.0f}). "
+                f"Predictions remain usable, but intervals may be too narrow. Increase n_burn_in "
+                f"and n_samples, or thin.",
+                ConvergenceWarning,
+            )
+
+    def _rows(self, X: Any) -> tuple[Array, Array]:
+        """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
+        check_is_fitted(self, "learned_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        scaled = self._scaling.apply(X)
+        return scaled.T, self._trend.columns(scaled).T
+
+    @abstractmethod
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
+        """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
+
+
+class BaNKRegression(RegressorMixin, BaNK):
+    """A model that learns its kernel from numbers."""
+
+    _is_classifier: ClassVar[bool] = False
+    target_mean_: float
+    target_scale_: float
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        problems = Problems.of_numbers(X, y, checked_weight(sample_weight, X))
+        self.target_mean_, self.target_scale_ = problems.task.mean, problems.task.scale
+        return problems
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return posterior means and, if asked for, standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or Dask array or data frame
+            Of a Dask collection, predictions are a Dask array, without standard deviations.
+        return_std : bool, default=False
+            The standard deviation of a new observation, noise included.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Only if ``return_std``.
+        """
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            refuse_std(return_std)
+            return lazily(self, "predict", X, (), np.float64)
+        inputs, fixed = self._rows(X)
+        draws = self.learned_[0].draws
+        mean = np.empty(inputs.shape[1])
+        variance = np.empty(inputs.shape[1])
+        for part, values in draws.activations(inputs, fixed):
+            mean[part] = values.mean(axis=0)
+            variance[part] = values.var(axis=0)
+        mean = self.target_mean_ + self.target_scale_ * mean
+        if not return_std:
+            return mean
+        level = draws.noise_variance[draws.whitened, None]
+        for part, spreads in draws.spreads(inputs, fixed):
+            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
+            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
+        return mean, self.target_scale_ * np.sqrt(variance)
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
+    ) -> Array:
+        """Return draws from the posterior predictive, jointly at all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+        noise : bool, default=True
+            Whether to draw observations, or the function without its noise.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, n_samples)
+        """
+        inputs, fixed = self._rows(X)
+        draws = self.learned_[0].draws
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        samples = np.empty((inputs.shape[1], n_samples))
+        for column in range(n_samples):
+            mean, index, place = draws.pick(rng)
+            deviation = float(np.sqrt(draws.noise_variance[index]))
+            fresh = rng.normal(size=draws.coef.shape[1])
+            change = deviation * (draws.whitener[place] @ fresh)
+            samples[:, column] = change @ draws.features(index, inputs, fixed)
+            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
+            if noise:
+                noise_deviation = np.sqrt(draws.noise(index, inputs))
+                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
+        return self.target_mean_ + self.target_scale_ * samples
+
+    @property
+    def noise_variance_(self) -> float:
+        """Posterior mean of the noise's variance, in squared units of the target."""
+        return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
+
+
+class BaNKClassification(ClassifierMixin, BaNK):
+    """A model that learns its kernel from labels."""
+
+    _is_classifier: ClassVar[bool] = True
+    classes_: NDArray[Any]
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        weight = checked_weight(sample_weight, X)
+        problems = Problems.of_labels(X, y, weight, labels, type(self).__name__)
+        self.classes_ = problems.task.classes
+        return problems
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
+        inputs, fixed = self._rows(X)
+        positive = np.empty((inputs.shape[1], len(self.learned_)))
+        for column, learned in enumerate(self.learned_):
+            draws = learned.draws
+            spread = np.empty(inputs.shape[1])
+            for part, values in draws.spreads(inputs, fixed):
+                spread[part] = values.mean(axis=0)
+            for part, values in draws.activations(inputs, fixed):
+                # The logistic function of a normal variate, on average: MacKay's approximation.
+                shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
+                positive[part, column] = expit(shrunk).mean(axis=0)
+        return Classes.of(self.classes_, type(self).__name__).probabilities(positive)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, of shape (n,)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict", X, (), self.classes_.dtype)
+        winner = np.argmax(self.predict_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
+    """Give the estimator its attributes back if what follows fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
+    """Return settings for one of several problems: its threads, and its share of the time."""
+    limit = settings.time_limit
+    limit = None if limit is None else limit / n_problems
+    return replace(settings, time_limit=limit, n_threads=n_threads)
+
+
+def _averaged(kernels: list[Kernel]) -> Kernel:
+    if len(kernels) == 1:
+        return kernels[0]
+    mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]
+    if len(mixtures) < len(kernels):
+        return (1.0 / len(kernels)) * reduce(add, kernels)
+    return spectral_mixture(
+        np.concatenate([np.asarray(k.weights) for k in mixtures]) / len(mixtures),
+        np.concatenate([np.asarray(k.means) for k in mixtures]),
+        np.concatenate([np.asarray(k.covariances) for k in mixtures]),
+    )

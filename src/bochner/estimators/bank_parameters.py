@@ -1,0 +1,244 @@
+"""Parameters of models that learn their kernel: checked, resolved to objects, and described."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bochner._numerics.arrays import as_positive_scalar
+from bochner.learning.inference.models import LocallyStationary, Stationary
+from bochner.learning.inference.plan import Sampler, SamplerSettings
+from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
+from bochner.learning.moves import (
+    LOCAL_MOVES,
+    Hamiltonian,
+    Move,
+    PrecisionWalk,
+    PriorParameters,
+    ReplacementSweep,
+)
+from bochner.learning.published.models import (
+    FIXED_PRECISION_MOVES,
+    IndependentStructure,
+    PublishedBaNK,
+    PublishedGaBaSR,
+)
+
+Model = TypeVar("Model", bound=type)
+
+_HIGHEST_DEGREE = 2
+"""Degree of the steepest trend; cubes of outliers would carry predictions off."""
+
+STRUCTURES: Mapping[str, tuple[Structure, ...]] = MappingProxyType(
+    {
+        "auto": (SparseStructure(), DenseStructure()),
+        "sparse": (SparseStructure(),),
+        "dense": (DenseStructure(),),
+    }
+)
+"""Structures that a name stands for; of several, evidence chooses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a value of ``sampler`` stands for.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    model : type
+        Class of the model to sample.
+    structures : tuple of Structure or None
+        Structures of the published sampler, which takes no other; ``None`` leaves them to
+        ``structure``.
+    """
+
+    sampler: Sampler
+    model: type[Any]
+    structures: tuple[Structure, ...] | None = None
+
+
+# Trajectories cannot change which inputs are active; the toggles and swaps of a sweep can.
+_TRAJECTORY = (Hamiltonian(), PrecisionWalk(), PriorParameters())
+_SAMPLERS = {
+    "auto": Sampler(LOCAL_MOVES),
+    "pcn": Sampler(LOCAL_MOVES),
+    "hmc": Sampler(_TRAJECTORY, (ReplacementSweep(), *_TRAJECTORY)),
+}
+
+
+def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
+    own = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
+    return MappingProxyType({**own, "mh": published})
+
+
+_INDEPENDENT = (IndependentStructure(),)
+BANK_CHOICES = _choices(Stationary, Choice(Sampler(LOCAL_MOVES), PublishedBaNK, _INDEPENDENT))
+"""Samplers of stationary models by name."""
+
+GABASR_CHOICES = _choices(
+    LocallyStationary, Choice(Sampler(FIXED_PRECISION_MOVES), PublishedGaBaSR, _INDEPENDENT)
+)
+"""Samplers of locally stationary models by name."""
+
+
+def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
+    """Return what a sampler stands for: a name, a `Sampler`, or a sequence of moves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+    """
+    if isinstance(sampler, Sampler):
+        return Choice(sampler, choices["auto"].model)
+    if isinstance(sampler, Iterable) and not isinstance(sampler, str):
+        moves = tuple(sampler)
+        if moves and all(isinstance(move, Move) for move in moves):
+            return Choice(Sampler(moves), choices["auto"].model)
+    elif isinstance(sampler, str) and sampler in choices:
+        return choices[sampler]
+    kind = ValueError if isinstance(sampler, str) else TypeError
+    raise kind(
+        f"sampler must be one of {', '.join(map(repr, choices))}, a Sampler or a sequence of "
+        f"moves, got {sampler!r}."
+    )
+
+
+def settings_of(model: Any, choice: Choice) -> SamplerSettings:
+    """Return the settings of a model's chains, from its parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter has the wrong type, or is out of range.
+    """
+    for name in ("n_frequencies", "n_samples", "n_chains"):
+        _check_count(name, getattr(model, name), least=1)
+    _check_count("n_burn_in", model.n_burn_in, least=0)
+    if not (isinstance(model.thin, str) and model.thin == "auto"):
+        _check_count("thin", model.thin, least=1)
+    _check_count("trend", model.trend, least=0)
+    if model.trend > _HIGHEST_DEGREE:
+        raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
+    limit = model.time_limit
+    if limit is not None:
+        limit = as_positive_scalar("time_limit", limit)
+    if model.n_jobs is not None and (
+        isinstance(model.n_jobs, bool) or not isinstance(model.n_jobs, Integral)
+    ):
+        raise TypeError(f"n_jobs must be None or an integer, got {model.n_jobs!r}.")
+    return SamplerSettings(
+        n_frequencies=int(model.n_frequencies),
+        structures=_structures(model.structure, choice),
+        sampler=choice.sampler,
+        n_burn_in=int(model.n_burn_in),
+        n_samples=int(model.n_samples),
+        thin=None if isinstance(model.thin, str) else int(model.thin),
+        n_chains=int(model.n_chains),
+        n_jobs=None if model.n_jobs is None else int(model.n_jobs),
+        time_limit=limit,
+    )
+
+
+def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
+    if isinstance(structure, Structure):
+        structures: tuple[Structure, ...] = (structure,)
+    else:
+        check_name("structure", structure, STRUCTURES)
+        structures = STRUCTURES[structure]
+    if choice.structures is None:
+        return structures
+    if not any(each.name == choice.structures[0].name for each in structures):
+        raise ValueError(
+            "sampler='mh' is the paper's independence proposal for dense frequencies; "
+            "use structure='dense' with it, or sampler='pcn'."
+        )
+    return choice.structures
+
+
+def checked_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the type of the features."""
+    chosen = np.dtype(np.float64 if dtype is None else dtype)
+    if chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
+    return chosen
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if int(value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+
+
+def check_name(name: str, value: Any, names: Iterable[str]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
+    if not isinstance(value, str) or value not in names:
+        kind = ValueError if isinstance(value, str) else TypeError
+        raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
+
+
+_FRAGMENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "structure": """structure : {"auto", "sparse", "dense"} or Structure, default="auto"
+    Prior of the frequencies. ``"dense"``: every frequency acts on all inputs, and their law
+    is a Dirichlet-process mixture of Gaussians. ``"sparse"``: a frequency acts on few inputs,
+    whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
+    single input is dense.""",
+        "iterations": """n_burn_in, n_samples : int, default=100
+    Numbers of burn-in iterations and of kept iterations.""",
+        "chains": """thin : int or "auto", default="auto"
+    Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
+n_chains : int, default=1
+    Number of independent chains; predictions average all of them.
+n_jobs : int or None, default=None
+    Number of processes for the chains.
+trend : {0, 1, 2}, default=0
+    Degree of a polynomial with a flat prior: a constant, straight lines, squares.
+time_limit : float or None, default=None
+    Seconds after which sampling stops early; several classes share them.
+dtype : {None, "float32", "float64"}, default=None
+    Type of the features; ``None`` means float64. Sums over rows are always float64.
+verbose : bool, default=False
+    Whether to print a line per iteration.
+random_state : int, RandomState instance or None, default=None
+    Seed of the sampler.""",
+        "amplitudes": """pairs : {"matched", "grid"}, default="matched"
+    Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
+    combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
+n_envelope : int, default=8
+    Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
+        "learned": """learned_ : list of Learned
+    Draws, their trace and the structure in use: one entry, or one for every class where there
+    are more than two.
+trace_ : Trace
+    Log evidence, acceptance, components and step sizes by iteration; a list of traces where
+    there are more than two classes.
+relevance_ : Relevance
+    ``inclusion`` and ``importance`` of every input.
+interactions_ : ndarray of shape (d, d)
+    Shares of the mean squares of the function's second derivatives: how much the slope along
+    an input depends on another input or, on the diagonal, on the input itself.
+convergence_ : list of Convergence
+    R-hat and effective sample sizes.""",
+    }
+)
+"""Descriptions of parameters and attributes that several models share."""
+
+
+def documented(cls: Model) -> Model:
+    """Insert shared descriptions into a class's docstring, in the place of lines ``<name>``."""
+    lines = []
+    for line in (cls.__doc__ or "").split("\n"):
+        name = line.strip().removeprefix("<").removesuffix(">")
+        if line.strip() == f"<{name}>" and name in _FRAGMENTS:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + each for each in _FRAGMENTS[name].split("\n")]
+        else:
+            lines.append(line)
+    cls.__doc__ = "\n".join(lines)
+    return cls

@@ -1,0 +1,101 @@
+"""The state of a Markov chain over frequencies, and the step sizes of its moves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.evidence import Evidence, evidence_of
+from bochner.learning.inference.prior import FrequencyPrior
+from bochner.learning.inference.summed import SummedRows
+
+Info = dict[str, float]
+"""What a round of moves reports: numbers by name, such as ``acceptance_hmc``."""
+
+_GAIN = 2.0
+"""Change of a log step size in the first round, per unit of acceptance, times 5^0.6. Half of it
+needs twice the rounds to move a size by a factor of ten; twice as much overshoots."""
+
+_DELAY = 5.0
+"""Rounds that the first one counts for, so that one acceptance cannot change a size tenfold."""
+
+_DECAY = 0.6
+"""Exponent of the gain's decay; between 1/2 and 1, so that sizes reach any value and settle."""
+
+
+@dataclass(slots=True)
+class StepSizes:
+    """Step sizes by the name of the move; adaptation changes them in place.
+
+    Parameters
+    ----------
+    values : dict of str to float
+    n_adapted : int, default=0
+        Number of rounds in which they were adapted.
+    """
+
+    values: dict[str, float]
+    n_adapted: int = 0
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    def adapt(self, targets: Mapping[str, float], info: Info) -> None:
+        """Move each log step size by its acceptance less the target, with a gain that decays.
+
+        Parameters
+        ----------
+        targets : mapping of str to float
+            Target acceptance by the name of the move.
+        info : dict
+            Holds ``acceptance_<name>``; a move without it keeps its step size.
+        """
+        gain = _GAIN / (self.n_adapted + _DELAY) ** _DECAY
+        for name, target in targets.items():
+            acceptance = info.get(f"acceptance_{name}", target)
+            self.values[name] *= float(np.exp(gain * (acceptance - target)))
+        self.n_adapted += 1
+
+
+@dataclass(slots=True, eq=False)
+class ChainState:
+    """A point of the posterior. The chain owns it, and moves change it in place.
+
+    Parameters
+    ----------
+    rows : SummedRows
+        Training data with the weights and pseudo-targets that the latent variables give them, so
+        that the likelihood is Gaussian in the weights of the features.
+    evidence : Evidence
+        Frequencies, the sums over ``rows`` that belong to them, and the posterior of the weights.
+    prior : FrequencyPrior
+        Current parameters of the law of the frequencies.
+    steps : StepSizes
+    latent : object
+        Latent variables of the likelihood, ``None`` where it has none.
+    """
+
+    rows: SummedRows
+    evidence: Evidence
+    prior: FrequencyPrior
+    steps: StepSizes
+    latent: Any = None
+
+    @property
+    def omega(self) -> Array:
+        """Unknowns of the basis, of shape (k, D): for plain waves, their frequencies."""
+        return self.evidence.omega
+
+    def evidence_at(self, omega: Array) -> Evidence:
+        """Return the evidence of other unknowns (k, D), from one pass over the rows.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If rounding leaves the posterior of the weights without a covariance.
+        """
+        old = self.evidence
+        keep = old.features is not None
+        return evidence_of(self.rows, omega, old.precision, old.noise, keep=keep)
