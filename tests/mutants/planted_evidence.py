@@ -5,13 +5,8 @@ import textwrap
 
 import numpy as np
 from laws import inference_laws
-from learning.inference import (
-    test_hamiltonian,
-    test_precision,
-    test_replacement,
-    test_sparse_parameters,
-    test_sparse_prior,
-)
+from learning.inference import test_sparse_parameters, test_sparse_prior
+from learning.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.planted import Mutant
 
 from bochner.frequencies import waves as wave_formulas

@@ -7,13 +7,9 @@ from functools import cache
 import numpy as np
 from estimators import test_gabasr
 from laws import amplitude_laws, chains, noise_field_laws
-from learning.inference import (
-    test_basis,
-    test_least_squares_chain,
-    test_replacement,
-    test_varying_noise,
-    test_wide_replacement,
-)
+from learning.inference import test_basis
+from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
+from learning.published import test_least_squares_labels
 from mutants.planted import Mutant
 from sklearn.exceptions import ConvergenceWarning
 
@@ -63,7 +59,7 @@ def check_field():
 
 
 def check_paper():
-    test_least_squares_chain.test_a_round_is_the_papers(0)
+    test_least_squares_labels.test_a_round_is_the_papers(0)
 
 
 def quietly(function, *args):

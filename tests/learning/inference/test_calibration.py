@@ -11,8 +11,6 @@ remembers up to a hundred rounds: draws 5 rounds apart have ranks that pile up a
 (p = 0.0006 of 56 simulations), draws 20 apart do not (p = 0.15 of 100).
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from laws import chains
@@ -39,10 +37,10 @@ def rank(sampler, rng, n_draws, thin, n_burn_in):
     prior, omega, precision, _, beta = sampler.draw(rng)
     likelihood = sampler.likelihood
     state = likelihood.start(rng, sampler, y, omega, prior, precision, beta)
-    state = replace(state, sizes=chains.SIZES)
+    state.steps = chains.sizes()
     chain, draws = likelihood.chain(sampler, y), []
     for number in range(n_burn_in + n_draws * thin):
-        state, _ = chain.step(rng, state)
+        chain.step(rng, state)
         if number >= n_burn_in and number % thin == 0:
             beta, omega, precision = likelihood.complete(rng, sampler, y, state)
             draws.append(functions(sampler, y, omega, precision, beta))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem
-from learning.inference.test_replacement import (
+from learning.moves.test_replacement import (
     GAUSSIAN,
     KNOWN,
     check_chain,
