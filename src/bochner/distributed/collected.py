@@ -21,8 +21,8 @@ from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.training_data import ScaledData
 
 SAMPLE_ROWS = 100_000
-"""Number of rows copied to the client for what is not a sum over rows, such as median distances and
-designed measures: some tens of megabytes. Those need 2,000 rows; labels and scales need more."""
+"""Number of rows copied to the client for what is not a sum over rows, such as median distances
+and designed measures: 80 MB for a hundred columns."""
 
 
 def _prepared(

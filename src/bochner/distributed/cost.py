@@ -27,9 +27,9 @@ class Machine:
     bytes_per_second : float, default=1e8
         Rate at which a worker sends or receives: a network of one gigabit.
     seconds_per_task : float, default=1e-3
-        Time of the scheduler for one task, as Dask's documentation states.
+        Time of the scheduler for one task.
     seconds_per_pass : float, default=0.05
-        Time before the first task and after the last, measured on a local cluster.
+        Time before the first task and after the last.
     """
 
     seconds_per_product: float

@@ -16,7 +16,8 @@ from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
 
 _FAN_IN = 4
-"""Terms that one task adds. With two there are twice the tasks, with eight twice the memory."""
+"""Number of terms that one task adds. With two there are three times the tasks; with eight a
+worker holds twice the sums."""
 
 
 def mapped(

@@ -10,9 +10,9 @@ of kernel ridge regression with the composed kernel
 
 .. math:: \kappa(x, x') = \frac 1 n \sum_i w_i k(x, x_i)\, k(x', x_i),
 
-which is symmetric and positive definite whatever ``k`` is, and which is a mean over rows: it
-does not grow with their number, and so ``alpha``, the ratio of the noise variance to the prior
-variance where :math:`\kappa(x, x) = 1`, means the same for few rows and for many.
+which is symmetric and positive definite whatever ``k`` is. It is a mean over rows and does not grow
+with their number; neither does the scale of ``alpha``, the ratio of the noise variance to the prior
+variance where :math:`\kappa(x, x) = 1`.
 
 On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with ``z`` of the left argument, ``z'`` of the
 right one and the signs ``S``,
@@ -39,12 +39,7 @@ from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) -> Array:
     r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` of the right features, of shape (p, p).
 
-    Parameters
-    ----------
-    frequencies : Frequencies
-    X : ndarray or CSR matrix of shape (n, d2)
-    weight : ndarray of shape (n,), default=None
-        ``None`` means one for each row.
+    Weights are one by default.
 
     Examples
     --------
@@ -64,17 +59,7 @@ def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) ->
 
 
 def composition(gram: Array, signature: Array, weight: float) -> Array:
-    r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (p, p)
-        ``G``, the sum over rows of the products of right features.
-    signature : ndarray of shape (p,)
-        The diagonal of ``S``.
-    weight : float
-        ``n``, the weight of all rows.
-    """
+    r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
     values, vectors = eigh(gram)
     roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
     factor: Array = signature[:, None] * vectors * roots
@@ -104,13 +89,13 @@ def fit_composed(
     Parameters
     ----------
     sums : FeatureSums
-        Of the left features and the targets.
+        Sums of the left features and the targets.
     gram : ndarray of shape (p, p)
         :func:`right_gram` of the same rows, with the same weights.
     signature : ndarray of shape (p,)
         Signs of the features.
     alpha : float or None
-        Positive; ``None`` takes the value of greatest evidence.
+        Positive number; ``None`` maximises the evidence.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior.
 

@@ -23,7 +23,7 @@ class PairCriterion(ABC):
     lags : ndarray of shape (d, n_pairs)
         Absolute differences of every input over the pairs ``i < j``, row by row.
     targets : ndarray of shape (n, t)
-        Centred.
+        Centred targets.
     """
 
     lags: Array
@@ -36,22 +36,9 @@ class PairCriterion(ABC):
         return cls(np.abs(X[i] - X[j]).T.copy(), Y - Y.mean(axis=0))
 
     def loss(self, correlation: Array, log_alpha: float) -> tuple[float, Array, float]:
-        """Return the loss and its gradients.
+        """Return the loss and its gradients by the correlations (n_pairs,) and by log alpha.
 
-        Parameters
-        ----------
-        correlation : ndarray of shape (n_pairs,)
-            Off-diagonal kernel values; the diagonal is one.
-        log_alpha : float
-
-        Returns
-        -------
-        loss : float
-            Infinite where the matrix is not numerically positive definite.
-        gradient : ndarray of shape (n_pairs,)
-            With respect to ``correlation``.
-        slope : float
-            With respect to ``log_alpha``.
+        The loss is infinite if the matrix is not numerically positive definite.
         """
         n = len(self.targets)
         alpha = float(np.exp(log_alpha))
@@ -96,8 +83,8 @@ class LeaveOneOut(PairCriterion):
 
     :math:`\tfrac{nt}2 \log(\sum_{it} r_{it}^2 / nt)` with the residuals of every row predicted
     from the others, :math:`r_i = (C^{-1} y)_i / (C^{-1})_{ii}`. Class indicators are not
-    Gaussian, and their evidence is greatest where it interpolates them; this criterion asks
-    for prediction alone.
+    Gaussian, and their evidence is greatest for a kernel that interpolates them; this criterion
+    measures prediction alone.
     """
 
     def _loss(self, inverse: Array, log_determinant: float) -> tuple[float, Array]:

@@ -35,7 +35,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
-from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin
+from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin, residual_squares
 from bochner.registry import register
 
 NO_LIKELIHOOD = (
@@ -44,9 +44,20 @@ NO_LIKELIHOOD = (
 )
 
 _SINGULAR = 1e-6
+"""Relative distance from a pole below which the system counts as singular: a component of the
+targets is multiplied by a million there."""
+
 _CLEAR = np.log(1.1)
+"""Distance in log alpha that is kept from poles: a component of the targets along the eigenvector
+is multiplied by about ten there."""
+
 _NARROW = np.log(1.01)
+"""Half the least distance in log alpha between poles with a usable value between them: a component
+is multiplied by about a hundred there."""
+
 _STEP = np.log(10.0) / 20.0
+"""Step of the grid of log alpha, close to the clear distance, so that gaps between poles have
+points."""
 
 
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
@@ -63,8 +74,8 @@ class KreinSolution:
     alpha : float
         The regularisation in use, away from the poles.
     poles : ndarray of shape (q,)
-        Minus the negative eigenvalues of the Gram matrix (centred, with an intercept), ascending:
-        the values of ``alpha`` without a solution.
+        Values of ``alpha`` without a solution, ascending: minus the negative eigenvalues of the
+        Gram matrix (centred, with an intercept).
     """
 
     coef: Array
@@ -105,20 +116,11 @@ def fit_krein(
     signature : ndarray of shape (p,)
         The diagonal of ``J``, of plus and minus ones.
     alpha : float or None
-        Positive; ``None`` takes the value of least generalised cross-validation score,
-        :meth:`KreinSpectrum.best_alpha`. One that is a pole up to a relative gap of 1e-6 (or to
-        rounding, where that is more) is moved to :meth:`KreinSpectrum.clear_alpha`.
+        Positive number; ``None`` minimises the generalised cross-validation score,
+        :meth:`KreinSpectrum.best_alpha`. A pole (:meth:`KreinSpectrum.is_pole`) is moved to
+        :meth:`KreinSpectrum.clear_alpha`, with a ``RuntimeWarning``.
     fit_intercept : bool, default=False
         Whether to add a constant that is not penalised.
-
-    Returns
-    -------
-    solution : KreinSolution
-
-    Warns
-    -----
-    RuntimeWarning
-        If ``alpha`` is a pole; it says what is used instead.
 
     Raises
     ------
@@ -158,7 +160,7 @@ def fit_krein(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSpectrum:
-    r"""The eigenvalues of the Gram matrix, and what they say of ``alpha``.
+    r"""The eigenvalues of the Gram matrix, from which ``alpha`` is chosen.
 
     With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are those of
     the symmetric matrix :math:`L^\top J L`, whatever the number of rows.
@@ -170,9 +172,9 @@ class KreinSpectrum:
     squares : ndarray of shape (r, t)
         Squares of the targets' components along the eigenvectors.
     sums : FeatureSums
-        Centred, with an intercept.
+        Sums, centred with an intercept.
     degrees : float
-        Number of observations that the sums are worth.
+        Number of degrees of freedom of the sums.
 
     Examples
     --------
@@ -212,9 +214,8 @@ class KreinSpectrum:
     def clear_alpha(self, alpha: float) -> float:
         """Return the nearest value, in ratio, that is clear of the poles.
 
-        A tenth away from all of them, or midway between two that are nearer to each other than
-        that; between poles within two per cent of each other there is no clear value. Above the
-        greatest pole there always is.
+        It is a tenth away from all poles, or midway between two that are closer to each other;
+        poles within two per cent of each other have no clear value between them.
         """
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
@@ -225,19 +226,18 @@ class KreinSpectrum:
         :math:`h_i = \lambda_i / (\lambda_i + \alpha)`, the score is
         :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more from ``n`` in
         the denominator. Where ``K`` has no negative eigenvalue this is the score of Golub, Heath
-        and Wahba, with the trace of ``H``. Elsewhere the trace does not count what is fitted:
-        :math:`h_i` of opposite signs cancel, and tend to infinity on the two sides of a pole.
-
-        The score is infinite where :math:`\sum_i |h_i|` uses up all observations.
+        and Wahba, with the trace of ``H``. Otherwise the trace is no number of fitted parameters:
+        :math:`h_i` of opposite signs cancel, and tend to infinity on the two sides of a pole. The
+        score is infinite where :math:`\sum_i |h_i|` exceeds the degrees of freedom.
         """
         return self._score_and_slope(alpha)[0]
 
     def best_alpha(self) -> float:
         """Return the value of least score among those clear of the poles.
 
-        A grid of twenty values a decade, from 1e-6 to 1e5 times the features' mean square or
-        to ten times the greatest pole, each moved to :meth:`clear_alpha`; about the best of them
-        the root of the derivative. Of equal scores the greatest ``alpha`` wins.
+        The search takes a grid of twenty values per decade, from 1e-6 to 1e5 times the features'
+        mean square or to ten times the greatest pole, each moved to :meth:`clear_alpha`, and then
+        the root of the derivative near the best. The greatest of equally good values is returned.
         """
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])
@@ -255,8 +255,7 @@ class KreinSpectrum:
         """Return the score and its derivative with respect to log alpha."""
         hat = self.values / (self.values + alpha)
         square = self.sums.square
-        floor = np.maximum(1e-12 * square, np.finfo(np.float64).tiny)
-        residual = np.maximum(square - (hat * (2.0 - hat)) @ self.squares, floor)
+        residual = residual_squares(square, (hat * (2.0 - hat)) @ self.squares)
         left = self.degrees - float(np.sum(np.abs(hat)))
         if left <= 0.0:
             return np.inf, np.nan
@@ -270,7 +269,7 @@ class KreinSpectrum:
 
     @property
     def _rounding(self) -> float:
-        """What eigenvalues are known up to."""
+        """Rounding error of the eigenvalues."""
         double = np.finfo(np.float64)
         return max(10.0 * float(double.eps * np.trace(self.sums.gram)), float(double.tiny))
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 from scipy.optimize import brentq
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.namespaces import namespace
@@ -13,7 +14,12 @@ from bochner.features.stats import FeatureSums
 from bochner.registry import register
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
-"""The range of log alpha that is searched, about the log of the features' mean square."""
+"""Range of log alpha that is searched, relative to the features' mean square: from a signal of 1e6
+times the noise's variance to noise of 1e5 times the signal's."""
+
+_GRID = 33
+"""Number of values of alpha in that range, three per decade: every term of the evidence depends on
+alpha by a logistic function of its logarithm, which changes over more than a decade."""
 
 
 @register(
@@ -39,15 +45,15 @@ class RidgePosterior:
     coef : ndarray of shape (p, t)
     intercept : ndarray of shape (t,)
     whitener : ndarray of shape (p, p)
-        ``W`` with :math:`W W^\top = A^{-1}`.
+        Matrix ``W`` with :math:`W W^\top = A^{-1}`.
     noise_variance : ndarray of shape (t,)
     alpha : float
     log_evidence : float
-        Log marginal likelihood, summed over targets, at these values.
+        Log marginal likelihood, summed over targets.
     centre : ndarray of shape (p,)
         Mean features, zero without an intercept.
     intercept_variance : float
-        Variance of the intercept in units of the noise variance, zero without one.
+        Variance of the intercept relative to that of the noise, zero without one.
     """
 
     coef: Array
@@ -101,13 +107,13 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
 def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float, float]:
     """Return the ``alpha`` of greatest evidence, and its log evidence.
 
-    One eigendecomposition of the Gram matrix makes every further value O(p t): a grid over
-    thirteen decades around the features' mean square, then the root of the derivative.
+    After one eigendecomposition of the Gram matrix every value costs O(p t): a grid over eleven
+    decades around the features' mean square, then the root of the derivative.
     """
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
     scale = max(float(spectrum.values.sum()) / sums.weight, np.finfo(np.float64).tiny)
-    grid = np.log(scale) + np.linspace(*LOG_ALPHA, 33)
+    grid = np.log(scale) + np.linspace(*LOG_ALPHA, _GRID)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))
     log_alpha = grid[best]
     if 0 < best < len(grid) - 1:
@@ -150,14 +156,14 @@ class _Spectrum:
 
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
-    """Return the sums to regress on and the number of observations they are worth."""
+    """Return the sums, centred with an intercept, and the number of degrees of freedom."""
     if not fit_intercept:
         return sums, sums.weight
     return sums.centred(), max(sums.weight - 1.0, 1.0)
 
 
 def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
-    """Return the means of features (p,) and targets (t,) that centring took off."""
+    """Return the means of features (p,) and targets (t,) that centring subtracted."""
     return (
         (sums.features - centred.features) / sums.weight,
         (sums.targets - centred.targets) / sums.weight,
@@ -167,17 +173,19 @@ def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
 def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
     r"""Return the maximum-likelihood variances of the noise, of shape (t,).
 
-    Parameters
-    ----------
-    square : ndarray of shape (t,)
-        :math:`y^\top y`, of centred targets with an intercept.
-    explained : ndarray of shape (t,)
-        :math:`b^\top A^{-1} b`.
-    degrees : float
+    They are :math:`(y^\top y - b^\top A^{-1} b) / n`, from ``square`` and ``explained`` of shape
+    (t,), of centred targets with an intercept.
     """
-    # The floor keeps a perfect fit from claiming infinite evidence.
-    floor = np.maximum(1e-12 * square, np.finfo(np.float64).tiny)
-    return np.maximum(square - explained, floor) / degrees
+    return residual_squares(square, explained) / degrees
+
+
+def residual_squares(square: Array, explained: Array) -> Array:
+    """Return ``square - explained``, positive even if a fit is perfect up to rounding.
+
+    Otherwise a perfect fit would have infinite evidence.
+    """
+    floor = np.maximum(limits.NEGLIGIBLE * square, np.finfo(np.float64).tiny)
+    return np.maximum(square - explained, floor)
 
 
 def _log_evidence(noise_variance: Array, log_determinant: float, degrees: float) -> float:

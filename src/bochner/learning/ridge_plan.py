@@ -2,8 +2,8 @@ r"""How a ridge regression on features is solved: by which method, in which prec
 
 Two methods give the same weights. The first forms the Gram matrix of the features, in
 :math:`n p^2` operations and :math:`16 p^2` bytes, and factorises it; the second,
-:mod:`bochner.learning.iterative`, meets the rows in some ten passes of :math:`4 n p` operations
-each, and knows the weights alone.
+:mod:`bochner.learning.iterative`, computes the weights alone, in some ten passes over the rows of
+:math:`4 n p` operations each.
 """
 
 from dataclasses import dataclass
@@ -18,57 +18,78 @@ from bochner.features.chunks import Chunk
 SOLVERS = ("auto", "cholesky", "cg")
 
 _OVERHEAD = 16 * limits.MEBIBYTE
-"""Of blocks in threads, small arrays and the libraries' own."""
+"""Bytes for blocks in threads, small arrays and libraries; the tests of memory limits hold it."""
 
 _LANDMARK_BYTES = 256 * limits.MEBIBYTE
+"""Greatest size of the preconditioner: 5,800 rows of as many float32 features. Twice the size
+takes 2.8 times the time to factorise, half of it has fewer rows and needs more passes."""
+
 _LEAST_BLOCK_BYTES = limits.MEBIBYTE
+"""Smallest block of features: with less, calls from Python would dominate."""
 
 _MANY_ROWS = 10_000_000
-"""As many as a stream is taken to have, whose number of rows is not known."""
+"""Number of rows assumed for a stream; with more rows than that, rounding may exceed its bound."""
 
 _HALF_ULP = 6e-8
 """Relative rounding error of one float32 operation, 2**-24."""
 
 _ROUNDING = 1e-3
-"""Greatest rounding error of float32 products relative to alpha.
+"""Greatest rounding error of float32 products relative to alpha: about the relative error of the
+weights in the directions that alpha decides."""
 
-It is about the relative error of the weights in the directions that alpha decides."""
+_WORTH_FLOPS = 2e10
+"""Products of fewer operations, a quarter of a second in float64, stay in float64."""
 
-_WORTH_FLOPS, _WORTH_FEATURES = 2e10, 1e7
-"""Products of fewer operations, and passes over fewer features, stay in float64."""
+_WORTH_FEATURES = 1e7
+"""Passes over fewer features, 35 milliseconds in float64, stay in float64."""
 
 _SINGLE_TOL = 1e-5
-"""The least tolerance that conjugate gradients reach on features in float32."""
+"""Smallest tolerance that conjugate gradients reach on features in float32."""
 
-# Seconds on two cores of 2024, which the choice of the method needs up to their ratios.
 _PRODUCT = {np.float64: 1.2e-11, np.float32: 5.5e-12}
+"""Seconds per product in a Gram matrix. This and the next three numbers were measured on two cores
+of 2024; only their ratios decide between the methods."""
+
 _FACTOR = 2.5e-11
+"""Seconds of a Cholesky factorisation, divided by the cube of the number of features."""
+
 _PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
+"""Seconds per feature of one row in a pass of conjugate gradients."""
+
 _PASSES = 12
-_WORTH_SECONDS, _WORTH_RATIO = 10.0, 2.0
+"""Typical number of passes of conjugate gradients at the default tolerance."""
+
+_EIGENVALUES = 20.0
+"""Time of an eigendecomposition, which the choice of alpha needs, over that of a factorisation: of
+the order of 9 p^3 operations against p^3 / 3."""
+
+_WORTH_SECONDS = 10.0
+"""Predicted seconds below which the Gram matrix is formed, as it gives uncertainty too."""
+
+_WORTH_RATIO = 2.0
+"""Ratio of predicted times below which the Gram matrix is formed; predictions are that rough."""
 
 
 @dataclass(frozen=True, slots=True)
 class RidgeProblem:
-    """What the plan depends on.
+    """What the plan depends on: ``p`` features, ``t`` targets, and more.
 
     Parameters
     ----------
     p, t : int
-        Numbers of features and targets.
     n_samples : int or None
-        Number of rows, ``None`` where it is not known.
+        Number of rows, ``None`` if unknown.
     alpha : float or None
-        ``None`` where evidence or cross-validation chooses it, which needs the Gram matrix.
+        ``None`` if evidence or cross-validation chooses it, which needs the Gram matrix.
     scale : float
-        :math:`k(0)`, the mean squared norm of the features.
+        Mean squared norm of the features, :math:`k(0)`.
     is_indefinite : bool
     is_repeatable : bool
-        Whether the rows can be met more than once.
+        Whether the rows can be read more than once.
     tol : float
-        Of conjugate gradients.
+        Tolerance of conjugate gradients.
     on_device : bool
-        Whether the rows are, where the Gram matrix takes less time than is predicted.
+        Whether the rows are on a device, which forms the Gram matrix faster than predicted.
     weight_rms : float
         Root mean square of the rows' weights.
     """
@@ -92,17 +113,12 @@ class RidgeProblem:
         their sum grows like :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`; measured in the
         spectral norm, it is 1 to 30 times that, more for fewer features. ``alpha`` must be a
         thousand times that. In a Krein space a pole may be closer to ``alpha`` than zero is, and
-        float64 is used.
-
-        Parameters
-        ----------
-        weight_rms : float
-            Root mean square of the weights of a chunk of rows. If every chunk of a stream passes,
-            the sum over all of them does.
+        float64 is used. ``weight_rms`` is that of a chunk: if every chunk of a stream passes, the
+        sum over all of them does.
         """
         if self.alpha is None or self.is_indefinite:
             return False
-        n = _MANY_ROWS if self.n_samples is None else self.n_samples
+        n = self.n_samples or _MANY_ROWS
         return bool(_ROUNDING * self.alpha >= _HALF_ULP * np.sqrt(n) * weight_rms * self.scale)
 
     def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
@@ -115,17 +131,16 @@ class RidgeProblem:
 
     @property
     def cholesky_bytes(self) -> int:
-        """Memory that the sums and their solution need, at the most."""
+        """Greatest amount of memory that the sums and their solution need."""
         matrices = 9 if self.is_indefinite else 5 if self.alpha is None else 2
         return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
 
     def cholesky_seconds(self) -> float:
         """Predict the time of the Gram matrix and its factorisation."""
         n = self.n_samples or 0
-        factor = _FACTOR * (20.0 if self.alpha is None else 1.0)
-        return (
-            _PRODUCT[self._product_dtype(n, self.weight_rms)] * n * self.p**2 + factor * self.p**3
-        )
+        factor = _FACTOR * (_EIGENVALUES if self.alpha is None else 1.0)
+        product = _PRODUCT[self._product_dtype(n, self.weight_rms)]
+        return product * n * self.p**2 + factor * self.p**3
 
     def iterative_seconds(self) -> float:
         """Predict the time of the passes."""
@@ -134,24 +149,17 @@ class RidgeProblem:
 
     def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:
         """Return the type of features in conjugate gradients."""
-        n = _MANY_ROWS if self.n_samples is None else self.n_samples
+        n = self.n_samples or _MANY_ROWS
         pays = self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES
         return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
 
 
 @dataclass(frozen=True, slots=True)
 class RidgePlan:
-    """How a problem is solved.
+    """How a problem is solved: ``"cholesky"`` in blocks of features, or ``"cg"``.
 
-    Parameters
-    ----------
-    solver : {"cholesky", "cg"}
-    block_bytes : int
-        Of features that exist at once, with ``"cholesky"``.
-    n_landmarks : int
-        Rows of the preconditioner, with ``"cg"``.
-    keep : bool
-        Whether ``"cg"`` keeps the features of all rows.
+    For ``"cg"``, ``n_landmarks`` rows make the preconditioner, and ``keep`` is whether the features
+    of all rows are kept.
     """
 
     solver: str
@@ -161,10 +169,10 @@ class RidgePlan:
 
 
 def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
-    """Return how the problem is solved within ``limit`` bytes above the rows themselves.
+    """Return how the problem is solved within ``limit`` bytes in addition to the rows.
 
-    ``"auto"`` forms the Gram matrix, which also tells standard deviations and the evidence, unless
-    that does not fit or is predicted to take more than ten seconds and twice as long as conjugate
+    ``"auto"`` forms the Gram matrix, which also gives standard deviations and the evidence, unless
+    it does not fit or is predicted to take more than ten seconds and twice as long as conjugate
     gradients.
 
     Raises
@@ -200,8 +208,8 @@ def _obstacle(problem: RidgeProblem) -> str | None:
         return "needs a number for alpha, because 'evidence' takes the whole Gram matrix"
     if not problem.is_repeatable:
         return (
-            "meets the rows more than once, and an iterator and partial_fit give them once (pass "
-            "a list of chunks, or an object whose __iter__ starts anew)"
+            "reads the rows more than once, and an iterator and partial_fit give them once (pass "
+            "a list of chunks, or an object whose __iter__ starts again)"
         )
     return None
 
@@ -225,7 +233,7 @@ def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
             f"least {in_words(vectors + size * 32 * (p + 32))}. Use fewer n_components."
         )
     for_landmarks = _LANDMARK_BYTES if spare is None else min(spare // 3, _LANDMARK_BYTES)
-    # s (p + s) numbers, and no more rows than features: with as many, few steps are left.
+    # s (p + s) numbers, and no more rows than features: with as many, few steps remain.
     budget = for_landmarks / size
     n_landmarks = int((np.sqrt(p**2 + 4.0 * budget) - p) / 2.0)
     n_landmarks = max(1, min(n_landmarks, max(p, 256)))

@@ -17,7 +17,7 @@ from bochner.features.targets import Targets
 
 
 class FeatureMap(Protocol):
-    """What makes features of rows: :class:`~bochner.frequencies.Frequencies`, above all."""
+    """A map from rows to features, such as :class:`~bochner.frequencies.Frequencies`."""
 
     @property
     def n_frequencies(self) -> int:
@@ -27,17 +27,12 @@ class FeatureMap(Protocol):
         """Return features of shape (n, p)."""
 
     def to_device_of(self, X: Any) -> "FeatureMap":
-        """Return the map for blocks of rows ``X``, wherever they lie."""
+        """Return the map for blocks of rows ``X``, on the host or on their device."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedFeatures:
-    """The map of rows that are features already.
-
-    Parameters
-    ----------
-    n_frequencies : int
-    """
+    """The map of rows that are features already."""
 
     n_frequencies: int
 
@@ -78,11 +73,7 @@ def normal_products(
 ) -> Array:
     r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
 
-    Parameters
-    ----------
-    V : ndarray of shape (p, t)
-    shift : ndarray of shape (t,)
-        :math:`s`. With the mean features times ``V`` this is the product for centred features.
+    With the mean features times ``V`` for the ``shift`` ``s`` (t,), features are centred.
     """
     narrow, origin = V.astype(dtype), shift.astype(dtype)
 

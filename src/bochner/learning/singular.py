@@ -22,19 +22,14 @@ from bochner._numerics.arrays import Array
 from bochner.registry import register
 
 _ROWS = 1024
+"""Least number of new rows in a step: fewer make more steps for few features."""
 
 
 def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
     """Return ``R`` of the QR factorisation of all features, of shape (min(n, p), p).
 
-    Unlike the Cholesky factor of the sum of products of features, it has the full precision of
-    its rows, and needs no positive definite sum.
-
-    Parameters
-    ----------
-    features : callable
-        From rows of ``X`` to their features (n, p).
-    X : ndarray or CSR matrix of shape (n, d)
+    ``features`` maps rows of ``X``, an array or CSR matrix, to features (n, p). Unlike the Cholesky
+    factor of the Gram matrix, ``R`` has the full precision of the rows and exists for any rank.
 
     Examples
     --------
@@ -47,7 +42,7 @@ def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
     factor: Array = np.empty((0, 0))
     start = 0
     while start < X.shape[0]:
-        # As many new rows as old ones, or more, lest the old ones be worked on too often.
+        # At least as many new rows as old ones, as each step works on the old ones again.
         stop = start + max(_ROWS, len(factor))
         Z = features(X[start:stop]).astype(np.float64, copy=False)
         (triangle,) = qr(np.concatenate([factor.reshape(-1, Z.shape[1]), Z]), mode="r")
@@ -73,7 +68,7 @@ class SingularComponents:
     values : ndarray of shape (r,)
         Singular values, in descending order.
     left, right : ndarrays of shape (p, r)
-        What turns features into scores; zero where a singular value is zero up to rounding.
+        Matrices from features to scores; zero where a singular value is zero up to rounding.
     """
 
     values: Array
@@ -84,16 +79,9 @@ class SingularComponents:
     def of(
         cls, left_factor: Array, right_factor: Array, signature: Array, n_components: int
     ) -> "SingularComponents":
-        """Return the components, in number at most ``n_components``.
+        """Return at most ``n_components`` components, from ``R`` (q, p) and ``R'`` (q2, p).
 
-        The largest coefficient of every left component, in size, is positive.
-
-        Parameters
-        ----------
-        left_factor, right_factor : ndarrays of shapes (q, p) and (q2, p)
-            The factors ``R`` and ``R'``.
-        signature : ndarray of shape (p,)
-        n_components : int
+        The coefficient of greatest magnitude of every left component is positive.
         """
         signed = left_factor * signature
         P, values, Ht = svd(signed @ right_factor.T, full_matrices=False)
