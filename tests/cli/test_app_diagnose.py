@@ -25,13 +25,6 @@ def flat(path, kernel, *options, target="y"):
     return " ".join(result.stdout.split())
 
 
-def test_help():
-    result = bochner("diagnose", "--help")
-    assert result.exit_code == 0
-    assert "Usage: bochner diagnose" in result.stdout
-    assert "diagnose" in bochner("--help").stdout
-
-
 SCALINGS = {
     "tl1": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
     "laplacian": "Columns are scaled to [0, 1], and clipped at 3 standard deviations:",
@@ -127,12 +120,6 @@ def test_a_row_outside_the_domain_is_reported(tmp_path):
     assert "eigenvalues" not in output
 
 
-def test_parquet(good, tmp_path):
-    path = tmp_path / "t.parquet"
-    table().to_parquet(path)
-    assert flat(path, "cauchy") == flat(good, "cauchy")
-
-
 REFUSALS = {
     "no such kernel": (("--kernel", "gausian"), "Did you mean 'gaussian'?"),
     "no kernel of a table": (("--kernel", "auto"), "No kernel is called 'auto'."),
@@ -163,11 +150,6 @@ TABLES = {
 def test_tables(tmp_path, frame, message):
     path = write(frame, tmp_path / "t.csv")
     assert message in refusal(tmp_path, "diagnose", path, "--kernel", "gaussian")
-
-
-def test_no_such_file(tmp_path, good):
-    message = refusal(tmp_path, "diagnose", tmp_path / "tt.csv", "--kernel", "gaussian")
-    assert f"did you mean {good}?" in message
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """What `bochner fit` refuses: one message, exit code 2, and no file touched."""
 
 import os
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, labelled, refusal, table, usage_error, write
+from cli.command import SMALL, bochner, refusal, table, usage_error, write
 
 
 def fit_refusal(folder, file, *options, target="y"):
@@ -23,12 +22,8 @@ def spoilt(column, value):
 
 TEXTS = {
     "empty": ("", "is empty"),
-    "header only": ("a,y\n", "has a header but no rows"),
     "one row": ("a,y\n1,2\n", "The table has one row"),
     "two rows": ("a,y\n1,2\n2,3\n", "leaves 1 to fit and 1 to test: expected at least 2"),
-    "duplicate names": ("a,a,y\n1,2,3\n2,3,4\n", "Duplicate column 'a' (2 times)"),
-    "ragged": ("a,y\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
-    "target only": ("y\n1\n2\n3\n", "no column but the target 'y'"),
     "no header": ("1,2\n3,4\n5,6\n", "is the line of column names missing?"),
 }
 
@@ -42,35 +37,19 @@ def test_texts(tmp_path, text, message):
 
 FRAMES = {
     "constant": (table().assign(k=3), "Only one value in column 'k' (always 3)"),
-    "all missing": (table().assign(k=np.nan), "All entries are missing in column 'k'"),
     "target missing": (spoilt("y", np.nan), "'y' is missing in 1 of 150 rows (row 5,"),
-    "target infinite": (spoilt("y", np.inf), "'y' is infinite in 1 of 150 rows (row 5,"),
     "infinite": (spoilt("a", -np.inf), "Infinite numbers (or beyond 1e+150) in column 'a'"),
-    "mixed": (spoilt("a", "n/k"), "row 5: 'n/k'"),
     "constant target": (table().assign(y=1.5), "'y' has one value throughout"),
-    "one class": (table().assign(y="x"), "'y' has a single class"),
-    "many levels": (
-        pd.DataFrame({"a": [f"i{i}" for i in range(10**5)], "y": np.arange(10**5) % 997}),
-        "column 'a' (100000 distinct texts)",
-    ),
     "a class in no test row": (
         pd.DataFrame({"a": np.arange(80.0), "y": [f"k{i % 40}" for i in range(80)]}),
         "leaves 64 to fit and 16 to test: expected at least 40 and 40, for 40 classes",
     ),
-    "a class with one row": (labelled().assign(y=["rare"] + ["x", "y"] * 74 + ["y"]), "'rare'"),
 }
 
 
 @pytest.mark.parametrize(("frame", "message"), FRAMES.values(), ids=FRAMES)
 def test_tables(tmp_path, frame, message):
     assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
-
-
-@pytest.mark.slow
-def test_a_million_levels(tmp_path):
-    frame = pd.DataFrame({"a": [f"i{i}" for i in range(10**6)], "y": np.arange(10**6) % 997})
-    message = fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
-    assert "column 'a' (1000000 distinct texts)" in message
 
 
 @pytest.fixture
@@ -106,43 +85,11 @@ def test_the_nearest_target_is_suggested(tmp_path, good):
     assert "No column 'color' in the table. Did you mean 'colour'?" in message
 
 
-def test_text_is_no_quantity(tmp_path, good):
-    message = fit_refusal(tmp_path, good, "--task", "regression", target="colour")
-    assert "'colour' is text" in message
-
-
 def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
     y = np.ones(12)
     y[3] = 2.5
     path = write(pd.DataFrame({"a": np.sqrt(np.arange(12.0)), "y": y}), tmp_path / "t.csv")
     assert "rows to fit all have the target 1.0" in fit_refusal(tmp_path, path, "--seed", "1")
-
-
-def test_not_utf8(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes("a,y\né,3\n".encode("latin-1"))
-    assert "is not UTF-8: byte 0xe9 at offset 4" in fit_refusal(tmp_path, path)
-
-
-def test_files_that_are_no_tables(tmp_path, good):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    assert "is a directory" in fit_refusal(tmp_path, folder)
-    assert "did you mean" in fit_refusal(tmp_path, tmp_path / "tt.csv")
-    with zipfile.ZipFile(tmp_path / "zip.csv", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x", b"\0" * 10**6)
-    assert "a zip archive" in fit_refusal(tmp_path, tmp_path / "zip.csv")
-    assert "has the ending '.xlsx'" in fit_refusal(tmp_path, good.rename(good.with_suffix(".xlsx")))
-
-
-def test_a_truncated_parquet_file(tmp_path):
-    path = tmp_path / "t.parquet"
-    table().to_parquet(path)
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    assert "is a truncated Parquet file" in fit_refusal(tmp_path, path)
-    path.write_bytes(content[: len(content) // 2] + content[-8:])
-    assert "is a damaged Parquet file" in fit_refusal(tmp_path, path)
 
 
 def out_refusal(folder, good, out):

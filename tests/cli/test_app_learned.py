@@ -94,18 +94,6 @@ def test_predictions_are_those_of_the_loaded_model(learned):
     assert np.sqrt(np.mean((mean - yearly(30)["y"]) ** 2)) < 0.5
 
 
-def test_a_seed_makes_the_same_model(tmp_path):
-    frame = table(80)
-    one, two, other = (
-        predict(
-            fit(tmp_path, frame, "--seed", seed, out=f"{i}.bochner", settings=QUICK), frame, "--std"
-        )
-        for i, seed in enumerate("778")
-    )
-    pd.testing.assert_frame_equal(one, two)
-    assert not np.allclose(one, other)
-
-
 def test_three_classes(tmp_path):
     frame = labelled()
     frame.loc[frame["b"] > 1.0, "y"] = "far"

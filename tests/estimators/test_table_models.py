@@ -1,4 +1,7 @@
-"""Models of tables: their manners, and what evidence chooses on data of known make."""
+"""Models of tables: the scikit-learn API, and what they choose on simulated data."""
+
+import warnings
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -7,11 +10,26 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bochner import KreinRidge, TableClassifier, TableRegressor
+import bochner
+from bochner import (
+    BaNKClassifier,
+    BaNKRegressor,
+    GaBaSRClassifier,
+    GaBaSRRegressor,
+    KreinRidge,
+    LearnedTableClassifier,
+    LearnedTableRegressor,
+    TableClassifier,
+    TableRegressor,
+)
 from bochner.kernels import Anova, Gaussian, Kernel, Matern
 
-SEEDS = range(3)
+SEEDS = range(2)
 NOISE = 0.3
+QUICK = {"n_frequencies": 16, "n_burn_in": 8, "n_samples": 6, "random_state": 0}
+REGRESSORS = (TableRegressor("gaussian", 16), LearnedTableRegressor(**QUICK))
+CLASSIFIERS = (TableClassifier("gaussian", 16), LearnedTableClassifier(**QUICK))
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 
 
 @parametrize_with_checks(
@@ -43,15 +61,26 @@ def shop(n_rows=120, seed=0):
     return frame, price + 1e4 * rng.normal(size=n_rows)
 
 
-@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
-def test_parameters_are_stored_and_cloned(model):
-    parameters = {"kernel": Gaussian(2.0), "n_components": 8, "random_state": 3}
-    estimator = model(**parameters)
-    assert estimator.get_params(deep=False) == parameters
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TableRegressor(Gaussian(2.0), 8, random_state=3),
+        TableClassifier(Gaussian(2.0), 8, random_state=3),
+        LearnedTableRegressor(**QUICK, trend=1, time_limit=100.0),
+        LearnedTableClassifier(**QUICK, trend=1, time_limit=100.0),
+    ],
+)
+def test_parameters_are_stored_and_cloned_and_the_model_is_saved(estimator, tmp_path):
+    parameters = estimator.get_params(deep=False)
     assert clone(estimator).get_params(deep=False) == parameters
     X, y = shop()
-    estimator.fit(X, y > y.median())
+    fitted = estimator.fit(X, y > y.median())
     assert estimator.get_params(deep=False) == parameters
+    bochner.save(fitted, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    assert type(loaded) is type(estimator)
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+    assert loaded.record_ == fitted.record_
 
 
 @pytest.mark.parametrize(
@@ -72,21 +101,22 @@ def test_parameters_out_of_range(model, parameters, error, message):
 
 
 @pytest.mark.parametrize(
-    ("model", "y", "message"),
+    ("models", "y", "message"),
     [
-        (TableRegressor, ["a", "b"] * 60, "must be numbers"),
-        (TableRegressor, [1.0, np.nan] * 60, "y contains NaN"),
-        (TableRegressor, [1.0, np.inf] * 60, "y contains infinity"),
-        (TableRegressor, [1.0, 2.0] * 50, "inconsistent numbers of samples"),
-        (TableRegressor, np.ones((120, 2)), "1d array"),
-        (TableRegressor, None, "requires y to be passed"),
-        (TableClassifier, ["a"] * 120, "at least two classes"),
-        (TableClassifier, np.linspace(0.0, 1.0, 120), "Unknown label type"),
+        (REGRESSORS, ["a", "b"] * 60, "must be numbers"),
+        (REGRESSORS, [1.0, np.nan] * 60, "y contains NaN"),
+        (REGRESSORS, [1.0, np.inf] * 60, "y contains infinity"),
+        (REGRESSORS, [1.0, 2.0] * 50, "inconsistent numbers of samples"),
+        (REGRESSORS, np.ones((120, 2)), "1d array"),
+        (REGRESSORS, None, "requires y to be passed"),
+        (CLASSIFIERS, ["a"] * 120, "at least two classes"),
+        (CLASSIFIERS, np.linspace(0.0, 1.0, 120), "Unknown label type"),
     ],
 )
-def test_targets_that_do_not_suit(model, y, message):
-    with pytest.raises(ValueError, match=message):
-        model("gaussian", 16).fit(shop()[0], y)
+def test_targets_that_do_not_suit(models, y, message):
+    for model in models:
+        with pytest.raises(ValueError, match=message):
+            clone(model).fit(shop()[0], y)
 
 
 def test_predictions_are_in_units_of_the_target():
@@ -237,3 +267,49 @@ def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):
         stopped += evidence[-1] < max(evidence)
         grown += evidence[-1] == max(evidence)
     assert stopped
+
+
+def test_a_learned_kernel_is_on_the_columns_that_vary():
+    X, y = shop()
+    lines = []
+    model = LearnedTableRegressor(**QUICK).fit(X, y, progress=lines.append)
+    assert any("learning the kernel" in line for line in lines)
+    encoded = model.encode(X)
+    assert encoded.shape == (120, 4)
+    assert (np.ptp(encoded, axis=0) > 0.0).all()
+    head = BaNKRegressor(
+        16, n_burn_in=8, n_samples=6, trend=0, random_state=0
+    ).fit(encoded, y)  # fmt: skip
+    np.testing.assert_array_equal(model.predict(X), head.predict(encoded))
+
+
+def test_three_classes_use_the_whole_time_limit():
+    X, y = shop()
+    labels = pd.qcut(y, 3, labels=["low", "mid", "high"]).astype(str)
+    model = LearnedTableClassifier(4, 10**6, 10**6, time_limit=1.5, random_state=0)
+    start = perf_counter()
+    model.fit(X, labels)
+    assert perf_counter() - start > 1.2
+    assert model.head_.time_limit == 1.5
+    assert set(model.classes_) == {"low", "mid", "high"}
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"),
+    [
+        (LearnedTableRegressor, {"constant": BaNKRegressor, "learned": GaBaSRRegressor}),
+        (LearnedTableClassifier, {"constant": BaNKClassifier, "learned": GaBaSRClassifier}),
+    ],
+)
+def test_an_envelope_chooses_the_head(kind, heads):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = (X[:, 0] > 0.0).astype(float)
+    for envelope, head in heads.items():
+        model = kind(8, 2, 3, envelope=envelope, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert type(model.fit(X, y).head_) is head
+    with pytest.raises(ValueError, match="envelope must be one of 'constant', 'learned', got"):
+        kind(envelope="learnt").fit(X, y)
