@@ -11,7 +11,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 # With one test process a core, threads inside each would only fight over the cores.
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-slow coverage lint types imports doctest check docs \
+.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs \
         bench bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
@@ -20,14 +20,17 @@ help:  ## List the targets
 demo: $(VENV)/.demo  ## Forecast atmospheric CO2 into demo/: a table, a picture and a model
 	$(BIN)/bochner demo --out demo
 
-test: $(VENV)/.test  ## Run the tests; more options in PYTEST_FLAGS
+test: $(VENV)/.test  ## Run the quicker tests, in five minutes on two cores; more options in PYTEST_FLAGS
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) $(PYTEST_FLAGS)
+
+test-all: $(VENV)/.test  ## Run all tests but those marked slow
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" $(PYTEST_FLAGS)
 
 test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
-	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) --cov $(PYTEST_FLAGS)
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
 	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner
@@ -42,7 +45,7 @@ types: $(VENV)/.lint  ## Check types
 imports: $(VENV)/.lint  ## Check that imports follow the order of the rooms
 	$(BIN)/lint-imports
 
-check: lint types imports test doctest docs  ## All of the above
+check: lint types imports test-all doctest docs  ## All of the above
 
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
