@@ -106,7 +106,7 @@ def test_its_name_stands_for_it():
 
 
 def test_a_kernel_without_a_measure_says_so_and_has_fitted_weights():
-    with pytest.raises(NoMeasureError, match="bochner.register"):
+    with pytest.raises(NoMeasureError, match=r"bochner\.register"):
         bochner.FourierFeatures(NoBell(), 32).fit(X[:, :1] ** 2)
     model = bochner.FourierFeatures(NoBell(), 256, weights="least_squares", random_state=0)
     assert model.fit(X[:, :1] ** 2).fit_error_ < 0.2
