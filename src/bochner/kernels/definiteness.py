@@ -52,15 +52,9 @@ class Term:
 class Definiteness:
     """What is known of a kernel's positive definiteness.
 
-    Attributes
-    ----------
-    holds : bool or None
-        True if it is proven, False if it is refuted, None if it is not known.
-    reason : str
-        Why, in words.
-    witness : tuple of two points or None
-        Inputs, tuples of d floats, whose two by two Gram matrix has a negative eigenvalue; they
-        refute it.
+    ``holds`` is True if it is proven, False if it is refuted, None if it is not known; ``reason``
+    says why. A ``witness`` are two inputs, tuples of d floats, whose two by two Gram matrix has a
+    negative eigenvalue.
     """
 
     holds: bool | None

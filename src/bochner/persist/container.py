@@ -42,14 +42,8 @@ class ModelFileError(ValueError):
 def write(path: Path, tree: Any, tensors: Tensors) -> None:
     """Write a model file: to a temporary name, flushed to the disk, and renamed.
 
-    Parameters
-    ----------
-    path : Path
-        A file that is there is replaced; a link is followed.
-    tree : object
-        What ``json.dumps`` takes.
-    tensors : dict of ndarray
-        Of the dtypes in :mod:`bochner.persist.vocabulary`, contiguous.
+    ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
+    :mod:`bochner.persist.vocabulary`. A file that is there is replaced; a link is followed.
 
     Raises
     ------

@@ -27,18 +27,12 @@ from bochner.persist.vocabulary import (
 
 
 def decode(tree: Any, tensors: Tensors) -> Any:
-    """Return the value of a tree whose tensors are these, all of them.
-
-    Parameters
-    ----------
-    tree : object
-        What ``json.loads`` returned.
-    tensors : dict of ndarray
+    """Return the value of a tree from ``json.loads``, which uses every one of the tensors.
 
     Raises
     ------
     ValueError, TypeError, OverflowError
-        Saying what is not as the encoder makes it.
+        If the tree is not as the encoder makes it, with the difference.
 
     Examples
     --------

@@ -37,15 +37,8 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns values into JSON, pulling numeric arrays out as tensors.
+    """Turns values into JSON; numeric arrays become tensors, named by their place.
 
-    Attributes
-    ----------
-    tensors : dict of ndarray
-        Those pulled out so far, named by where they were found.
-
-    Examples
-    --------
     >>> encoder = Encoder()
     >>> encoder.encode([1, (2.0, None)])
     [1, {'$': 'tuple', 'items': [2.0, None]}]
@@ -56,15 +49,9 @@ class Encoder:
     def encode(self, value: Any, path: Path = ()) -> Any:
         """Return the JSON of a value found at ``path``.
 
-        Raises
-        ------
-        TypeError
-            If the value, or one within it, is of a type that model files do not hold.
-        ValueError
-            If an array has entries that are not finite, an estimator is fitted in part only,
-            or values are nested too deep.
-        ModelFileError
-            If the value, or one within it, holds a function.
+        It is a ``TypeError`` if the value, or one within it, is of a type that model files do not
+        hold, a ``ModelFileError`` if it holds a function, and a ``ValueError`` if an array is not
+        finite, an estimator is fitted in part only, or values are nested too deep.
         """
         check_depth(path)
         cls = type(value)

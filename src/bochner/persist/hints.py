@@ -11,18 +11,11 @@ import numpy as np
 def conforms(value: Any, hint: Any) -> bool:
     """Tell whether a value is of an annotated type, with what it contains.
 
-    A ``float`` is a finite number, an ``int`` is no ``bool``, and an ``NDArray`` has a dtype
-    derived from the one that the annotation names. Nothing is a ``Callable``: functions are code.
+    ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
+    ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
+    ``bool``, and an ``NDArray`` has a dtype derived from the one in the annotation. No value is a
+    ``Callable``: functions are code.
 
-    Parameters
-    ----------
-    value : object
-    hint : type or annotation
-        A class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T, ...]``,
-        ``dict[str, T]`` or ``NDArray[T]``.
-
-    Examples
-    --------
     >>> conforms((1.0, 2.0), float | tuple[float, ...])
     True
     >>> conforms((1.0, "2"), float | tuple[float, ...]), conforms(float("nan"), float)

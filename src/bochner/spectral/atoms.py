@@ -54,14 +54,6 @@ class Atoms(ABC):
 
         The mean over ``n`` frequencies in orthogonal blocks of ``block`` directions has this
         variance divided by ``n``; ``block=1`` means independent frequencies.
-
-        Parameters
-        ----------
-        distance : ndarray of shape (n_pairs,)
-        damping : ndarray of shape (n_pairs,)
-            The part of the squared distance that an envelope accounts for; zero without one.
-        scales : ndarray of shape (n_scales,)
-        block : int
         """
 
     @abstractmethod

@@ -32,13 +32,7 @@ class Data(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances(Data):
-    """Distances between rows in the metric of the kernel, and nothing else.
-
-    Parameters
-    ----------
-    distances : ndarray or None
-        Of any shape; ``None`` where not even they are known.
-    """
+    """Distances between rows in the metric of the kernel, of any shape, or ``None``."""
 
     distances: Array | None = None
 
@@ -56,16 +50,9 @@ class Distances(Data):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelData(Data):
-    """The rows themselves.
+    """Rows (n, d) of the left argument and (n2, d2) of the right one, dense or sparse.
 
-    Parameters
-    ----------
-    left : ndarray or CSR matrix of shape (n, d)
-        Of the kernel's left argument.
-    right : ndarray or CSR matrix of shape (n2, d2), or None
-        Of its right argument; ``None`` means the same rows.
-    seed : int
-        For the choice of the rows whose pairs are looked at.
+    ``right=None`` means the same rows. Pairs are sampled once for each metric, with ``seed``.
     """
 
     left: Any

@@ -32,18 +32,10 @@ _DEFAULT_FREQUENCIES = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignContext:
-    """What a measure is wanted for.
+    """What a measure is made for: number of inputs ``dim`` of the left argument, data, frequencies.
 
-    Parameters
-    ----------
-    dim : int
-        Number of inputs, of the left argument.
-    data : Data
-    n_frequencies : int
-    orthogonal : bool
-        Whether frequencies will have directions in orthogonal blocks.
-    fitted : bool, default=False
-        Whether their weights will be fitted to the kernel.
+    ``orthogonal`` says that frequencies will have directions in orthogonal blocks, ``fitted`` that
+    their weights will be fitted to the kernel.
     """
 
     dim: int
@@ -183,13 +175,7 @@ DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
 
 
 def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
-    """Return the decomposition of that name; an object is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Return the decomposition of that name; an object is returned as it is."""
     return resolved("decomposition", decomposition, Decomposition, DECOMPOSITIONS)
 
 

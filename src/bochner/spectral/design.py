@@ -39,46 +39,29 @@ def designed_measure(
 ) -> SpectralMeasure:
     r"""Return a signed measure of few atoms whose transform is the kernel on the data's distances.
 
-    The data see the kernel on a bounded range of distances only; beyond, its extension is free.
-    The masses ``a`` of atoms :math:`\Lambda` solve the linear program
+    Beyond the range of the data's distances, the extension of the kernel is free. The masses ``a``
+    of atoms :math:`\Lambda` solve the linear program
 
     .. math:: \min_a \sum_i |a_i| c_i \quad \text{subject to} \quad
               \Big| \sum_i a_i \Lambda_i(z) - k(z) \Big| \leq \delta
               \quad \text{for } z \in [0, R],
 
-    with :math:`c_i` the standard deviation of what one frequency of atom ``i`` contributes, plus
-    0.01, which bounds the total variation; beyond ``R`` the transform must stay below 1.2 times
-    the greatest value of the kernel. Programs for several :math:`\delta` and both costs (alone,
-    in orthogonal blocks) are solved, frequencies allocated, and the one of least predicted mean
-    square error, bias and variance, is kept, among those whose features stay below 1.5 times the
-    greatest value of the kernel, to four standard deviations, for rows far from all data. The
-    cost does not depend on the number of rows, and
-    equal arguments are solved once.
+    with :math:`c_i` the standard deviation of one frequency of atom ``i``, plus 0.01, which bounds
+    the total variation; beyond ``R`` the transform must stay below 1.2 times the greatest value of
+    the kernel. Programs for several :math:`\delta` and both costs (alone, in orthogonal blocks) are
+    solved and frequencies allocated. The candidate of least predicted mean square error is kept,
+    among those whose features stay below 1.5 times the greatest value of the kernel, to four
+    standard deviations, for rows far from all data. Equal arguments are solved once.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        A function of the Euclidean or city-block distance, or of the inner product.
-    dim : int
-    pairs : Pairs
-    n_frequencies : int
-        For which the design is best.
-    orthogonal : bool
-        Whether directions come in orthogonal blocks.
-    fitted : bool, default=False
-        Whether weights will be fitted to the kernel: where the best design is off by more than
-        half, one within a tenth of the kernel's greatest value is taken, if there is any, because
-        masses of zero leave nothing to fit.
-
-    Returns
-    -------
-    measure : SpectralMeasure
-        ``max_error`` is the greatest error on a grid five times finer than the program's.
+    Where weights will be ``fitted`` to the kernel and the best candidate is off by more than half,
+    one within a tenth of the kernel's greatest value is taken, if there is any, because masses of
+    zero leave nothing to fit. ``max_error`` is the greatest error on a grid five times finer than
+    the program's.
 
     Raises
     ------
     NoMeasureError
-        If the kernel is not a function of one number.
+        If the kernel is not a function of one distance or of the inner product.
     ValueError
         If its function is not finite and continuous as far as the data reach.
     """

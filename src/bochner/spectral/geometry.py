@@ -21,19 +21,10 @@ _OUTSIDE = (1.0, 3.0, 100.0)
 class Geometry:
     """A function of a distance, the atoms that fit it, and where the data lie.
 
-    Parameters
-    ----------
-    function : callable
-        From distances to the kernel's values.
-    atoms : Atoms
-    distance, damping : ndarray of shape (n_pairs,)
-        Of the sampled pairs; see :meth:`bochner.spectral.atoms.Atoms.variance`.
-    weight : ndarray of shape (n_pairs,)
-        Share of all entries of a Gram matrix that each pair stands for; the shares sum to one.
-    reach : float
-        The function is fitted on distances from zero to here.
-    limit : float
-        Greatest distance that is possible at all.
+    ``distance`` and ``damping`` (n_pairs,) are those of the sampled pairs, see
+    :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
+    of a Gram matrix that each pair stands for; shares sum to one. The function is fitted from zero
+    to ``reach``; ``limit`` is the greatest distance that is possible at all.
     """
 
     function: Function

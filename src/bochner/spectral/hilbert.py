@@ -5,21 +5,11 @@ from numpy.typing import NDArray
 
 
 def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the order in which a Hilbert curve visits lattice points, of shape (n,).
+    """Return the order (n,) in which a Hilbert curve visits lattice points ``index`` (n, d).
 
-    Consecutive points of the curve are neighbours.
+    Coordinates are nonnegative; consecutive points of the curve are neighbours (Skilling,
+    "Programming the Hilbert curve", 2004).
 
-    Parameters
-    ----------
-    index : ndarray of shape (n, d)
-        Nonnegative coordinates.
-
-    References
-    ----------
-    Skilling, "Programming the Hilbert curve", 2004.
-
-    Examples
-    --------
     >>> square = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> square[hilbert_order(square)].tolist()
     [[0, 0], [0, 1], [1, 1], [1, 0]]

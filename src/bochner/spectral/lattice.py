@@ -23,31 +23,20 @@ _ROUGH = 0.01
 class Lattice(Law):
     r"""Finitely many frequencies, each with a probability and a phase.
 
-    One uniform a draw goes through the inverse of the cumulative probabilities. The atoms are in
-    such an order that those near to each other in it have frequencies near to each other, so that
-    strata of the uniform are patches of frequencies.
+    A draw at atom ``n`` stands for :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. One uniform a
+    draw goes through the inverse of the cumulative probabilities; atoms that are near in order have
+    near frequencies, so that strata of the uniform are patches of frequencies.
 
     Parameters
     ----------
     omega : array-like of shape (n_atoms, d)
-        In the inverse of the units of the inputs.
-    probability : array-like of shape (n_atoms,)
-        Nonnegative, summing to one.
-    phase : array-like of shape (n_atoms,)
-        :math:`\theta`; a draw at atom ``n`` stands for
-        :math:`\cos(\omega_n \cdot \Delta + \theta_n)`.
+    probability, phase : array-like of shape (n_atoms,)
+        Nonnegative and summing to one; :math:`\theta`.
     aliasing : float, default=0.0
-        Estimated bound, in units of the kernel, on what the grid and the taper cost within reach:
-        twice the sizes of the Fourier coefficients that the grid did not resolve, extrapolated
-        from the last that it did, and how far the taper is from one.
+        Estimated bound, in units of the kernel, on the cost of grid and taper within reach.
     truncation : float, default=0.0
-        Bound, in units of the kernel, on what was left out for being small: the sum of the sizes
-        of those Fourier coefficients. Both are of the whole measure, not of one part of it.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or probabilities are negative or do not sum to one.
+        Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
+        are of the whole measure, not of one part of it.
 
     Examples
     --------
@@ -158,17 +147,13 @@ def lattice_measure(
     .. math:: k(\Delta) = \sum_n c_n \exp(i\, \omega_n \cdot \Delta), \qquad
               \omega_{n,i} = \frac{\pi n_i}{R_i}, \qquad
               c_n = \prod_i \frac{1}{2 R_i} \int k(\Delta) \exp(-i\, \omega_n \cdot \Delta)\,
-              d\Delta,
+              d\Delta.
 
-    which is a discrete complex measure of total variation :math:`\sum_n |c_n|`; for a box that is
-    large for ``k`` it is close to that of the kernel's own measure. As ``k`` is real, a pair
-    ``n, -n`` is one atom of mass :math:`2 |c_n|` and phase :math:`\arg c_n`.
-
-    Lags of data end somewhere, and beyond the extension of ``k`` is free: it is tapered smoothly
-    to zero at the faces of the box, so that the series falls off as fast as ``k`` is smooth, even
-    where ``k`` falls off slowly or not at all. Farther out than ``reach`` the transform is
-    therefore not the kernel, and it repeats from box to box. The integral is a fast Fourier
-    transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags; a second suffices.
+    As ``k`` is real, a pair ``n, -n`` is one atom of mass :math:`2 |c_n|` and phase
+    :math:`\arg c_n`. Beyond the lags of the data the extension of ``k`` is free: it is tapered
+    smoothly to zero at the faces of the box, so that the series falls off as fast as ``k`` is
+    smooth. The transform is the kernel within ``reach`` only, and repeats from box to box. The
+    integral is a fast Fourier transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
 
     Parameters
     ----------
@@ -178,41 +163,26 @@ def lattice_measure(
         Number of inputs, ``d``, from 1 to 3.
     reach : float or array-like of shape (d,), default=None
         The greatest :math:`|\Delta_i|` that matters, along each input. ``None`` means as far as
-        ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6; features
-        elsewhere are missed there.
+        ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6.
     symmetric : bool, default=False
         Whether :math:`k(-\Delta) = k(\Delta)`. The measure is then real, and returned as its
         positive and its negative part.
     tol : float, default=1e-4
-        The smallest coefficients are left out as long as their sizes sum to less than half of
-        this, relative to the greatest value of ``k`` within reach.
+        Bound on twice the sum of the sizes of the coefficients that are left out, relative to the
+        greatest value of ``k`` within reach.
 
     Returns
     -------
     measure : SpectralMeasure
-        One part, or two if ``symmetric`` and there is negative mass, each with a :class:`Lattice`
-        law. ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the greatest
-        error seen at several hundred lags within reach, half of them where ``k`` is steepest, if
-        that is larger. At a jump of ``k`` no sum of waves converges; the error is then about as
-        large as the jump.
+        ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the greatest error
+        seen at several hundred lags within reach, if that is larger. At a jump of ``k`` no sum of
+        waves converges; the error is then about as large as the jump.
 
     Raises
     ------
-    TypeError
-        If the values of the function are complex, or an argument has the wrong type.
-    ValueError
-        If there are more than three inputs; if the function is not finite, zero throughout, or
-        not symmetric although ``symmetric=True``; if it does not fall off and ``reach`` is None.
-
-    Warns
-    -----
-    UserWarning
-        If ``max_error`` is above one per cent of the greatest value of ``k`` within reach.
-
-    References
-    ----------
-    He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022, whose (4) is
-    the complex measure of a function of the lag.
+    TypeError, ValueError
+        If an argument is out of its domain, the function is complex, not finite, zero throughout or
+        not symmetric although ``symmetric=True``, or does not fall off and ``reach`` is None.
 
     Examples
     --------

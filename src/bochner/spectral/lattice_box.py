@@ -24,17 +24,11 @@ _LAG_BYTES = 2**8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Values of a tapered function on a grid over a box that is centred at the lag zero.
+    """Values (N,) * d of a tapered function on a grid over a box centred at the lag zero.
 
-    Parameters
-    ----------
-    values : ndarray of shape (N,) * d
-        ``N`` is even; the first face along each axis is at ``-half_width``, zero in the middle.
-    half_width : ndarray of shape (d,)
-    peak : float
-        The greatest absolute value within the data's lags, in units of the function.
-    taper_error : float
-        Bound on what the taper costs there, in those units.
+    ``N`` is even; the first face along each axis is at ``-half_width`` (d,). ``peak`` is the
+    greatest absolute value within the data's lags, and ``taper_error`` bounds the cost of the taper
+    there, both in units of the function.
     """
 
     values: Array
@@ -44,16 +38,10 @@ class Box:
 
 
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
-    """Yield boxes of growing room between ``within`` and their faces, as long as values are finite.
+    """Yield boxes of growing room between ``within`` (d,), the greatest lags, and faces.
 
-    Parameters
-    ----------
-    function : callable
-    within : ndarray of shape (d,)
-        The greatest lag along each input that matters.
-    bounded : bool
-        Whether ``within`` says where lags end, and not where the function does.
-    tol : float
+    ``bounded`` says that lags end there, and not the function. Boxes end where values are not
+    finite.
 
     Raises
     ------
@@ -80,10 +68,7 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
 def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
     """Return how far ``function`` stays above ``tol`` times its maximum, along each input.
 
-    Raises
-    ------
-    ValueError
-        If the function does not fall off, or too slowly to be absolutely integrable.
+    Raises ``ValueError`` if it does not fall off, or too slowly to be absolutely integrable.
     """
     scales = np.geomspace(*_SCALES, 2 * _SEARCH[dim][0])
     points = np.concatenate([-scales[::-1], [0.0], scales])
@@ -105,13 +90,10 @@ def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
 
 
 def evaluate(function: LagFunction, lags: Array, *, lenient: bool = False) -> Array:
-    """Return the values of ``function`` at ``lags`` of shape (n, d), block by block, checked.
+    """Return the values (n,) of ``function`` at ``lags`` (n, d), block by block, checked.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If the values are complex, have another shape than (n,) or, unless ``lenient``, are not
-        finite.
+    Complex values raise ``TypeError``; another shape or, unless ``lenient``, values that are not
+    finite raise ``ValueError``.
     """
     values: Array = np.empty(len(lags))
     for rows in row_blocks(len(lags), _LAG_BYTES):

@@ -20,19 +20,11 @@ _LEAST_GAIN = 0.98
 class Series:
     r"""A trigonometric sum :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (2 K_1 + 1, ..., 2 K_d + 1), complex
-        :math:`c_n`, the middle one that of frequency zero; ``c[-n]`` is the conjugate of ``c[n]``.
-    spacing : ndarray of shape (d,)
-        Of the lattice of frequencies.
-    reach : ndarray of shape (d,)
-        The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``.
-    aliasing, truncation, checked : float
-        What grid and taper may cost, the total size of the coefficients that were left out, and
-        the greatest error that was seen, in units of the function.
-    peak : float
-        The greatest absolute value of the function within ``reach``.
+    The ``coefficients`` :math:`c_n`, complex, of shape (2 K_1 + 1, ..., 2 K_d + 1), have that of
+    frequency zero in the middle, and ``c[-n]`` is the conjugate of ``c[n]``; ``spacing`` (d,) is
+    that of the lattice. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
+    function: of grid and taper (``aliasing``), of coefficients left out (``truncation``), and the
+    greatest that was seen (``checked``). ``peak`` is the greatest absolute value within reach.
     """
 
     coefficients: Complex
@@ -54,9 +46,7 @@ def lattice_series(
 ) -> Series:
     """Return the series of ``function`` on a box, by the fast Fourier transform.
 
-    The function is tapered smoothly from one, as far as lags reach, to zero at the box's faces, so
-    that the series falls off as fast as the function is smooth; see
-    :func:`~bochner.spectral.lattice.lattice_measure`, also for the errors raised.
+    See :func:`~bochner.spectral.lattice.lattice_measure`, also for the errors raised.
     """
     within = decay_lengths(function, dim, tol) if reach is None else reach
     box, spectrum, unpaired = _best_box(function, within, reach is not None, tol)

@@ -31,19 +31,10 @@ class NoMeasureError(TypeError, NotImplementedError):
 class Draw:
     r"""Frequencies drawn from a law, with what makes their mean the measure's transform.
 
-    The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel.
-
-    Parameters
-    ----------
-    omega : ndarray or HadamardRows of shape (m, d)
-    ratio : ndarray of shape (m,)
-        :math:`\rho \geq 0`, of mean one: importance weights, ones for a direct draw.
-    phase : ndarray of shape (m,)
-        :math:`\theta`.
-    nu : ndarray of shape (m, d2) or None, default=None
-        Frequencies of the right argument; ``None`` means ``omega``.
-    modulation : CosineFactors or None, default=None
-        Factors of every cosine at either argument.
+    The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel, with
+    ``omega`` (m, d), importance weights ``ratio`` (m,), :math:`\rho \geq 0` of mean one, ``phase``
+    (m,), ``nu`` (m, d2) or ``None`` for ``omega``, and perhaps factors of every cosine at either
+    argument.
     """
 
     omega: Matrix
@@ -66,13 +57,7 @@ class Draw:
         return Draw(omega, self.ratio, self.phase * signs, nu, self.modulation)
 
     def __add__(self, other: Draw) -> Draw:
-        """Return the draw from the product of two kernels.
-
-        Raises
-        ------
-        NoMeasureError
-            If both have factors.
-        """
+        """Return the draw from the product of two kernels, of which only one may have factors."""
         if self.modulation is not None and other.modulation is not None:
             raise NoMeasureError(
                 "Products of two kernels of modulated waves have no sampled features; use "

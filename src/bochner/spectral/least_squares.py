@@ -14,17 +14,10 @@ _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedWeights:
-    """Weights and phases, with their error on pairs of rows that had no part in the fit.
+    """Weights (m,) and phases (m,), in radians, with their error on held-out pairs of rows.
 
-    Parameters
-    ----------
-    weight : ndarray of shape (m,)
-    phase : ndarray of shape (m,)
-        In radians; those that the fit started from unless phases were fitted, too.
-    error : float
-        Relative Frobenius error of the held-out Gram matrix.
-    prior_error : float
-        That of the weights and phases that the fit started from.
+    Errors are relative Frobenius errors of the held-out Gram matrix; ``prior_error`` is that of the
+    weights and phases that the fit started from.
     """
 
     weight: Array
@@ -40,15 +33,9 @@ class FittedWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows of either argument with their exact Gram matrix.
+    """Rows of either argument, (n, d) and (n2, d2), with their exact Gram matrix (n, n2).
 
-    Parameters
-    ----------
-    left : ndarray of shape (n, d)
-    right : ndarray of shape (n2, d2)
-        The same array as ``left`` where a kernel is looked at on one set of rows.
-    gram : ndarray of shape (n, n2)
-        The kernel's values ``k(left_i, right_j)``.
+    ``right`` is the same array as ``left`` where a kernel is evaluated on one set of rows.
     """
 
     left: Array
@@ -81,10 +68,10 @@ def least_squares_weights(
 
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
-    is solved by its normal equations, without ever forming the matrix that has the terms for
-    columns. Of several :math:`\lambda` the one of least error on the held-out rows is taken;
-    :math:`b_0` itself is among the candidates. The cost is
-    :math:`O((n + n_2) m^2 + n n_2 m + m^3)`.
+    is solved by its normal equations in :math:`O((n + n_2) m^2 + n n_2 m + m^3)`, without forming
+    the matrix that has the terms for columns. Of several :math:`\lambda` the one of least error on
+    the held-out rows is taken; :math:`b_0` itself is among the candidates. The method extends that
+    of He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2.
 
     Parameters
     ----------
@@ -94,27 +81,12 @@ def least_squares_weights(
     phases : bool, default=False
         Fit the phases as well, as an asymmetric kernel needs; fitted weights are nonnegative then.
     nonnegative : bool, default=False
-        Keep the weights nonnegative, so that a symmetric kernel stays positive definite.
-    far : ndarray of shape (n_far, d), default=None
-        Rows far from the data, where no kernel value against the right held-out rows may exceed
-        ``ceiling`` in size.
-    far_right : ndarray of shape (n_far, d2), default=None
-        The same for the right argument, against the left held-out rows.
+        Keep the weights nonnegative, so that a symmetric kernel stays positive definite; not
+        together with ``phases``, which raises ``ValueError``.
+    far, far_right : ndarray of shape (n_far, d) or (n_far, d2), default=None
+        Left and right rows far from the data, where no kernel value against the held-out rows of
+        the other side may exceed ``ceiling`` in size.
     ceiling : float, default=inf
-
-    Returns
-    -------
-    fitted : FittedWeights
-
-    Raises
-    ------
-    ValueError
-        If both ``phases`` and ``nonnegative`` are asked for.
-
-    References
-    ----------
-    He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2, which
-    fits the total masses alone (:func:`~bochner.spectral.masses.least_squares_masses`).
 
     Examples
     --------
@@ -123,8 +95,7 @@ def least_squares_weights(
     >>> from bochner.spectral.least_squares import Sample, least_squares_weights
     >>> X, Y = np.linspace(-2.0, 2.0, 18).reshape(2, 9, 1)
     >>> samples = [Sample(x, y, np.sin(x - y.T)) for x, y in ((X, Y), (X + 0.1, Y + 0.2))]
-    >>> start = Frequencies([[1.0]], [0.0])
-    >>> fitted = least_squares_weights(start, *samples, phases=True)
+    >>> fitted = least_squares_weights(Frequencies([[1.0]], [0.0]), *samples, phases=True)
     >>> fitted.weight.round(6), (fitted.phase / np.pi).round(6)
     (array([1.]), array([-0.5]))
     """

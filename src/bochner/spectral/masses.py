@@ -25,39 +25,15 @@ def least_squares_masses(
               \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0),
 
     so that no mass changes its sign. The parts of a Jordan decomposition are real, of zero phase,
-    or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero, and the equation is
-    :math:`\|\mu_R^+\| - \|\mu_R^-\| = k(0)`. Parts with other phases have but an estimate of
-    their value at zero: there is no such constraint if one of them is among the parts.
+    or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero. There is no such
+    constraint if ``value_at_zero`` is ``None`` or a part has other phases. A ridge towards the
+    present masses decides what the sample does not determine; few rows are enough. It is a
+    ``ValueError`` if there are no parts, or no nonnegative factors give ``value_at_zero``.
 
-    Parameters
-    ----------
-    parts : sequence of Frequencies
-        One for each part, drawn with the present mass, whose size is kept only where the sample
-        says nothing of it.
-    sample : Sample
-        Few rows are enough: there is one unknown for each part.
-    value_at_zero : float, default=None
-        :math:`k(0)`; ``None``, or no real part, leaves the masses free but for their signs.
-
-    Returns
-    -------
-    fitted : list of Frequencies
-        The same frequencies and phases, with other weights.
-
-    Raises
-    ------
-    ValueError
-        If there are no parts, or no nonnegative factors give ``value_at_zero``.
-
-    Notes
-    -----
     Every feasible :math:`\xi` is a convex combination of vertices, at each of which one real part
     has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and
-    one for each pair of real parts of opposite sign, whose masses grow alike. With one positive
-    real part that is the elimination of its mass. The multipliers are found by nonnegative least
-    squares, exactly: the sum of those of the vertices is asked to be one by a further row, and
-    is one after scaling. A ridge towards the present masses, of no weight against what the
-    sample determines, decides what it does not.
+    one for each pair of real parts of opposite sign, whose masses grow by the same amount. The
+    multipliers are found exactly, by nonnegative least squares.
 
     References
     ----------

@@ -174,13 +174,7 @@ class SpectralMeasure:
         return replace(self, parts=tuple(split), allocation=ByMass())
 
     def paired(self, pairs: str | Pairing) -> "SpectralMeasure":
-        """Return the measure with locally stationary parts drawn in another way.
-
-        Parameters
-        ----------
-        pairs : {"matched", "grid"} or Pairing
-            See :class:`MatchedPairs` and :class:`GridPairs`.
-        """
+        """Return the measure with another :class:`Pairing` of its locally stationary parts."""
         pairing = resolve_pairing(pairs)
         parts = (Part(part.mass, part.law.paired(pairing), part.envelope) for part in self.parts)
         return replace(self, parts=tuple(parts))

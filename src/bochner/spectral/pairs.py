@@ -18,28 +18,15 @@ _EQUAL_NORMS = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    r"""A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
+    """A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
 
-    Every row also forms a pair with itself, as on the diagonal of a Gram matrix.
-
-    Attributes
-    ----------
-    distance : tuple of float
-        Ascending, in the metric of the kernel; for inner products Euclidean, in their order.
-    inner : tuple of float
-        Inner products of the same pairs, descending; empty for kernels of a distance.
-    reach : float
-        Greatest distance of all pairs of the sample.
-    least_inner : float
-        Least inner product of all pairs of the sample; zero for kernels of a distance.
-    own : tuple of float
-        Squared norms of some rows, ascending; empty for kernels of a distance.
-    n_rows : int
-        Number of rows that the pairs are of.
-    norm : float
-        Greatest Euclidean norm of all rows; zero for kernels of a distance.
-    spherical : bool
-        Whether all rows have that norm.
+    Every row also forms a pair with itself, as on the diagonal of a Gram matrix. ``distance`` is
+    ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
+    ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
+    ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
+    of the sample, ``own`` the squared norms of some rows, ascending, ``n_rows`` the number of rows.
+    ``norm`` is the greatest Euclidean norm of all rows; they are ``spherical`` if all have it. What
+    belongs to inner products is empty or zero for kernels of a distance.
     """
 
     distance: tuple[float, ...]
@@ -71,14 +58,9 @@ class Pairs:
 
     @classmethod
     def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
-        """Return the pairs with these distances, of any shape.
+        """Return the pairs with these distances, of any shape, finite and not negative.
 
         Inner products are those of rows on the unit sphere at these Euclidean distances.
-
-        Raises
-        ------
-        ValueError
-            If a distance is negative or not finite.
         """
         flat = np.asarray(distances, dtype=np.float64).ravel()
         if not (np.isfinite(flat).all() and (flat >= 0.0).all()):

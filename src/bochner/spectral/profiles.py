@@ -17,16 +17,9 @@ Function = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A kernel's values as a function of a distance or of the inner product.
+    """A kernel's values as a function of a distance or of the inner product, its ``metric``.
 
-    Parameters
-    ----------
-    metric : Metric
-        What the number is.
-    domain : Domain
-        The inputs on which the kernel is defined.
-    function : callable
-        From an array of numbers to the kernel's values.
+    ``function`` maps an array of numbers to the kernel's values, on inputs of the ``domain``.
     """
 
     metric: Metric

@@ -16,18 +16,9 @@ _NEGLIGIBLE = 1e-9
 class Program:
     """Masses of atoms that follow a function within a tolerance, at the least cost.
 
-    Values are in units of the function's greatest value, ``size``.
-
-    Parameters
-    ----------
-    scales : ndarray of shape (n_atoms,)
-    inside, outside : ndarray of shape (n_distances, n_atoms)
-        The atoms' values within the reach of the data, and beyond.
-    values : ndarray of shape (n_distances,)
-        The function's within the reach.
-    ceiling : float
-        Bound on what the atoms may sum to beyond it.
-    size : float
+    In units of ``size``, the function's greatest value: the atoms' values (n_distances, n_atoms)
+    ``inside`` and ``outside`` the reach of the data, the function's ``values`` (n_distances,)
+    inside, and the ``ceiling`` of the absolute sum of the atoms outside.
     """
 
     scales: Array
@@ -55,14 +46,9 @@ class Program:
         )
 
     def solve(self, cost: Array, tolerance: float) -> Array | None:
-        """Return the masses of least cost, or ``None`` where the tolerance cannot be kept.
+        """Return the masses of least ``cost`` (n_atoms,), per unit of mass of either sign.
 
-        Parameters
-        ----------
-        cost : ndarray of shape (n_atoms,)
-            Of a unit of mass of either sign.
-        tolerance : float
-            In units of the function's greatest value.
+        ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
         """
         half = np.vstack([self.inside, -self.inside, self.outside, -self.outside])
         bound = np.concatenate(

@@ -13,17 +13,11 @@ _RATES = (0.05, 0.2, 0.8, 3.2)
 
 
 def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
-    """Return a positive measure broad enough for most similarities of rows on this scale.
+    """Return a positive measure broad enough for most similarities of ``rows`` (n, d).
 
-    Half of its mass is on shells, for functions of the lag, from a tenth to thirteen times the
-    inverse length; half on damped Gaussians, for functions of the inner product. Its weights say
-    nothing: they are to be fitted by least squares.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-    length : float
-        A typical distance of rows, such as their median.
+    ``length`` is a typical distance of rows, such as their median. Half of the mass is on shells,
+    for functions of the lag, from a tenth to thirteen times the inverse length; half on damped
+    Gaussians, for functions of the inner product. Weights are to be fitted by least squares.
     """
     dim = rows.shape[1]
     radius = float(np.sqrt(squared_norms(rows).max())) or 1.0

@@ -26,27 +26,16 @@ _FEWEST_BINS = 512
 class ShiftedGaussian(Law):
     r"""Gaussian frequencies times a factor :math:`H(r \cdot \omega)`, or a Jordan part of it.
 
-    The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its
-    total variation. In polar form all of it is drawn at once, each frequency with the phase
-    :math:`\arg H` and a weight in proportion to :math:`|H|`, from whatever points the scheme
-    makes. Of the weights' error at a zero lag, where the kernel is known, one half of the draws
-    corrects the other (see :func:`correction`), so that estimates stay unbiased.
+    The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its total
+    variation, with the ``factor`` :math:`H` and the ``shift`` :math:`r`, in the units of the
+    inputs, whose first entry that is not zero is positive. In polar form each frequency has the
+    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. One half of the draws corrects
+    the error of the weights of the other at a zero lag (see :func:`correction`), without bias.
 
     Jordan parts are drawn by acceptance and rejection (He et al., Algorithm 1 and Appendix B)
-    where points are independent: only :math:`t = r \cdot \omega` is rejected, from a normal law
-    with the bound :meth:`Component.bound`; the other directions are not concerned. Points that
-    depend on one another keep all but their component along ``r``, which is moved to the
-    quantiles of its law, unless that has more waves than a table can hold.
-
-    Parameters
-    ----------
-    length_scale : float or tuple of d floats
-        :math:`\ell`, in the units of the inputs.
-    shift : tuple of d floats
-        :math:`r`, in the units of the inputs; the first that is not zero is positive.
-    factor : PhaseFactor
-        :math:`H`.
-    component : Component, default=Component.POLAR
+    where points are independent: only :math:`t = r \cdot \omega` is rejected. Points that depend on
+    one another keep all but their component along ``r``, which is moved to the quantiles of its
+    law, unless that has more waves than a table can hold.
     """
 
     length_scale: LengthScale
@@ -215,17 +204,10 @@ def correction(halves: list[Array], s: float) -> Array:
     .. math:: \frac{\beta}{2}\, (E g - \bar g_A)\,
               \frac{g(t_j) - \bar g_B}{\operatorname{Var} g}\, \frac{m}{|B| - 1}.
 
-    The factor that belongs to A has mean zero and is independent of B, so nothing becomes biased,
-    and the variance of the kernel falls by the part of it that is linear in ``g``. The factor
+    The factor that belongs to A has mean zero and is independent of B, so nothing becomes biased.
     :math:`\beta = 1 / (1 + 2 \kappa / m)`, with the kurtosis :math:`\kappa` of ``g``, keeps the
-    correction's own noise small when there are few draws.
-
-    Parameters
-    ----------
-    halves : list of two ndarrays
-        The values of ``t``, at least two in each half; the halves are independent of each other.
-    s : float
-        Standard deviation of ``t``.
+    correction's own noise small when there are few draws. ``halves`` are the values of ``t``, at
+    least two in each, independent of each other; ``s`` is their standard deviation.
     """
     m = sum(map(len, halves))
     variance, kurtosis = _cosine_moments(s)

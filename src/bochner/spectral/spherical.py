@@ -30,33 +30,13 @@ def spherical_polynomial_measure(
 ) -> SpectralMeasure:
     r"""Return the Jordan parts of the spherical polynomial kernel's measure, truncated.
 
-    The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, and zero beyond.
-    Its measure :math:`\mu`, with :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\,
-    \mu(d\omega)`, is cut to :math:`\|\omega\| \leq` ``truncation`` and split by its sign,
+    The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, with degree :math:`p
+    \geq 1` and :math:`a \geq 2`, and zero beyond. Its measure is cut to :math:`\|\omega\| \leq`
+    ``truncation``, by default the range from which the paper draws, and split by its sign,
     :math:`\mu = \mu_+ - \mu_-`: frequencies of a part are uniform directions times radii of the
-    part's :class:`SignedRadial`, and its weight in the measure is plus or minus its mass.
-
-    Samples estimate the transform of the truncated measure without bias; that is the kernel up
-    to :func:`truncation_error`.
-
-    Parameters
-    ----------
-    degree : int
-        :math:`p`, at least 1.
-    a : float
-        At least 2, in the units of the inputs, which have unit norm.
-    dim : int
-        Number of inputs, ``d``.
-    truncation : float, default=10.0
-        The largest norm of a frequency, in the inverse of the units of the inputs. The default is
-        the range from which the paper draws.
-
-    Returns
-    -------
-    measure : SpectralMeasure
-        The positive part, then the negative one; the latter is left out where the density has no
-        zero below ``truncation``, as in many inputs (40 at the default). Its ``max_error`` is the
-        :func:`truncation_error`.
+    part's :class:`SignedRadial`. The negative part is left out where the density has no zero below
+    ``truncation``, as in many inputs (40 at the default). Samples estimate the transform of the
+    truncated measure without bias; its distance from the kernel is :func:`truncation_error`.
 
     Raises
     ------
@@ -126,17 +106,6 @@ def radial_density(radius: ArrayLike, degree: int, a: float, dim: int) -> Array:
         \Bigl(1 - \frac{4}{a^2}\Bigr)^{p-i} \Bigl(\frac{2}{a^2}\Bigr)^i
         \frac{2^{i+1} r^{d-1}}{\Gamma(d/2)\, \Gamma(d/2+i+1)} \Lambda_{d+2i+2}(2r).
 
-    Parameters
-    ----------
-    radius : array-like of any shape
-        :math:`r \geq 0`.
-    degree, a, dim
-        As in :func:`spherical_polynomial_measure`.
-
-    Returns
-    -------
-    density : ndarray of that shape
-
     Examples
     --------
     >>> radial_density([0.0, 1.0], degree=1, a=2.0, dim=1).round(4)
@@ -168,17 +137,6 @@ def truncated_transform(
 
     by Gauss and Legendre's rule with twenty nodes on every unit of ``r``.
 
-    Parameters
-    ----------
-    distance : array-like of any shape
-        :math:`\|\Delta\|`, at least 0.
-    degree, a, dim, truncation
-        As in :func:`spherical_polynomial_measure`.
-
-    Returns
-    -------
-    transform : ndarray of that shape
-
     Examples
     --------
     >>> truncated_transform([0.0, 1.0], degree=2, a=2.0, dim=2).round(3)  # of 1 and 0.5625
@@ -207,15 +165,6 @@ def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) 
     for :math:`a > 2` half of :math:`k(2)` is missing at the jump, and in more inputs :math:`T(0)`
     itself oscillates with an amplitude of the order :math:`T^{(d - 3)/2 - p}`.
 
-    Parameters
-    ----------
-    degree, a, dim, truncation
-        As in :func:`spherical_polynomial_measure`.
-
-    Returns
-    -------
-    error : float
-
     Examples
     --------
     >>> round(truncation_error(2, 2.0, dim=2), 4), round(truncation_error(2, 2.0, dim=16), 2)
@@ -243,15 +192,6 @@ class SignedRadial(RadialLaw):
     :func:`radial_density` on ``[0, truncation]``, divided by its mass. Quantiles come from a table
     (:func:`~bochner.spectral.tabulated.tabulate`), made once for each number of inputs; its
     distribution function is off by less than 1e-6 for a truncation at 10.
-
-    Parameters
-    ----------
-    degree : int
-    a : float
-    truncation : float
-        As in :func:`spherical_polynomial_measure`.
-    sign : {1, -1}
-        Which part.
     """
 
     degree: int

@@ -15,14 +15,10 @@ _FEWEST_BINS = 1024
 class Tabulated:
     """A measure on an interval: bins with their masses, and within each a linear density.
 
-    Parameters
-    ----------
-    left, right : ndarray of shape (n_bins,)
-        The bins' edges, ascending; there may be gaps, without mass, between bins.
-    cumulative : ndarray of shape (n_bins + 1,)
-        The mass to the left of each bin, and all of it; strictly ascending from 0.
-    lean : ndarray of shape (n_bins,)
-        The density at the left edge divided by the sum of those at both edges.
+    ``left`` and ``right`` (n_bins,) are the bins' edges, ascending, perhaps with gaps between bins.
+    ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, and all of it, strictly
+    ascending from 0. ``lean`` (n_bins,) is the density at the left edge divided by the sum of those
+    at both edges.
     """
 
     left: Array
@@ -57,20 +53,6 @@ def tabulate(
     Bins end at the density's zeros, and their masses are those of Gauss and Legendre's rule with
     four nodes. Two zeros closer to each other than a bin is wide may be missed, with the mass
     between them.
-
-    Parameters
-    ----------
-    density : callable
-        A smooth function from arrays to arrays of the same shape.
-    upper : float
-    sign : {1, -1}
-    bins_per_unit : int, default=512
-        There are at least 1024 bins in all.
-
-    Returns
-    -------
-    table : Tabulated
-        Its arrays are read-only.
 
     Examples
     --------

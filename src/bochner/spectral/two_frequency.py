@@ -88,13 +88,7 @@ PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": MatchedPairs(), "
 
 
 def resolve_pairing(pairs: str | Pairing) -> Pairing:
-    """Return the pairing of that name; an object is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Return the pairing of that name; an object is returned as it is."""
     return resolved("pairs", pairs, Pairing, PAIRINGS)
 
 

@@ -16,15 +16,8 @@ class WaveAtoms(Law):
     r"""Finitely many waves, each a frequency with a factor of its own at either argument.
 
     A draw ``n`` stands for :math:`g_n(x)\, g_n(y) \cos(\omega_n \cdot (x - y))`,
-    :math:`g_n(x) = \cos(v_n \cdot x / 2 + \psi_n)`: positive definite as it is.
-
-    Parameters
-    ----------
-    omega : ndarray of shape (n_atoms, d)
-    modulation : CosineFactors
-        Of as many factors.
-    cumulative : ndarray of shape (n_atoms,)
-        Sums of the atoms' probabilities, up to one.
+    :math:`g_n(x) = \cos(v_n \cdot x / 2 + \psi_n)`. ``cumulative`` (n_atoms,) are the sums of the
+    atoms' probabilities, up to one.
     """
 
     omega: Array
