@@ -14,7 +14,7 @@ from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
-from bochner.spectral.proposal import broad_proposal
+from bochner.spectral.design import broad_proposal
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(300, 3)), RNG.normal(size=(80, 3))

@@ -17,9 +17,9 @@ from bochner.spectral.atoms import (
     Shells,
     sphere_mean,
 )
+from bochner.spectral.design import Program
 from bochner.spectral.geometry import Geometry
 from bochner.spectral.laws import Isotropic
-from bochner.spectral.program import Program
 from bochner.spectral.radial import Chi
 
 ROOT_TWO = float(np.sqrt(2.0))

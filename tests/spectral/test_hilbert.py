@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.spectral.hilbert import hilbert_order
+from bochner.spectral.lattice import hilbert_order
 
 
 @pytest.mark.parametrize(("dim", "side"), [(1, 16), (2, 2), (2, 32), (3, 2), (3, 16)])

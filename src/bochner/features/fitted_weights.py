@@ -15,8 +15,8 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.sampling import Scheme
 from bochner.spectral import SpectralMeasure, profile
+from bochner.spectral.design import broad_proposal
 from bochner.spectral.least_squares import Sample, least_squares_weights
-from bochner.spectral.proposal import broad_proposal
 
 _ROWS = 1250
 _LEAST_ROWS = 4

@@ -19,7 +19,7 @@ FORMAT = 1
 """Version of the format, raised by every change that older versions cannot read."""
 
 _KEY = "bochner"
-_LONGEST_HEADER = 40_000_000
+_LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB
 _DTYPES = frozenset(
     ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
 )

@@ -31,8 +31,8 @@ TYPES: Mapping[str, type] = MappingProxyType(
 )
 """Types that can themselves be parameters, as dtypes."""
 
-_DEPTH = 64
-_CHARACTERS = 2**26
+_DEPTH = 64  # of nested values, far from the recursion limit of 1000 calls
+_CHARACTERS = 2**26  # 256 MiB of fixed-width text, four bytes each
 
 
 def where(path: Path) -> str:

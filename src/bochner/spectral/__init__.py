@@ -3,6 +3,7 @@
 from bochner.spectral.allocation import Allocation, ByMass, ByVariance, HalfByMass
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.composite import Convolution, Mapped
+from bochner.spectral.data import Pairs
 from bochner.spectral.decompositions import (
     DECOMPOSITIONS,
     Auto,
@@ -16,7 +17,6 @@ from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.pairs import Pairs
 from bochner.spectral.phase_factor import Component, PhaseFactor
 from bochner.spectral.profiles import Profile, profile
 from bochner.spectral.radial import (

@@ -15,8 +15,7 @@ from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import PhaseFactor
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
-from bochner.spectral.two_frequency import TwoFrequency
-from bochner.spectral.wave_atoms import wave_atoms
+from bochner.spectral.two_frequency import TwoFrequency, wave_atoms
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 

@@ -17,17 +17,16 @@ from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
-from bochner.spectral.data import Data, Distances
+from bochner.spectral.data import Data, Distances, Pairs
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
 from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
-from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
 from bochner.spectral.spherical import spherical_polynomial_measure
 from bochner.spectral.two_frequency import Pairing
 
-_DEFAULT_FREQUENCIES = 256
+_DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of features
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,27 +5,103 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import linprog
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, squared_norms
 from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner.kernels import Kernel
 from bochner.spectral.allocation import ByVariance
+from bochner.spectral.data import Pairs
 from bochner.spectral.geometry import Geometry
-from bochner.spectral.laws import NoMeasureError
+from bochner.spectral.laws import Isotropic, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.pairs import Pairs
 from bochner.spectral.profiles import profile
-from bochner.spectral.program import Program
+from bochner.spectral.radial import Chi, Shell
 
+# of the transform beyond the reach, relative to the greatest value; lower costs total variation
+_CEILING = 1.2
+_NEGLIGIBLE = 1e-9  # masses below are rounding of the linear program, whose tolerance is 1e-7
+# reach relative to the data: 5 % for new rows, none where the function ends there
 _MARGINS = (1.05, 1.0)
+# from all of the greatest value to the accuracy of the program, steps of 2.4
 _TOLERANCES = tuple(np.geomspace(1.0, 2e-6, 16).tolist())
+# for the many atoms of fine scales, each of whose programs takes seconds
+# fewer, as programs with the many atoms of fine scales are slow
 _FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
+# least tolerance above which fine scales are tried; features rarely have smaller errors
 _ROUGH = 0.01
-_POOR = 0.5
-_FITTED_TOLERANCE = 0.1
+_POOR = 0.5  # relative error above which a design explains less than it leaves out
+_FITTED_TOLERANCE = 0.1  # relative to the greatest value: masses within it leave enough to fit
+# of a unit of mass, 1 % of the greatest standard deviation: bounds the variation
 _LEAST_COST = 0.01
+# of features far away, relative to the greatest value; above _CEILING by the noise
 _FAR_CEILING = 1.5
-_FAR_DEVIATIONS = 4.0
+_FAR_DEVIATIONS = 4.0  # one value in 16,000 of a normal variable is farther
+# norms over sqrt(d) / length: half to twice as many change little
+_SHELLS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
+# over the squared radius: from nearly constant to local, factors of four
+_RATES = (0.05, 0.2, 0.8, 3.2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Masses of atoms that follow a function within a tolerance, at the least cost.
+
+    In units of ``size``, the function's greatest value: the atoms' values (n_distances, n_atoms)
+    ``inside`` and ``outside`` the reach of the data, the function's ``values`` (n_distances,)
+    inside, and the ``ceiling`` of the absolute sum of the atoms outside.
+    """
+
+    scales: Array
+    inside: Array
+    outside: Array
+    values: Array
+    ceiling: float
+    size: float
+
+    @classmethod
+    def of(cls, geometry: Geometry, scales: Array) -> "Program":
+        """Return the program for atoms of these scales."""
+        # Two points for the shortest wave.
+        grid = geometry.inside(max(200, 2 * len(scales)))
+        values = geometry.function(grid)
+        greatest = geometry.largest_value(values)
+        size = greatest or 1.0
+        return cls(
+            scales=scales,
+            inside=geometry.atoms.transform(grid, scales),
+            outside=geometry.atoms.transform(geometry.outside(80), scales),
+            values=values / size,
+            ceiling=_CEILING * greatest / size,
+            size=size,
+        )
+
+    def solve(self, cost: Array, tolerance: float) -> Array | None:
+        """Return the masses of least ``cost`` (n_atoms,), per unit of mass of either sign.
+
+        ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
+        """
+        half = np.vstack([self.inside, -self.inside, self.outside, -self.outside])
+        bound = np.concatenate(
+            [
+                self.values + tolerance,
+                tolerance - self.values,
+                np.full(2 * len(self.outside), self.ceiling + tolerance),
+            ]
+        )
+        solution = linprog(
+            np.concatenate([cost, cost]),
+            A_ub=np.hstack([half, -half]),
+            b_ub=bound,
+            bounds=(0.0, None),
+            method="highs",
+        )
+        if solution.status != 0:
+            return None
+        positive, negative = np.split(np.asarray(solution.x, dtype=np.float64), 2)
+        masses = positive - negative
+        masses[np.abs(masses) < _NEGLIGIBLE] = 0.0
+        return self.size * masses
 
 
 def designed_measure(
@@ -200,3 +276,30 @@ def _candidates(
                 lasting=lasting[used],
                 far_ceiling=_FAR_CEILING * program.size,
             )
+
+
+def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
+    """Return a positive measure broad enough for most similarities of ``rows`` (n, d).
+
+    ``length`` is a typical distance of rows, such as their median. Half of the mass is on shells,
+    for functions of the lag, from a tenth to thirteen times the inverse length; half on damped
+    Gaussians, for functions of the inner product. Weights are to be fitted by least squares.
+    """
+    dim = rows.shape[1]
+    radius = float(np.sqrt(squared_norms(rows).max())) or 1.0
+    shells = (
+        Part(0.5 / len(_SHELLS), Isotropic(Shell(norm * np.sqrt(dim) / length), dim))
+        for norm in _SHELLS
+    )
+    damped = (
+        Part(
+            0.5 / len(_RATES),
+            Isotropic(Chi(), dim, radius / np.sqrt(2.0 * rate)),
+            (rate / radius**2, radius),
+        )
+        for rate in _RATES
+    )
+    parts = (*shells, *damped)
+    alike = (1.0,) * len(parts)
+    # Every part is there, the constant too, as soon as there are as many frequencies.
+    return SpectralMeasure(parts, allocation=ByVariance(alike, alike, 1))

@@ -9,11 +9,12 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner.kernels import Metric, NonNegative, UnitSphere
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
-from bochner.spectral.pairs import Pairs
+from bochner.spectral.data import Pairs
 from bochner.spectral.profiles import Function, Profile
 
-_BISECTIONS = 40
-_JUMP = 1e-3
+_BISECTIONS = 40  # 2**-40 of a grid step: a continuous function differs by rounding there
+_JUMP = 1e-3  # of the range; a smaller one costs less than features of any usual number err
+# beyond the reach: dense up to 3 times, where features of new rows are, sparse to 100
 _OUTSIDE = (1.0, 3.0, 100.0)
 
 

@@ -10,7 +10,7 @@ from bochner._numerics.limits import NEGLIGIBLE
 from bochner.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample
 
-_RIDGE = 1e-6
+_RIDGE = 1e-6  # relative: 1e-12 of the square, just above rounding
 
 
 def least_squares_masses(

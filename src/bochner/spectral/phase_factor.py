@@ -19,11 +19,12 @@ from scipy.special import dawsn
 from bochner._numerics.arrays import Array
 
 _SERIES_FROM = 0.2  # below, no mass is beyond the first zero; above, thirty terms are exact
-_TERMS = np.arange(1, 31)
-_REACH = 12.0  # standard deviations
-_UNIFORM_FROM = 40.0  # beyond which t is uniform over a period to rounding
+_TERMS = np.arange(1, 31)  # at s = 0.2 the last is exp(-72)
+_REACH = 12.0  # standard deviations; exp(-72) is left out
+_UNIFORM_FROM = 40.0  # standard deviation beyond which t is uniform over a period to rounding
+# exact to rounding on panels that halve towards corners
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-_GRADES = 40
+_GRADES = 40  # halvings towards a corner: 2**-40 of a panel
 
 
 @dataclass(frozen=True, slots=True)
