@@ -106,7 +106,7 @@ def test_functions_that_return_gram_matrices_are_fitted(kernel):
 
 
 def test_functions_need_fitted_weights():
-    message = r"(?s)weights='least_squares'.*Radial\(function\) and DotProduct\(function\)"
+    message = r"(?s)weights='least_squares'.*Radial\(function\) or DotProduct\(function\)"
     with pytest.raises(TypeError, match=message):
         FourierFeatures(cosine_similarity).fit(X)
 

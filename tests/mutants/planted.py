@@ -153,8 +153,8 @@ def lost_root_two(patch):
     patch.setattr(
         frequencies,
         "trigonometric_features",
-        lambda X, omega, phase, amplitude, *others: original(
-            X, omega, phase, amplitude / np.sqrt(2.0), *others
+        lambda X, omega, phase, amplitude, *others, **options: original(
+            X, omega, phase, amplitude / np.sqrt(2.0), *others, **options
         ),
     )
 
@@ -209,7 +209,7 @@ def zero_avoided_by_scaling(patch):
 def one_seed_for_all_blocks(patch):
     def sample_lazy(self, layout, m, rng):
         seed = int(rng.integers(2**32))
-        return [self._hold_block(block, m, np.random.default_rng(seed)) for block in layout]
+        return [self._block(block, m, np.random.default_rng(seed)) for block in layout]
 
     patch.setattr(schemes.Blockwise, "sample_lazy", sample_lazy)
 

@@ -48,6 +48,11 @@ def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
     return dense
 
 
+def some_rows(X: Any, size: int, rng: np.random.Generator) -> Array:
+    """Return at most ``size`` random rows of ``X`` as a dense float64 array."""
+    return dense_rows(X, rng.permutation(X.shape[0])[:size])
+
+
 def stacked_rows(first: Any, second: Any) -> Any:
     """Return the rows of two matrices of one namespace, one after the other; CSR if either is."""
     if isinstance(first, HostView) and isinstance(second, HostView):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import dense_rows, squared_norms
+from bochner._numerics.arrays import some_rows, squared_norms
 from bochner._numerics.warn import warn_user
 from bochner.features.automatic import sampled_parts
 from bochner.features.fitted_weights import fitted_frequencies
@@ -25,9 +25,14 @@ from bochner.spectral.masses import least_squares_masses
 from bochner.spectral.two_frequency import resolve_pairing
 
 _SPHERE_TOLERANCE = 1e-4
+"""Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
+on the unit sphere, so that rows which these accept cause no warning."""
 
 _MASS_ROWS = 50
+"""Rows on which masses are fitted; He et al. (2022), Algorithm 2."""
+
 _POOR = 0.5
+"""Predicted relative error from which on features are reported as poor: half of the kernel."""
 
 WEIGHTS = ("sampled", "least_squares")
 MASSES = ("exact", "least_squares")
@@ -35,17 +40,7 @@ MASSES = ("exact", "least_squares")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How frequencies are made.
-
-    Parameters
-    ----------
-    n_frequencies : int
-    scheme : Scheme or str
-    weights : {"sampled", "least_squares"}
-    decomposition : Decomposition or str
-    masses : {"exact", "least_squares"}
-    pairs : Pairing or str
-    """
+    """Number of frequencies and the options of :class:`bochner.FourierFeatures` of these names."""
 
     n_frequencies: int
     scheme: Scheme | str = "auto"
@@ -71,17 +66,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, and what is known of their error.
+    """Frequencies that approximate a kernel on data, and bounds of their error.
 
-    Attributes
-    ----------
-    frequencies : Frequencies
-    region : Region or None
-        Outside which a designed measure does not follow the kernel.
-    max_error, predicted_error : float or None
-        Of the measure that they were drawn from; ``None`` where not known, or weights were fitted.
-    fit_error : float or None
-        Relative error on held-out pairs of rows, where weights were fitted.
+    A designed measure follows the kernel inside ``region``; ``max_error`` and ``predicted_error``
+    are those of the measure, ``None`` if it has none or weights were fitted; ``fit_error`` is the
+    relative error on held-out pairs of rows of fitted weights.
     """
 
     frequencies: Frequencies
@@ -99,25 +88,17 @@ def approximate(
     data_rng: np.random.Generator,
     right: Any = None,
 ) -> Approximation:
-    """Return the frequencies of a kernel for the rows of ``X`` (n, d), dense or sparse.
+    """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
 
-    Parameters
-    ----------
-    kernel : Kernel or callable
-        A function ``k(X, Y)`` that returns Gram matrices needs ``weights="least_squares"``.
-    X : ndarray or CSR matrix
-    recipe : Recipe
-    draw_rng, data_rng : numpy.random.Generator
-        For the frequencies, and for the choice of the rows that designs and fits look at.
-    right : ndarray or CSR matrix of shape (n2, d2), default=None
-        Rows of the kernel's right argument; ``None`` means those of ``X``.
+    A function ``k(X, Y)`` in place of a kernel needs ``weights="least_squares"``. ``draw_rng``
+    draws the frequencies, ``data_rng`` the rows that designs and fits use; ``right=None`` means
+    ``X``. Rows are dense or CSR.
     """
-    dim = X.shape[1]
     scheme = resolve_scheme(recipe.scheme)
     rows_seed = int(data_rng.integers(2**63))
     fitted = recipe.weights == "least_squares"
     context = DesignContext(
-        dim=dim,
+        dim=X.shape[1],
         data=KernelData(X, right, rows_seed),
         n_frequencies=recipe.n_frequencies,
         orthogonal=makes_blocks(scheme),
@@ -156,10 +137,8 @@ def _with_fitted_masses(
     rng: np.random.Generator,
 ) -> list[Frequencies]:
     """Return the parts with masses fitted on 50 rows, Algorithm 2 of He et al. (2022)."""
-    left = dense_rows(X, rng.permutation(X.shape[0])[:_MASS_ROWS])
-    other = (
-        left if right is None else dense_rows(right, rng.permutation(right.shape[0])[:_MASS_ROWS])
-    )
+    left = some_rows(X, _MASS_ROWS, rng)
+    other = left if right is None else some_rows(right, _MASS_ROWS, rng)
     sample = Sample(left, other, np.asarray(kernel(left, other), dtype=np.float64))
     return least_squares_masses(parts, sample, measure.mass)
 
@@ -167,14 +146,14 @@ def _with_fitted_masses(
 def _measure(
     kernel: AnyKernel, X: Any, right: Any, recipe: Recipe, context: DesignContext, *, or_none: bool
 ) -> SpectralMeasure | None:
-    """Return the kernel's measure, or ``None`` where there is none and a proposal will do."""
+    """Return the kernel's measure, or with ``or_none`` ``None`` if it has none."""
     if not isinstance(kernel, Kernel):
         if or_none:
             return None
         raise NoMeasureError(
             f"Nothing is known of the spectrum of the function {kernel!r}: use "
-            f"weights='least_squares', or one of Radial(function) and DotProduct(function) if it "
-            f"depends on the distance or the inner product alone."
+            f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
+            f"on the distance or the inner product only."
         )
     other = X if right is None else right
     kernel.check_widths(X.shape[1], other.shape[1])
@@ -193,7 +172,7 @@ def _measure(
 def _region(
     kernel: AnyKernel, X: Any, measure: SpectralMeasure, context: DesignContext
 ) -> Region | None:
-    """Return where a designed measure holds; ``None`` for a closed form or on the unit sphere."""
+    """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
     found = profile(kernel)
     if measure.predicted_error is None or found is None or isinstance(found.domain, UnitSphere):
         return None

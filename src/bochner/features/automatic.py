@@ -1,4 +1,4 @@
-"""Which blocks frequencies come in, where it is left open."""
+"""The choice of orthogonal or Hadamard blocks for scheme="auto"."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, dense_rows
+from bochner._numerics.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.one_sided import halves
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -16,11 +16,19 @@ from bochner.spectral import SpectralMeasure
 from bochner.spectral.laws import Isotropic
 
 _LEAST_DIM = 256
+"""Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
+
 _LEAST_GAIN = 25.0
 """Multiplications for each addition of a transform: from about ten on, blocks are faster."""
+
 _MOST_ERROR = 1.1
+"""Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
+
 _ROWS = 100
+"""Rows of each argument for the comparison: 10,000 pairs, so that chance moves the error little."""
+
 _RADII = 256
+"""Stratified radii for the expected error: a quadrature with 256 nodes."""
 
 
 def sampled_parts(
@@ -35,19 +43,10 @@ def sampled_parts(
 ) -> list[Frequencies]:
     """Return frequencies of each part of a kernel's measure.
 
-    :class:`~bochner.sampling.Automatic` means :class:`~bochner.sampling.Structured` where the
+    :class:`~bochner.sampling.Automatic` means :class:`~bochner.sampling.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
-    10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    measure : SpectralMeasure
-    X, right : ndarray or CSR matrix of shape (n, d)
-        Rows of the kernel's left and right argument; ``right=None`` means ``X``.
-    n_frequencies : int
-    scheme : Scheme
-    draw_rng, data_rng : numpy.random.Generator
+    10,000 pairs of rows of ``X`` and ``right`` (``None`` for ``X``), both (n, d) and dense or CSR,
+    is at most 1.1 times that expected of orthogonal blocks.
     """
     law = measure.parts[0].law
     if (
@@ -64,7 +63,7 @@ def sampled_parts(
 
 
 def _may_pay(X: Any, m: int) -> bool:
-    """Whether blocks are faster, and there are rows to try them on."""
+    """Return whether Hadamard blocks are faster, and there are rows to test them on."""
     n, dim = X.shape
     order = 1 << (dim - 1).bit_length()
     is_sparse: bool = sparse.issparse(X)
@@ -81,7 +80,7 @@ def _is_accurate(
     right: Any,
     rng: np.random.Generator,
 ) -> bool:
-    """Whether the error on pairs of rows is about that expected of orthogonal blocks."""
+    """Return whether the error on pairs of rows is about that expected of orthogonal blocks."""
     left, other = _pairs(X, right, rng)
     error = frequencies.gram(left, other) - kernel(left, other)
     scale = as_array(law.length_scale)
@@ -107,21 +106,8 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
         A_i = \langle a^i \varphi_{r \delta} \rangle.
 
     The second part is the covariance :math:`\varphi_{\sqrt{s^2 + t^2}} - \varphi_s \varphi_t` of
-    two orthogonal directions, up to terms of order :math:`1/d^3`.
-
-    Parameters
-    ----------
-    radius : ndarray of shape (q,)
-        A stratified sample of radii, of unit length scale.
-    lag : ndarray of shape (n,)
-        :math:`\delta`, in length scales.
-    dim : int
-        Many: :math:`\varphi` is that of many inputs.
-    m : int
-
-    Returns
-    -------
-    variance : ndarray of shape (n,)
+    two orthogonal directions, up to terms of order :math:`1/d^3`. Radii (q,) are a stratified
+    sample for unit length scale, lags :math:`\delta` (n,) are in length scales, and d is large.
     """
     n_blocks, rest = divmod(m, dim)
     n_pairs = n_blocks * dim * (dim - 1) + rest * (rest - 1)
@@ -144,11 +130,9 @@ def _sphere_mean(a: Array, dim: int) -> Array:
 
 
 def _pairs(X: Any, right: Any, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return rows of the left and of the right argument, others where there is one set of them."""
-    chosen = rng.permutation(X.shape[0])
+    """Return rows of the left and of the right argument, disjoint if these have the same rows."""
     if right is not None:
-        return dense_rows(X, chosen[:_ROWS]), dense_rows(
-            right, rng.permutation(right.shape[0])[:_ROWS]
-        )
+        return some_rows(X, _ROWS, rng), some_rows(right, _ROWS, rng)
+    chosen = rng.permutation(X.shape[0])
     half = min(_ROWS, len(chosen) // 2)
     return dense_rows(X, chosen[:half]), dense_rows(X, chosen[half : 2 * half])

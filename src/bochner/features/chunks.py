@@ -1,4 +1,4 @@
-"""Rows that estimators meet only in sums over chunks of them."""
+"""Rows that estimators read only in sums over chunks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -22,22 +22,15 @@ NO_ROWS = (
     "There are no chunks of rows: none came, or all of them were empty. An iterator gives them "
     "once: pass a list, or an object whose __iter__ starts anew, to have them read again."
 )
-"""What to say where a stream has none."""
+"""The error for a stream without rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
-    """Some rows, with their targets and weights.
+    """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
 
-    Parameters
-    ----------
-    X : ndarray, CSR matrix or array on a device, of shape (n, d)
-        Float32 or float64; targets and weights, a number or so for each row, are NumPy's always.
-    y : ndarray of shape (n,) or (n, t)
-        Targets as they were given; :class:`~bochner.features.targets.Targets` make numbers of
-        them, block by block.
-    weight : ndarray of shape (n,) or None
-        ``None`` means one.
+    Rows are dense, CSR or on a device; targets ``y`` (n,) or (n, t), as the user gave them, and
+    weights (n,), ``None`` for ones, are NumPy arrays.
     """
 
     X: Any
@@ -71,11 +64,13 @@ class Chunk:
 
 
 class RowChunks(ABC):
-    """Rows with targets that are met a chunk at a time, more than once unless they say otherwise.
+    """Rows with targets, read a chunk at a time, several times if :attr:`is_repeatable`.
 
-    Everything that is linear in the number of rows is a sum over chunks: in memory, from a stream
-    and on a cluster it is made by the same function.
+    Everything that is linear in the number of rows is a sum over chunks: the same function
+    computes it in memory, from a stream and on a cluster.
     """
+
+    __slots__ = ()
 
     @property
     @abstractmethod
@@ -85,11 +80,11 @@ class RowChunks(ABC):
     @property
     @abstractmethod
     def n_samples(self) -> int | None:
-        """Number of rows, ``None`` where it is not known beforehand."""
+        """Number of rows, ``None`` if it is not known beforehand."""
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the rows can be met more than once."""
+        """Whether the rows can be read more than once."""
         return True
 
     @abstractmethod
@@ -99,25 +94,34 @@ class RowChunks(ABC):
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Sum:
-        """Return what ``function`` makes of all chunks.
+        """Return ``function(chunks, *args, **kwargs)`` of all chunks.
 
-        Parameters
-        ----------
-        function : callable
-            Of an iterable of chunks and the other arguments; a function of a module, without
-            state. What it makes of some chunks and of the others must add up, with ``+``, to what
-            it makes of all of them: workers are given some chunks each.
+        The function is defined in a module and has no state. Its results for disjoint sets of
+        chunks must add up, with ``+``, to that for all chunks: workers get some chunks each.
         """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayChunks(RowChunks):
-    """Rows in memory, or mapped into it from a file: one chunk.
+class LocalChunks(RowChunks):
+    """Rows that this process reads."""
 
-    Parameters
-    ----------
-    rows : Chunk
-    """
+    __slots__ = ()
+
+    @abstractmethod
+    def chunks(self) -> Iterable[Chunk]:
+        """Return all chunks, in order."""
+
+    def total(
+        self,
+        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Sum:
+        return function(self.chunks(), *args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayChunks(LocalChunks):
+    """Rows in memory, or mapped into it from a file: one chunk."""
 
     rows: Chunk
 
@@ -129,25 +133,20 @@ class ArrayChunks(RowChunks):
     def n_samples(self) -> int:
         return len(self.rows)
 
-    def total(
-        self,
-        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
-    ) -> Sum:
-        return function([self.rows], *args, **kwargs)
+    def chunks(self) -> Iterable[Chunk]:
+        return [self.rows]
 
 
-class StreamChunks(RowChunks):
+class StreamChunks(LocalChunks):
     """Rows that arrive a chunk at a time.
 
     Parameters
     ----------
     stream : iterable
-        Of whatever ``check`` takes. An iterator is met once; a list, or an object whose
-        ``__iter__`` starts anew, as often as needed.
+        Items for ``check``. An iterator is read once; a list, or an object whose ``__iter__``
+        starts anew, as often as needed.
     check : callable
-        Returns a :class:`Chunk`, or ``None`` where there are no rows in it, or raises.
+        Returns a :class:`Chunk`, or ``None`` for an item without rows, or raises.
     """
 
     def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk | None]) -> None:
@@ -157,13 +156,7 @@ class StreamChunks(RowChunks):
 
     @property
     def head(self) -> Chunk:
-        """The first chunk that has rows.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or its rows were met already and cannot be met again.
-        """
+        """The first chunk that has rows; ``ValueError`` if there is none, or none any more."""
         if self._first is None:
             checked = map(self._check, self._stream)
             chunks = (chunk for chunk in checked if chunk is not None)
@@ -181,15 +174,7 @@ class StreamChunks(RowChunks):
     def is_repeatable(self) -> bool:
         return not isinstance(self._stream, Iterator)
 
-    def total(
-        self,
-        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
-    ) -> Sum:
-        return function(self._chunks(), *args, **kwargs)
-
-    def _chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         first = self.head
         assert self._first is not None
         rest = self._first[1]
@@ -199,14 +184,7 @@ class StreamChunks(RowChunks):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValidatedChunks(RowChunks):
-    """Rows that are checked against a kernel's domain, and the region of a design, when met.
-
-    Parameters
-    ----------
-    rows : RowChunks
-    kernel : Kernel or callable
-    region : Region or None
-    """
+    """Rows that are checked for a kernel's domain and the region of a design when they are read."""
 
     rows: RowChunks
     kernel: Any
@@ -230,10 +208,11 @@ class ValidatedChunks(RowChunks):
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Sum:
-        return self.rows.total(_checked, self.kernel, self.region, function, args, kwargs)
+        # Through the rows' own total: a cluster checks its chunks where they are.
+        return self.rows.total(_validated, self.kernel, self.region, function, args, kwargs)
 
 
-def _checked(
+def _validated(
     chunks: Iterable[Chunk],
     kernel: Any,
     region: Region | None,
@@ -254,26 +233,11 @@ class RowSample:
     r"""Rows drawn by weight, without replacement; samples of disjoint sets of rows add up.
 
     Every row of weight :math:`w > 0` has a key, an independent exponential variable of rate
-    ``w``, and the rows with the least keys are kept (bottom-k sampling). Rows without weight are
-    never drawn, and equal weights give a uniform sample.
-
-    Parameters
-    ----------
-    size : int
-        Greatest number of rows that are kept.
-    keys : ndarray of shape (s,)
-        Keys of the kept rows.
-    rows : Chunk
-    limit : float
-        Least key of the rows that were left out, infinite if there are none.
-    n_samples : int
-        Number of rows the sample was drawn from.
-    square : float
-        Sum of the squared weights of all these rows.
-
-    References
-    ----------
-    E. Cohen and H. Kaplan, "Summarizing data using bottom-k sketches", 2007.
+    ``w``, and the ``size`` rows with the least ``keys`` (s,) are kept (bottom-k sampling: Cohen and
+    Kaplan, "Summarizing data using bottom-k sketches", 2007). Rows of weight zero are never drawn,
+    and equal weights give a uniform sample. ``limit`` is the least key of the other rows, infinite
+    if there are none; ``n_samples`` and ``square`` are the number and the sum of squared weights of
+    all rows.
     """
 
     size: int
@@ -327,7 +291,7 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:
-    """Return where the least keys are, in order of place, and the least of the others."""
+    """Return the places of the least keys, sorted, and the least of the other keys."""
     if len(keys) <= size:
         return np.arange(len(keys)), np.inf
     order = np.argpartition(keys, size)

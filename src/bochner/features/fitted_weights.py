@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, dense_rows, squared_norms
+from bochner._numerics.arrays import Array, some_rows, squared_norms
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import AnyKernel, median_distance
@@ -19,12 +19,26 @@ from bochner.spectral.design import broad_proposal
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 _ROWS = 1250
+"""Rows on which weights are fitted and tested: 1.5 million kernel values. Twice as many take four
+times the time and memory."""
+
 _LEAST_ROWS = 4
+"""Rows that a fit needs: two to fit on and two to test on."""
+
 _HELD_OUT_SHARE = 0.2
+"""Share of the rows for the test, as in five-fold cross-validation."""
+
 _FAR = (1.5, 3.0, 10.0, 100.0)
+"""Distances from the centre, in diameters of the data, at which the estimate must stay bounded."""
+
 _FAR_ROWS = 64
+"""Rows at these distances, sixteen at each."""
+
 _CEILING = 1.5
+"""Greatest value of the estimate far from the data, relative to the kernel's greatest value."""
+
 _POOR_FIT = 0.5
+"""Relative error from which on a fit is reported as poor: half of the kernel."""
 
 
 def fitted_frequencies(
@@ -39,31 +53,15 @@ def fitted_frequencies(
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
 
-    A kernel that is not symmetric gets a phase for each frequency, too: one that says so
-    (:attr:`~bochner.kernels.Kernel.is_symmetric`), and a function whose Gram matrix is not
-    symmetric or that is given rows of its own for the right argument.
-
-    Parameters
-    ----------
-    kernel : Kernel or callable
-    X : ndarray or CSR matrix of shape (n, d)
-        At most 1250 rows are looked at; a fifth of them is held out.
-    measure : SpectralMeasure or None
-        From which frequencies are drawn; ``None`` for a kernel of which nothing is known.
-    n_frequencies : int
-    scheme : Scheme
-    draw_rng, data_rng : numpy.random.Generator
-    right : ndarray or CSR matrix of shape (n2, d2), default=None
-        Rows of the right argument, of which as many are looked at; ``None`` means ``X``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 4 rows on either side, the kernel's values for them are not a
-        finite matrix, or nothing is known of a kernel of rows of different widths.
+    They are drawn from ``measure``, or for ``None`` from a broad proposal. The fit uses at most
+    1250 rows of ``X`` (n, d) and of ``right`` (n2, d2), a fifth of them held out. A kernel that is
+    not symmetric gets a phase for each frequency, too: one whose ``is_symmetric`` is false, and a
+    function whose Gram matrix is not symmetric or that has rows of its own for the right argument.
+    Raises ``ValueError`` for fewer than 4 rows, values that are not a finite matrix, and rows of
+    two widths without a measure.
     """
-    left = _some_rows("n_samples", X, data_rng)
-    right = left if right is None else _some_rows("right n_samples", right, data_rng)
+    left = _rows_to_fit("n_samples", X, data_rng)
+    right = left if right is None else _rows_to_fit("right n_samples", right, data_rng)
     gram, seems_symmetric = _exact_gram(kernel, left, right)
     if measure is None:
         drawn = _proposed(left, right, n_frequencies, scheme, draw_rng, data_rng)
@@ -89,12 +87,12 @@ def fitted_frequencies(
             _greatest(kernel, held_out.left, far_right),
         ),
     )
-    _say(result.error, is_prior=result.is_prior, known=measure is not None)
+    _warn(result.error, is_prior=result.is_prior, known=measure is not None)
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _some_rows(name: str, X: Any, rng: np.random.Generator) -> Array:
-    rows = dense_rows(X, rng.permutation(X.shape[0])[:_ROWS])
+def _rows_to_fit(name: str, X: Any, rng: np.random.Generator) -> Array:
+    rows = some_rows(X, _ROWS, rng)
     if len(rows) < _LEAST_ROWS:
         raise ValueError(
             f"weights='least_squares' needs at least {_LEAST_ROWS} rows, got {name} = "
@@ -105,15 +103,13 @@ def _some_rows(name: str, X: Any, rng: np.random.Generator) -> Array:
 
 def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     """Return the rows to fit on and those held out, on both sides."""
+
+    def sample(some: slice, others: slice) -> Sample:
+        chosen = left[some]
+        return Sample(chosen, chosen if right is left else right[others], gram[some, others])
+
     n, n2 = (max(2, round(_HELD_OUT_SHARE * len(rows))) for rows in (left, right))
-    parts = (slice(n, None), slice(n2, None)), (slice(None, n), slice(None, n2))
-    fit, held_out = (_sample(left, right, gram, *part) for part in parts)
-    return fit, held_out
-
-
-def _sample(left: Array, right: Array, gram: Array, some: slice, others: slice) -> Sample:
-    chosen = left[some]
-    return Sample(chosen, chosen if right is left else right[others], gram[some, others])
+    return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
 
 
 def _proposed(
@@ -124,7 +120,7 @@ def _proposed(
     draw_rng: np.random.Generator,
     data_rng: np.random.Generator,
 ) -> Frequencies:
-    """Return frequencies of no weight yet, for a kernel of which nothing is known."""
+    """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
             f"Nothing is known of the spectrum of this kernel of rows with {left.shape[1]} and "
@@ -138,7 +134,7 @@ def _proposed(
 
 
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
-    """Return the Gram matrix, and whether the kernel is symmetric as far as one can see."""
+    """Return the Gram matrix, and whether it and the kernel are symmetric."""
     values = np.asarray(kernel(left, right))
     if values.dtype.kind not in "biuf":
         raise ValueError(f"The kernel must return real numbers, got {values.dtype}.")
@@ -160,7 +156,7 @@ def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bo
 
 
 def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array | None:
-    """Return rows far from all data; ``None`` on the sphere, where nothing is far."""
+    """Return rows far from all data; ``None`` for a kernel on the unit sphere."""
     found = profile(kernel)
     domain = None if found is None else found.domain
     if isinstance(domain, UnitSphere):
@@ -176,16 +172,16 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array
 
 
 def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> float:
-    """Return the largest kernel value in size; zero without rows, or where nothing is known."""
+    """Return the greatest absolute kernel value; zero without rows or for a function."""
     if left is None or right is None or not isinstance(kernel, Kernel):
         return 0.0
     try:
         return float(np.abs(kernel(left, right)).max())
-    except ValueError:  # not defined so far out
+    except ValueError:  # not defined at such distances
         return 0.0
 
 
-def _say(error: float, *, is_prior: bool, known: bool) -> None:
+def _warn(error: float, *, is_prior: bool, known: bool) -> None:
     if is_prior and known:
         warn_user(
             f"Least-squares weights were no better than the sampled ones on held-out rows "

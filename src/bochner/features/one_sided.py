@@ -1,4 +1,4 @@
-"""Estimates of symmetric kernels that are symmetric themselves."""
+"""Frequencies of symmetric kernels whose estimates are symmetric, too."""
 
 import numpy as np
 
@@ -27,14 +27,8 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
     ``h`` (:class:`~bochner.frequencies.CosineFactors`). Twice as many frequencies are returned
     then, even where some :math:`v` are zero.
 
-    Those of an asymmetric kernel stay as they are, and those of arguments of different widths or
-    with different envelopes.
-
-    Parameters
-    ----------
-    kernel : Kernel or callable
-        That the frequencies were drawn for; of a function nothing is known.
-    frequencies : Frequencies
+    Frequencies of an asymmetric kernel or of a function are returned as they are, and so are those
+    whose arguments have different widths or envelopes.
 
     Examples
     --------
@@ -62,7 +56,7 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
 
 def _modulated(frequencies: Frequencies) -> Frequencies:
-    """Return twice as many frequencies of one side, or the same where there are none."""
+    """Return twice as many frequencies of one side, or the same ones if that is impossible."""
     envelope = frequencies.envelope
     differ = frequencies.dim != frequencies.dim_right or frequencies.modulation is not None
     if differ or not (envelope is None or envelope.is_symmetric):
@@ -79,12 +73,9 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
 
 
 def halves(kernel: AnyKernel, measure: SpectralMeasure, n_frequencies: int) -> bool:
-    """Return whether half as many frequencies of two sides are to be drawn for a kernel.
+    """Return whether half as many frequencies of two sides must be drawn for a kernel.
 
-    Raises
-    ------
-    ValueError
-        If so, and the number of frequencies is odd.
+    Raises ``ValueError`` if so and the number of frequencies is odd.
     """
     if not (isinstance(kernel, Kernel) and kernel.is_symmetric and measure.is_two_sided):
         return False
@@ -104,23 +95,7 @@ def sampled_one_sided(
     rng: np.random.Generator | int,
     scheme: Scheme | str = "orthogonal",
 ) -> list[Frequencies]:
-    """Return that many frequencies of each part of a kernel's measure, of one side if it is.
-
-    Parameters
-    ----------
-    kernel : Kernel or callable
-    measure : SpectralMeasure
-        Of it.
-    n_frequencies : int
-        Of all parts together.
-    rng : numpy.random.Generator or int
-    scheme : Scheme or str
-
-    Raises
-    ------
-    ValueError
-        If each frequency that is drawn becomes two, and their number is odd.
-    """
+    """Return ``n_frequencies`` of all parts of a kernel's measure, part by part, made one-sided."""
     halved = halves(kernel, measure, n_frequencies)
     parts = measure.sample_parts(n_frequencies, rng, scheme, to_be_one_sided=halved)
     return [one_sided(kernel, part) for part in parts]

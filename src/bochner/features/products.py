@@ -11,7 +11,8 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, to_numpy, widened
 
 _RECENT_ROWS = 16_384
-"""How many rows' products are added up in float32."""
+"""Rows whose products are added up in float32: sums of so many terms lose two of seven digits.
+Twice as many lose half a digit more; half as many take longer, by one pass over the sums each."""
 
 
 class Products(ABC):
@@ -19,36 +20,25 @@ class Products(ABC):
 
     @abstractmethod
     def add(self, Z: Any, columns: Array, root: Array | None) -> None:
-        r"""Add the products of rows of features, each multiplied by its entry of ``root``.
+        r"""Add the products of features ``Z`` (n, p) with themselves and with ``columns`` (n, c).
 
-        Products are made in the type of the features and added in float64. In float32 they take
-        half the time, and the Gram matrix of ``n`` rows is off by some
+        Every row of ``Z``, which is overwritten, is multiplied by its entry of ``root`` (n, 1).
+        Products have the type of the features and are added in float64. In float32 they take half
+        the time, and the Gram matrix of ``n`` rows is off by some
         :math:`6 \cdot 10^{-8} \sqrt n\, k(0)` in the spectral norm: it may have negative
         eigenvalues of that size, which a ridge must outweigh.
-
-        Parameters
-        ----------
-        Z : array of shape (n, p)
-            Overwritten.
-        columns : ndarray of shape (n, c)
-        root : ndarray of shape (n, 1) or None
         """
 
     @abstractmethod
     def sums(self) -> tuple[Array, Array]:
-        """Return the sums of shapes (p, p) and (p, c); none can be added any more."""
+        """Return the sums (p, p) and (p, c), after which no rows can be added."""
 
 
 class HostProducts(Products):
-    """Products of NumPy's arrays; those in float32 are added after some thousand rows.
-
-    Parameters
-    ----------
-    p, c : int
-    """
+    """Products of NumPy arrays; those in float32 are added to float64 sums every 16,384 rows."""
 
     def __init__(self, p: int, c: int) -> None:
-        # Of the Gram matrix the lower triangle only, in the order of LAPACK.
+        # The lower triangle of the Gram matrix only, in the order of LAPACK.
         self._gram = np.zeros((p, p), order="F")
         self._outer = np.zeros((p, c))
         self._recent: NDArray[Any] | None = None
@@ -57,7 +47,7 @@ class HostProducts(Products):
     def add(self, Z: NDArray[Any], columns: Array, root: Array | None) -> None:
         if root is not None:
             Z *= root.astype(Z.dtype)
-        # All products by SciPy's library: its threads and those of NumPy's get in each other's way.
+        # SciPy's BLAS for all products: its threads and those of NumPy's would compete for cores.
         product = blas.dgemm if Z.dtype == np.float64 else blas.sgemm
         self._outer += product(1.0, Z.T, columns.astype(Z.dtype))
         if Z.dtype == np.float64:
@@ -93,15 +83,9 @@ class HostProducts(Products):
 
 
 class DeviceProducts(Products):
-    """Products of arrays of another namespace, which come to the host once, when all are added.
+    """Products of arrays on the device of ``Z``, copied to the host once, when all are added.
 
     On a device without float64 they are added in float32.
-
-    Parameters
-    ----------
-    p, c : int
-    Z : array
-        Of the namespace and on the device of the features.
     """
 
     def __init__(self, p: int, c: int, Z: Any) -> None:

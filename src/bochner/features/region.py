@@ -1,4 +1,4 @@
-"""Where the features of a designed measure are good."""
+"""The region in which the features of a designed measure are accurate."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +15,7 @@ from bochner.registry import register
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """The rows at a distance from a centre between two bounds.
-
-    Parameters
-    ----------
-    centre : ndarray of shape (d,)
-    least, greatest : float
-        In the units of the inputs.
-    """
+    """Rows whose distance from ``centre`` (d,) is from ``least`` to ``greatest``."""
 
     centre: Array
     least: float
@@ -55,7 +48,7 @@ class Region:
 def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
     """Refuse rows outside a kernel's domain, and warn of rows outside a region.
 
-    With ``right``, rows of the kernel's right argument. Rows on a device are checked there.
+    With ``right`` they are rows of the kernel's right argument. Rows on a device are checked there.
     """
     X = host_view(X)
     if isinstance(kernel, Kernel):

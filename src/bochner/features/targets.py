@@ -1,4 +1,4 @@
-"""From a user's targets to columns of numbers, a block of rows at a time."""
+"""Columns of numbers for a user's targets, a block of rows at a time."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array
 
 
 class Targets(ABC):
-    """Columns of numbers to regress on, made of targets of any kind."""
+    """The map from targets of any kind to columns of numbers to regress on."""
 
     __slots__ = ()
 
@@ -22,19 +22,12 @@ class Targets(ABC):
 
     @abstractmethod
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the columns, of shape (n, t) in float64, of the targets of some rows."""
+        """Return float64 columns (n, t) for the targets of n rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers(Targets):
-    """Targets that are numbers already, counted from an origin.
-
-    Sums of squares about an origin far away would cancel.
-
-    Parameters
-    ----------
-    origin : ndarray of shape (t,)
-    """
+    """Numbers less an origin (t,): sums of squares about a distant origin would cancel."""
 
     origin: Array
 
@@ -50,12 +43,9 @@ class Numbers(Targets):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """Plus one where a label is the column's class, minus one elsewhere.
+    """One for labels of the column's class, minus one for others.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        Sorted. Two of them make one column, that of the second.
+    Classes are sorted; two of them have one column, that of the second.
     """
 
     classes: NDArray[Any]
@@ -69,13 +59,7 @@ class Indicators(Targets):
         return self.classes[1:] if len(self.classes) == 2 else self.classes
 
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the indicators of labels ``y`` (n,).
-
-        Raises
-        ------
-        ValueError
-            If a label is none of the classes.
-        """
+        """Return the indicators of labels ``y`` (n,); ``ValueError`` for an unknown label."""
         unknown = np.setdiff1d(y, self.classes)
         if unknown.size:
             raise ValueError(

@@ -47,17 +47,17 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         An object of :mod:`bochner.kernels`, a name such as ``"matern52"`` or ``"ntk"``, or, with
         ``weights="least_squares"``, any function ``k(X, Y)`` that returns Gram matrices.
     n_components : int, default=512
-        Number of real output features, even: a cosine and a sine for each frequency. The one
-        odd number accepted is 1, a lone cosine, which scikit-learn's checks insist on. Of left
-        features alone, if others are put beside them. A symmetric kernel whose arguments have
-        frequencies of their own, such as a locally stationary one, needs a multiple of 4.
+        Number of real output features, even: a cosine and a sine for each frequency. It counts
+        left features only; ``output="concatenated"`` adds the right ones. A symmetric kernel with
+        one frequency per argument, such as a locally stationary one, needs a multiple of 4. The
+        only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
     scheme : {"auto", "orthogonal", "qmc", "iid", "structured"} or Scheme, default="auto"
         How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"`` is
         ``"orthogonal"``, or ``"structured"`` for an isotropic kernel of 256 inputs or more where
         that is faster and its error on pairs of rows no more than 1.1 times as large.
     length_scale : float, sequence of d floats or "median", default="median"
-        Of a kernel given by name; ``"median"`` is the median distance between at most 1000
-        rows. A kernel object has its own length scale, and this one is not used.
+        Length scale of a kernel given by name; ``"median"`` is the median distance between at
+        most 1000 rows. A kernel object has its own length scale, and this one is ignored.
     weights : {"sampled", "least_squares"}, default="sampled"
         ``"least_squares"`` fits the weights of the drawn frequencies to the exact kernel on at
         most 1000 rows, and keeps them if they are better on 250 others. Weights of a positive
@@ -69,17 +69,16 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         frequencies with phases. ``"jordan"`` draws from the positive and negative, real and
         imaginary parts of the closed form.
     masses : {"exact", "least_squares"}, default="exact"
-        Of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
+        Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
     pairs : {"matched", "grid"} or Pairing, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
-        those of the midpoint: one of each for every pair, or all pairs of few of them.
+        those of the midpoint: one of each in every pair, or all pairs of fewer of them.
     output : {"left", "concatenated"}, default="left"
-        What :meth:`transform` returns: the features of the kernel's left argument, or, side by
-        side with them, those of its right argument that are others, which He et al. give to
-        linear classifiers.
+        Features that :meth:`transform` returns: those of the kernel's left argument, or these and
+        the differing ones of its right argument, as He et al. use in linear classifiers.
     dtype : {None, "float32", "float64"}, default=None
-        Of the features; ``None`` keeps float32 and makes all else float64.
+        Type of the features; ``None`` keeps float32 and converts all else to float64.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -105,9 +104,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     for kernels with negative parts use :class:`bochner.KreinRidge`.
 
     With scikit-learn's ``array_api_dispatch``, arrays of other namespaces, such as torch tensors on
-    a GPU, are mapped where they are, to features of the same namespace. :meth:`fit` brings to the
-    host the rows that the length scale, a designed measure or fitted weights look at, some thousand
-    at the most, and a few numbers of all rows: norms, means, extremes. What is learned is NumPy's.
+    a GPU, are mapped on their device to features of the same namespace. :meth:`fit` copies to the
+    host some thousand rows, for the length scale, a designed measure or fitted weights, and norms,
+    means and extremes of all rows. Fitted attributes are NumPy arrays.
 
     References
     ----------
@@ -190,13 +189,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Its number of columns, and distances of its rows where the length scale or a
-            designed measure asks for them.
+            Rows of the kernel's left argument. Only the number of columns matters, unless the
+            length scale, a designed measure or fitted weights depend on the data.
         y : None
             Ignored.
         right : {array-like, sparse matrix} of shape (n2, d2), default=None
-            Rows of the kernel's right argument, where they are others than those of the left one,
-            as for queries and keys; ``None`` means ``X``.
+            Rows of the kernel's right argument if they differ, such as keys for queries; ``None``
+            means ``X``.
 
         Returns
         -------
@@ -205,10 +204,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Raises
         ------
         ValueError
-            If ``n_components`` is odd or not positive, or no multiple of 4 where it needs to be;
-            if the data are unusable or outside the kernel's domain, or its function is not finite
-            and continuous as far as they reach.
-        TypeError
+            If ``n_components`` is odd or not positive, or not a multiple of 4 if that is needed;
+            if the data are invalid or outside the kernel's domain, or its function is not finite
+            and continuous within their reach.
+        NoMeasureError
             If no measure is known for the kernel, and weights are not fitted.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
@@ -224,8 +223,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             right = check_array(right, accept_sparse="csr", dtype=dtypes, input_name="right")
         X, right = host_view(X), host_view(right)
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
-        alike = right is not None and right.shape[1] == X.shape[1]
-        rows = stacked_rows(X, right) if alike else X
+        is_common = right is not None and right.shape[1] == X.shape[1]
+        rows = stacked_rows(X, right) if is_common else X
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng)
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
@@ -249,7 +248,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features, of shape (n, n_components): cosines, then sines.
 
-        With ``output="concatenated"`` those right features follow that are not left ones, too.
+        With ``output="concatenated"`` the right features that differ from left ones follow.
 
         Parameters
         ----------
@@ -271,7 +270,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features of the kernel's right argument, of shape (n, n_components).
 
-        They are those of :meth:`transform` for a symmetric kernel.
+        A symmetric kernel has the same features as :meth:`transform`.
 
         Parameters
         ----------
@@ -289,7 +288,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return gram
 
     def _others(self) -> NDArray[np.intp]:
-        """Return which right features are put beside the left ones."""
+        """Return the right features that the output adds to the left ones."""
         if self.output == "left":
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])

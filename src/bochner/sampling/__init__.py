@@ -1,15 +1,18 @@
 """Sampling schemes: independent, orthogonal, quasi-Monte-Carlo and structured."""
 
 from bochner.sampling.hadamard import HadamardRows, Matrix
-from bochner.sampling.layout import Coordinates, Directions, Layout, Uniforms
 from bochner.sampling.schemes import (
     SCHEMES,
     Automatic,
+    Coordinates,
+    Directions,
     Iid,
+    Layout,
     Orthogonal,
     QuasiMonteCarlo,
     Scheme,
     Structured,
+    Uniforms,
     resolve_scheme,
 )
 

@@ -1,4 +1,4 @@
-"""Matrices whose rows are known by Hadamard blocks and random signs."""
+"""Matrices stored as Hadamard blocks and random signs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ class HadamardRows:
 
     with one block in brackets for every ``D`` rows: ``H`` is the orthonormal Hadamard matrix of
     order ``D``, a power of two, and each :math:`S` a diagonal of signs. ``A`` scales the ``m``
-    rows; ``C`` scales the ``d`` columns, the first ones of ``D``. NumPy's functions take the
-    object for the array (m, d) that it stands for, which they make anew each time.
+    rows; ``C`` scales the ``d`` columns, the first ones of ``D``. NumPy's functions convert the
+    object to the array (m, d) that it represents, at each call.
 
     Parameters
     ----------
     signs : array-like of shape (b, q, D)
         Diagonals of :math:`S_1, \ldots, S_q` for each of ``b`` blocks.
     row_scale : array-like of shape (m,)
-        Diagonal of ``A``; the last block may be in part, ``(b - 1) D < m <= b D``.
+        Diagonal of ``A``; the last block may be incomplete, ``(b - 1) D < m <= b D``.
     column_scale : array-like of shape (d,)
-        Diagonal of ``C``, no more than ``D`` entries.
+        Diagonal of ``C``, at most ``D`` entries.
 
     Raises
     ------
@@ -110,7 +110,7 @@ class HadamardRows:
 
 
 Matrix = Array | HadamardRows
-"""Rows held as numbers, or by blocks."""
+"""Rows stored as numbers, or as Hadamard blocks."""
 
 
 def _checked_signs(signs: NDArray[Any]) -> Signs:

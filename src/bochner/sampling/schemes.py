@@ -1,10 +1,9 @@
 """Sampling schemes: how the points behind random frequencies depend on one another.
 
-A scheme knows geometry only: unit vectors and points of the cube. A law
-(:mod:`bochner.spectral.laws`) says which blocks it needs and turns them into frequencies, so a
-scheme serves laws it has never heard of. Each row of each block is marginally uniform, hence every
-estimate is unbiased (but for :class:`Structured` in 64 inputs and more); the schemes differ in how
-rows depend on one another.
+A scheme draws unit vectors and points of the cube. A law (:mod:`bochner.spectral.laws`) names the
+blocks of them that it needs and maps them to frequencies, so that every scheme serves every law.
+Each row of each block is marginally uniform, hence every estimate is unbiased (except
+:class:`Structured` in 64 inputs and more); schemes differ in how rows depend on one another.
 """
 
 from abc import ABC, abstractmethod
@@ -20,10 +19,39 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
 from bochner.registry import register
 from bochner.sampling.hadamard import HadamardRows, Matrix
-from bochner.sampling.layout import Block, Coordinates, Directions, Layout
 
 _STRUCTURED_FROM = 64
+"""Inputs from which on Hadamard blocks are used: at 64 the bias, of order 1/D, is about 2 %."""
+
 _ROUNDS = 3
+"""Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017). With one,
+estimates on sparse rows have a large bias; more cost time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """A block of unit vectors, uniform on the sphere in ``dim`` dimensions."""
+
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """A block of uniforms on the cube, one coordinate for each of ``dim`` inputs."""
+
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uniforms:
+    """A block of ``dim`` auxiliary uniforms, for radii and mixing variables."""
+
+    dim: int
+
+
+Block = Directions | Coordinates | Uniforms
+Layout = tuple[Block, ...]
+"""The blocks that one draw of a law needs."""
 
 
 class Scheme(ABC):
@@ -36,7 +64,7 @@ class Scheme(ABC):
         """Return one array of shape (m, block.dim) for each block of ``layout``."""
 
     def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        """Do what :meth:`sample` does, directions perhaps being held by blocks."""
+        """Do what :meth:`sample` does; directions may be :class:`HadamardRows`."""
         return list(self.sample(layout, m, rng))
 
 
@@ -50,9 +78,9 @@ class Blockwise(Scheme):
 
     def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         streams = rng.spawn(len(layout))
-        return [self._hold_block(block, m, s) for block, s in zip(layout, streams, strict=True)]
+        return [self._block(block, m, s) for block, s in zip(layout, streams, strict=True)]
 
-    def _hold_block(self, block: Block, m: int, rng: np.random.Generator) -> Matrix:
+    def _block(self, block: Block, m: int, rng: np.random.Generator) -> Matrix:
         if isinstance(block, Directions):
             return self.directions(m, block.dim, rng)
         if isinstance(block, Coordinates):
@@ -67,9 +95,9 @@ class Blockwise(Scheme):
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         """Return ``m`` points, each uniform on the open cube."""
 
-    @abstractmethod
     def uniforms(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        """Return ``m`` auxiliary points, each uniform on the open cube."""
+        """Return ``m`` auxiliary points, each uniform on the open cube; stratified by default."""
+        return _stratified(m, dim, rng)
 
 
 @register
@@ -88,7 +116,7 @@ class Iid(Blockwise):
         return _open_interval(rng.random((m, dim)))
 
     def uniforms(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _open_interval(rng.random((m, dim)))
+        return self.coordinates(m, dim, rng)
 
 
 @register
@@ -97,12 +125,11 @@ class Orthogonal(Blockwise):
     r"""Haar orthogonal blocks of directions, with radii stratified over all rows.
 
     For a Gaussian kernel the variance is below that of :class:`Iid` wherever the kernel is not
-    close to zero, much so at small lags and with whole blocks of ``d`` (Yu et al., 2016, who
-    draw radii independently; stratifying them lowers it a little more). Laws with independent
-    coordinates go through the Gaussian copula: rows of an orthogonal block times chi radii are
-    exactly standard normal one by one, so their coordinates, pushed through the normal
-    distribution function and the law's quantiles, follow the law exactly; the gain is then
-    modest, and unproven.
+    close to zero, and far below at small lags and with whole blocks of ``d`` (Yu et al., 2016,
+    with independent radii; stratified ones lower it a little more). Laws with independent
+    coordinates use the Gaussian copula: each row of an orthogonal block times a chi radius is
+    standard normal, so its coordinates, mapped by the normal distribution function and the law's
+    quantiles, follow the law exactly; the gain is then modest and not proven.
 
     References
     ----------
@@ -116,23 +143,19 @@ class Orthogonal(Blockwise):
         radius = chi.ppf(_stratified(m, 1, rng), dim)
         return _open_interval(ndtr(radius * _haar_rows(m, dim, rng)))
 
-    def uniforms(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _stratified(m, dim, rng)
-
 
 @register
 @dataclass(frozen=True, slots=True)
 class Structured(Blockwise):
     r"""Blocks :math:`H D_1 H D_2 H D_3` of Hadamard matrices and random signs.
 
-    Of ``D`` directions each, ``D`` the power of two at or above ``d``. A block costs
+    A block has ``D`` directions, ``D`` the smallest power of two that is at least ``d``. It costs
     :math:`O(D^2 \log D)` where a Haar block costs :math:`O(d^3)`, and its product with a row
-    :math:`O(D \log D)` instead of :math:`O(D d)`: isotropic laws hold their frequencies by
-    blocks (:class:`~bochner.sampling.HadamardRows`). Laws with independent coordinates are not
-    served. Rows of a block are orthogonal before they are cut to ``d`` entries and normalised. A
-    row is uniform on the sphere only up to terms of order :math:`1/D`, so estimates carry a bias
-    of that order (Choromanski et al., 2017); below 64 inputs, where the bias would show and
-    nothing is saved, the Haar blocks of :class:`Orthogonal` are used.
+    :math:`O(D \log D)` instead of :math:`O(D d)`: frequencies of isotropic laws stay
+    :class:`~bochner.sampling.HadamardRows`. Laws with independent coordinates are refused. Rows of
+    a block are orthogonal before they are cut to ``d`` entries and normalised. A row is uniform
+    on the sphere only up to terms of order :math:`1/D`, so estimates have a bias of that order
+    (Choromanski et al., 2017); below 64 inputs the Haar blocks of :class:`Orthogonal` are used.
 
     References
     ----------
@@ -144,7 +167,7 @@ class Structured(Blockwise):
         if dim < _STRUCTURED_FROM:
             return _haar_rows(m, dim, rng)
         order = 1 << (dim - 1).bit_length()
-        # The first to be drawn is the last to be multiplied with.
+        # Signs that are drawn first are multiplied last.
         drawn = [rng.choice((-1, 1), size=(-(-m // order), order)) for _ in range(_ROUNDS)]
         return HadamardRows.unit(np.stack(drawn[::-1], axis=1).astype(np.int8), m, dim)
 
@@ -153,9 +176,6 @@ class Structured(Blockwise):
             "scheme='structured' makes directions, and this law has independent coordinates "
             "(Laplacian, Cauchy and Anova kernels); use scheme='orthogonal', 'qmc' or 'iid'."
         )
-
-    def uniforms(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _stratified(m, dim, rng)
 
 
 @register
@@ -182,7 +202,7 @@ class QuasiMonteCarlo(Scheme):
             )
         sobol = qmc.Sobol(sum(dims), scramble=True, rng=rng)
         # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
-        # 1/2 throughout, which has no direction.
+        # 1/2 in all coordinates, which has no direction.
         points = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)
         blocks = np.split(points, np.cumsum(dims)[:-1], axis=1)
         return [
@@ -194,11 +214,10 @@ class QuasiMonteCarlo(Scheme):
 @register
 @dataclass(frozen=True, slots=True)
 class Automatic(Scheme):
-    r"""The draws of :class:`Orthogonal`, unless :class:`Structured` ones will do.
+    r"""The draws of :class:`Orthogonal`, or in estimators those of :class:`Structured`.
 
-    Estimators take structured blocks where these are faster and as accurate on the rows at hand
-    (``bochner/features/automatic.py``); a measure by itself has no rows, and takes orthogonal
-    ones.
+    Estimators use structured blocks if these are faster and as accurate on the training rows
+    (``bochner/features/automatic.py``); a measure without rows uses orthogonal ones.
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
@@ -217,13 +236,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 
 
 def resolve_scheme(scheme: "str | Scheme") -> Scheme:
-    """Return the scheme called ``scheme``; a :class:`Scheme` is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If no scheme has that name.
-    """
+    """Return the scheme of that name; a :class:`Scheme` is returned as it is."""
     return resolved("scheme", scheme, Scheme, SCHEMES)
 
 
@@ -233,6 +246,7 @@ def _normalised(vectors: Array) -> Array:
 
 
 def _open_interval(u: Array) -> Array:
+    # Half the spacing of random numbers, and the greatest float64 below one.
     return np.clip(u, 2.0**-54, 1.0 - 2.0**-53)
 
 
