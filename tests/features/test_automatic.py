@@ -22,7 +22,7 @@ def fitted(kernel=KERNEL, rows=X, p=P, **parameters):
 
 
 def is_held(features):
-    return isinstance(features.frequencies_.rows, HadamardRows)
+    return isinstance(features.frequencies_.omega_blocks, HadamardRows)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_choice_repeats():
 def test_regressions_take_blocks_too():
     y = np.sin(X[:, 0])
     head = KreinRidge(KERNEL, P, random_state=0).fit(X, y)
-    assert isinstance(head.frequencies_.rows, HadamardRows)
+    assert isinstance(head.frequencies_.omega_blocks, HadamardRows)
 
 
 @pytest.mark.parametrize(
