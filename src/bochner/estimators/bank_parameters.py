@@ -44,20 +44,11 @@ STRUCTURES: Mapping[str, tuple[Structure, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a value of ``sampler`` stands for.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    model : type
-        Class of the model to sample.
-    structures : tuple of Structure or None
-        Structures of the published sampler, which takes no other; ``None`` leaves them to
-        ``structure``.
-    """
+    """What a value of ``sampler`` stands for."""
 
     sampler: Sampler
-    model: type[Any]
+    model: type[Any]  # Class of the model to sample
+    # Structures of the published sampler, which takes no other; None leaves them to structure
     structures: tuple[Structure, ...] | None = None
 
 

@@ -37,17 +37,11 @@ class Task(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Numbers(Task):
-    """A regression: targets less their mean and over their scale.
-
-    Parameters
-    ----------
-    mean, scale : float
-    is_constant : bool, default=False
-        Whether nothing but rounding is left without the mean; the column is zero then.
-    """
+    """A regression: targets less their mean and over their scale."""
 
     mean: float
     scale: float
+    # Whether nothing but rounding is left without the mean; the column is zero then
     is_constant: bool = False
 
     is_binary: ClassVar[bool] = False
@@ -70,15 +64,9 @@ class Numbers(Task):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes(Task):
-    """A classification, with a column of plus and minus one for each chain.
+    """A classification, with a column of plus and minus one for each chain."""
 
-    Parameters
-    ----------
-    classes : ndarray
-        All labels, in ascending order.
-    """
-
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # All labels, in ascending order
 
     is_binary: ClassVar[bool] = True
 
@@ -129,24 +117,13 @@ Kind = TypeVar("Kind", bound=Task, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems(Generic[Kind]):
-    """Distinct rows to learn from, and the task that makes columns of their targets.
+    """Distinct rows to learn from, and the task that makes columns of their targets."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    codes : ndarray of shape (n,)
-        Numbers that stand for the given targets.
-    weight : ndarray of shape (n,) or None
-    task : Task
-    unit : float
-        Number by which the given weights were divided.
-    """
-
-    X: Array
-    codes: Array
-    weight: Array | None
+    X: Array  # (n, d)
+    codes: Array  # (n,): Numbers that stand for the given targets
+    weight: Array | None  # (n,) or None
     task: Kind
-    unit: float = 1.0
+    unit: float = 1.0  # Number by which the given weights were divided
 
     @staticmethod
     def of_numbers(X: Array, y: Array, weight: Array | None) -> "Problems[Numbers]":

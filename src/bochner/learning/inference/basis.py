@@ -19,28 +19,21 @@ class Basis(ABC):
     def waves(self, omega: Array) -> Waves:
         """Return the waves of all units (k, D)."""
 
-    @abstractmethod
     def n_waves(self, n_units: int) -> int:
-        """Return how many waves so many units make."""
+        """Return how many waves so many units make; one each, unless overridden."""
+        return n_units
 
-    @abstractmethod
     def groups(self, n_units: int) -> tuple[Index, ...]:
-        """Return groups of units, each unit of a group in as many waves, no wave in two of them."""
+        """Return groups of units that share no wave and have equally many."""
+        return (np.arange(n_units),)
 
-    @abstractmethod
     def touched(self, index: Index, n_units: int) -> Index:
-        """Return which waves units of one group are in, of shape (B, waves of a unit)."""
+        """Return the waves of units of one group, of shape (B, waves of a unit)."""
+        return index[:, None]
 
     @abstractmethod
     def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
-        """Return the waves that units of one group are in, unit by unit, with other values.
-
-        Parameters
-        ----------
-        omega : ndarray of shape (k, D)
-        index : ndarray of shape (B,)
-        values : ndarray of shape (B, D)
-        """
+        """Return the waves of units ``index`` (B,) of one group, with other values (B, D)."""
 
     @abstractmethod
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
@@ -54,15 +47,6 @@ class Plain(Basis):
 
     def waves(self, omega: Array) -> Waves:
         return Waves(omega)
-
-    def n_waves(self, n_units: int) -> int:
-        return n_units
-
-    def groups(self, n_units: int) -> tuple[Index, ...]:
-        return (np.arange(n_units),)
-
-    def touched(self, index: Index, n_units: int) -> Index:
-        return index[:, None]
 
     def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
         return Waves(values)
@@ -86,20 +70,9 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Return which of some units are to move in their frequency, and which in their amplitude.
+        """Return the places in ``index`` of units that move in frequency, and in amplitude.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        index : ndarray of shape (B,)
-            Units of one group.
-        share : float
-            Of the units that have both, those that move in their amplitude.
-
-        Returns
-        -------
-        s, v : ndarray
-            Places in ``index``.
+        ``share`` is that of the latter among units that have both.
         """
 
     @abstractmethod
@@ -145,15 +118,6 @@ class Matched(TwoSpectra):
     def waves(self, omega: Array) -> Waves:
         return Waves(*self.split(omega))
 
-    def n_waves(self, n_units: int) -> int:
-        return n_units
-
-    def groups(self, n_units: int) -> tuple[Index, ...]:
-        return (np.arange(n_units),)
-
-    def touched(self, index: Index, n_units: int) -> Index:
-        return index[:, None]
-
     def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
         return self.waves(values)
 
@@ -168,18 +132,12 @@ class Grid(TwoSpectra):
 
     Units are ``m1`` rows :math:`(s, 0)`, then rows :math:`(v, \psi)`; the wave of the ``n``-th
     frequency and the ``k``-th amplitude is number :math:`k m_1 + n`.
-
-    Parameters
-    ----------
-    n_stationary, n_envelope : int
-        ``m1`` and ``m2``.
-    is_summed : bool, default=False
-        Whether waves have the frequencies :math:`s + v / 2` and constant amplitudes, as in the
-        paper: its weights are independent, so that its kernel is stationary.
     """
 
-    n_stationary: int
+    n_stationary: int  # m1 and m2
     n_envelope: int
+    # Whether waves have the frequencies s + v / 2 and constant amplitudes, as in the paper: its
+    # weights are independent, so that its kernel is stationary
     is_summed: bool = False
 
     def split(self, omega: Array) -> tuple[Array, Array, Array]:

@@ -20,16 +20,9 @@ class CollapsedChain:
     r"""Sampling :math:`p(\omega, \lambda_0, \theta \mid y)`, weights of features integrated out.
 
     A round applies every move in turn and then redraws the latent variables of the likelihood.
-
-    Parameters
-    ----------
-    rows : SummedRows
-        Training data that the chain conditions on.
-    likelihood : Likelihood
-    moves : tuple of Move, optional
     """
 
-    rows: SummedRows
+    rows: SummedRows  # Training data that the chain conditions on
     likelihood: Likelihood
     moves: tuple[Move, ...] = LOCAL_MOVES
 

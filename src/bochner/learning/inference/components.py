@@ -19,30 +19,15 @@ _MOST_WAVES = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """Weighted Gaussians over frequencies.
+    """Weighted Gaussians over frequencies."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (Q,)
-    means : ndarray of shape (Q, d)
-    covariances : ndarray of shape (Q, d, d)
-    """
-
-    weights: Array
-    means: Array
-    covariances: Array
+    weights: Array  # (Q,)
+    means: Array  # (Q, d)
+    covariances: Array  # (Q, d, d)
 
 
 def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
-    """Return the average over draws of the mixtures' kernels, on inputs in their own units.
-
-    Parameters
-    ----------
-    draws : sequence of Components
-        On scaled inputs.
-    scale : ndarray of shape (d,)
-        Units of the inputs per unit of the scaled ones.
-    """
+    """Return the average over draws of the mixtures' kernels, for inputs of unit ``scale`` (d,)."""
     weights = np.concatenate([part.weights for part in draws]) / len(draws)
     means = np.concatenate([part.means for part in draws])
     covariances = np.concatenate([part.covariances for part in draws])
@@ -63,12 +48,6 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
     """Return the average over draws of the kernels of waves, on inputs in their own units.
 
     Of many waves, every few are left out.
-
-    Parameters
-    ----------
-    draws : sequence of Waves
-        On scaled inputs.
-    scaling : Scaling
     """
     each = [waves_in_units(waves, scaling) for waves in draws]
     frequencies = reduce(add, each)

@@ -25,23 +25,12 @@ JUMPS = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensePrior(FrequencyPrior):
-    """The mixture of the paper: every frequency is a Gaussian draw of its component.
-
-    Parameters
-    ----------
-    hyper : MixturePrior
-    mixture : Mixture
-        Labels of the frequencies and parameters of the components.
-    correlations : tuple of float
-        Of the Crank-Nicolson moves.
-    jumps : float
-        Share of the proposals that draw a component, too.
-    """
+    """The mixture of the paper: every frequency is a Gaussian draw of its component."""
 
     hyper: MixturePrior
-    mixture: Mixture
+    mixture: Mixture  # Labels of the frequencies and parameters of the components
     correlations: tuple[float, ...] = CORRELATIONS
-    jumps: float = JUMPS
+    jumps: float = JUMPS  # Share of the proposals that draw a component, too
 
     kinds: ClassVar[tuple[str, ...]] = ("pcn", "jump")
 

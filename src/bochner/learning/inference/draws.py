@@ -38,39 +38,21 @@ class Draws:
 
     Features are those of :class:`~bochner.learning.inference.training_data.TrainingData`: cosines
     and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
-
-    Parameters
-    ----------
-    omega : ndarray of shape (S, k, D)
-        Units of the basis: for plain waves, their frequencies.
-    coef : ndarray of shape (S, p)
-        Posterior means of the weights.
-    precision : ndarray of shape (S,)
-        :math:`\lambda_0`.
-    noise_variance : ndarray of shape (S,)
-    log_density : ndarray of shape (S,)
-        Log evidence, or log likelihood of a classification, by which draws are compared.
-    whitener : ndarray of shape (W, p, p), float32
-        Of some draws: upper triangular ``U`` with :math:`U U^\top = P`, their weights'
-        covariance over the noise variance.
-    whitened : ndarray of shape (W,)
-        Which draws those are.
-    basis : Basis, default=PLAIN
-    field_omega : ndarray of shape (S, K, d) or None
-    field_weights : ndarray of shape (S, 2K) or None
-        Where noise varies with the inputs, see
-        :class:`~bochner.learning.moves.noise_field.NoiseField`.
     """
 
-    omega: Array
-    coef: Array
-    precision: Array
-    noise_variance: Array
+    omega: Array  # (S, k, D): Units of the basis: for plain waves, their frequencies
+    coef: Array  # (S, p): Posterior means of the weights
+    precision: Array  # (S,): lambda_0
+    noise_variance: Array  # (S,)
+    # (S,): Log evidence, or log likelihood of a classification, by which draws are compared
     log_density: Array
+    # (W, p, p) float32: Of some draws: upper triangular U with U U' = P, their weights'
+    # covariance over the noise variance
     whitener: NDArray[np.float32]
-    whitened: NDArray[np.int64]
+    whitened: NDArray[np.int64]  # (W,): Which draws those are
     basis: Basis = PLAIN
-    field_omega: Array | None = None
+    field_omega: Array | None = None  # (S, K, d) or None
+    # (S, 2K) or None: Where noise varies with the inputs, see NoiseField
     field_weights: Array | None = None
 
     @property
@@ -106,13 +88,7 @@ class Draws:
         return total / self.n_draws
 
     def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of rows with each draw's mean function there, of shape (S, block).
-
-        Parameters
-        ----------
-        inputs : ndarray of shape (d, n)
-        fixed : ndarray of shape (q, n)
-        """
+        """Yield blocks of rows of ``inputs`` (d, n) with each draw's mean function, (S, block)."""
         for part in self._blocks(inputs.shape[1]):
             values = np.empty((self.n_draws, part.stop - part.start))
             for index in range(self.n_draws):
@@ -144,12 +120,7 @@ class Draws:
         """Return a random draw for the mean function, and a whitened one for deviations from it.
 
         It is the same one where the draw is whitened, so that functions have the moments of the
-        mixture of all draws.
-
-        Returns
-        -------
-        mean, index, place : int
-            ``place`` is where ``whitened`` says ``index``.
+        mixture of all draws. The place of the second in ``whitened`` comes last.
         """
         mean = int(rng.integers(self.n_draws))
         place = int(rng.integers(len(self.whitened)))

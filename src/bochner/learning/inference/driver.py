@@ -15,15 +15,14 @@ from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 
 REBUILD_EVERY = 10
-"""Iterations between states computed afresh: it bounds rounding, and there a run may resume. Half
-as many cost one more pass over the rows in five; twice as many let rounding grow twice as long."""
+"""Iterations between states computed afresh, where a run may resume: each is one more pass over
+the rows, and rounding grows until the next."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
 """Least time between two writes: what a kill may lose of a fast run."""
 
 _SHARE_OF_CHECKPOINTS = 0.05
-"""Share of the time that writing checkpoints may take; twice as much is felt, half as much doubles
-what a kill may lose of a run with large draws."""
+"""Share of the time that writing checkpoints may take: less loses more of a run that is killed."""
 
 
 class State(Protocol):
@@ -63,49 +62,25 @@ class Chain(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A number of iterations of one chain.
-
-    Parameters
-    ----------
-    chain : Chain
-    n_iterations : int
-    thin : int
-        Rounds of moves per iteration.
-    adapting : bool
-        Whether step sizes are adapted; draws are kept where they are not.
-    until : float
-        Share of the time limit at which the stage ends at the latest.
-    """
+    """A number of iterations of one chain."""
 
     chain: Chain
     n_iterations: int
-    thin: int
-    adapting: bool
-    until: float
+    thin: int  # Rounds of moves per iteration
+    adapting: bool  # Whether step sizes are adapted; draws are kept where they are not
+    until: float  # Share of the time limit at which the stage ends at the latest
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run has come; the driver changes it in place.
+    """How far a run has come; the driver changes it in place."""
 
-    Parameters
-    ----------
-    stage, iteration : int
-        Number of finished stages, and of iterations of the current one.
-    seconds : float
-    draws : list of Draw
-    records : list of dict
-        One for every iteration of every stage.
-    n_burn_in : int
-        Iterations whose draws were not kept.
-    """
-
-    stage: int = 0
+    stage: int = 0  # Number of finished stages, and of iterations of the current one
     iteration: int = 0
     seconds: float = 0.0
     draws: list[Draw] = field(default_factory=list)
-    records: list[Info] = field(default_factory=list)
-    n_burn_in: int = 0
+    records: list[Info] = field(default_factory=list)  # One for every iteration of every stage
+    n_burn_in: int = 0  # Iterations whose draws were not kept
 
 
 class StopRule(Protocol):
@@ -117,15 +92,9 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """End every stage at its share of a time limit, after one iteration at least.
+    """End every stage at its share of a time limit, after one iteration at least."""
 
-    Parameters
-    ----------
-    seconds : float
-        Limit of all stages.
-    """
-
-    seconds: float
+    seconds: float  # Limit of all stages
 
     def __call__(self, stage: Stage, progress: Progress, state: Any) -> bool:
         return progress.seconds > self.seconds * stage.until
@@ -144,29 +113,10 @@ def run(
 ) -> Progress:
     """Run the stages one after the other and return draws and records.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Generator of the whole run; a checkpoint holds its state.
-    stages : sequence of Stage
-        The last one keeps its draws.
-    start : callable
-        Returns the first chain's first state.
-    n_full : int
-        Number of draws kept in full, with the covariance of their weights.
-    stop : StopRule or None
-        ``None`` makes all iterations.
-    checkpoint : Path or None
-        A file to resume from, if it exists, and to write now and then.
-    fingerprint : str
-        Digest of data and parameters; a checkpoint with another one is refused.
-    report : callable
-        Called with a line of text after every iteration.
-
-    Raises
-    ------
-    ValueError
-        If the checkpoint belongs to another run.
+    ``start`` returns the first chain's first state, ``n_full`` draws are kept with the covariance
+    of their weights, and ``report`` is called with a line of text after every iteration. A
+    ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of data and parameters is
+    another one (``ValueError``), and it is written now and then.
     """
     progress, state = Progress(), None
     if checkpoint is not None and checkpoint.exists():

@@ -29,52 +29,22 @@ class Evidence:
     zero on fixed columns, the weights have the posterior mean :math:`u = A^{-1} b` and the
     covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`. Arrays belong to the state and are
     overwritten by the moves.
-
-    Parameters
-    ----------
-    omega : ndarray of shape (k, D)
-        Units of the rows' basis: for plain waves, their frequencies.
-    n_waves : int
-        ``m``, in which they result.
-    gram : ndarray of shape (p, p)
-        :math:`\Phi^\top W \Phi`, ``p = 2m + q``.
-    cross : ndarray of shape (p,)
-        :math:`b = \Phi^\top W y`.
-    square : float
-        :math:`y^\top W y`.
-    degrees : float
-        Rows, each as often as its weight says, less fixed columns.
-    noise : Noise
-    precision : float
-        :math:`\lambda_0`, the ratio of noise variance to weight variance.
-    covariance : ndarray of shape (p, p)
-        ``P``.
-    mean : ndarray of shape (p,)
-        ``u``.
-    explained : float
-        :math:`q = b \cdot u`.
-    log_determinant : float
-        :math:`\log |A|`.
-    least_precision : float
-        Of :math:`\lambda_0`, where rounding in the sums still leaves ``A`` positive definite.
-    features : ndarray of shape (p, n) or None
-        Of all rows, where they are kept.
     """
 
-    omega: Array
-    n_waves: int
-    gram: Array
-    cross: Array
-    square: float
-    degrees: float
+    omega: Array  # (k, D): Units of the rows' basis: for plain waves, their frequencies
+    n_waves: int  # m, in which they result
+    gram: Array  # (p, p): Phi' W Phi, p = 2m + q
+    cross: Array  # (p,): b = Phi' W y
+    square: float  # y' W y
+    degrees: float  # Rows, each as often as its weight says, less fixed columns
     noise: Noise
-    precision: float
-    covariance: Array
-    mean: Array
-    explained: float
-    log_determinant: float
-    least_precision: float
-    features: NDArray[Any] | None
+    precision: float  # lambda_0, the ratio of noise variance to weight variance
+    covariance: Array  # (p, p): P
+    mean: Array  # (p,): u
+    explained: float  # q = b . u
+    log_determinant: float  # log |A|
+    least_precision: float  # least lambda_0 at which rounding leaves A positive definite
+    features: NDArray[Any] | None  # (p, n) of all rows, where they are kept
 
     @property
     def residual(self) -> float:

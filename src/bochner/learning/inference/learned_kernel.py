@@ -27,22 +27,12 @@ _PROBES = 64
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """Draws of all chains, one after the other, and how the chains ran.
-
-    Parameters
-    ----------
-    draws : Draws
-    trace : Trace
-    kernel : SpectralMixture or ModulatedWaves
-        Posterior mean of the kernel, on inputs in their own units.
-    structure : str
-        ``"sparse"`` or ``"dense"``.
-    """
+    """Draws of all chains, one after the other, and how the chains ran."""
 
     draws: Draws
     trace: Trace
-    kernel: Kernel
-    structure: str
+    kernel: Kernel  # Posterior mean of the kernel, on inputs in their own units
+    structure: str  # "sparse" or "dense"
 
     @classmethod
     def of(

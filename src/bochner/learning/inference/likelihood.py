@@ -97,12 +97,7 @@ class Likelihood(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GaussianLikelihood(Likelihood):
-    """Gaussian noise of constant variance, which is integrated out; no latent variables.
-
-    Parameters
-    ----------
-    noise : Noise
-    """
+    """Gaussian noise of constant variance, which is integrated out; no latent variables."""
 
     noise: Noise
 

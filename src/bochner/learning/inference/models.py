@@ -29,8 +29,7 @@ _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
 
 _SCARCITY = 20.0
-"""Prior odds that an amplitude is constant. Half of it lets a twentieth of a stationary model's
-waves vary before data are seen; twice as much needs twice the likelihood ratio."""
+"""Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
 
 _NOISE_SCARCITY = 1.0
 """The same odds of a wave of the noise's field, of which there are few."""
@@ -102,21 +101,11 @@ BANK = Stationary()
 
 @dataclass(frozen=True, slots=True)
 class Amplitudes(Model):
-    """Frequencies with amplitudes, whose laws are both unknown.
+    """Frequencies with amplitudes, whose laws are both unknown."""
 
-    Parameters
-    ----------
-    scale : tuple of d floats
-        Typical angular frequencies of the inputs.
-    n_envelope : int
-        Amplitudes that all frequencies share; zero means one for each frequency.
-    signal : bool
-        Whether amplitudes vary.
-    """
-
-    scale: tuple[float, ...]
-    n_envelope: int = 0
-    signal: bool = True
+    scale: tuple[float, ...]  # Typical angular frequencies of the inputs
+    n_envelope: int = 0  # Amplitudes that all frequencies share; zero means one for each frequency
+    signal: bool = True  # Whether amplitudes vary
 
     is_summed: ClassVar[bool] = False
 
@@ -146,15 +135,9 @@ class Amplitudes(Model):
 
 @dataclass(frozen=True, slots=True)
 class LocallyStationary(Amplitudes):
-    """Frequencies with amplitudes that vary, and noise that does.
+    """Frequencies with amplitudes that vary, and noise that does."""
 
-    Parameters
-    ----------
-    noise : bool
-        Whether the noise's variance varies.
-    """
-
-    noise: bool = True
+    noise: bool = True  # Whether the noise's variance varies
 
     def envelope(self, rng: np.random.Generator, size: int) -> Start:
         scale = np.array(self.scale)
@@ -176,12 +159,7 @@ class LocallyStationary(Amplitudes):
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
     """Return a law of frequencies that act on few inputs, and mostly on none at all.
 
-    Parameters
-    ----------
-    scale : ndarray of shape (d,)
-        Typical angular frequencies of the inputs.
-    scarcity : float
-        Prior odds that a frequency is zero.
+    ``scale`` (d,) are typical frequencies of the inputs, ``scarcity`` the prior odds of a zero.
     """
     d = len(scale)
     prior = SparsePrior.start(SparseHyper(scale, inclusion=(1.0, scarcity * d)))

@@ -37,15 +37,9 @@ class Noise(ABC):
 
 @dataclass(frozen=True, slots=True)
 class InverseGammaNoise(Noise):
-    r"""An unknown variance, :math:`\sigma^2 \sim IG(a_0, b_0)`; equation (14) of the paper.
+    r"""An unknown variance, :math:`\sigma^2 \sim IG(a_0, b_0)`; equation (14) of the paper."""
 
-    Parameters
-    ----------
-    shape, rate : float
-        :math:`a_0` and :math:`b_0`.
-    """
-
-    shape: float
+    shape: float  # a_0 and b_0
     rate: float
 
     def log_likelihood(self, residual: float, degrees: float) -> float:

@@ -21,13 +21,13 @@ from bochner.learning.moves import LOCAL_MOVES, Move
 
 _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
 """Warm-ups: rows, whether labels have their own likelihood yet, and the share of the time at which
-they end. A sweep costs in proportion to the rows, and the first thousands show most of the law."""
+they end. A sweep costs in proportion to the rows, so that many short sweeps come first."""
 
 _BURN_IN_SHARE = 0.6
 """Share of the time at which burn-in ends at the latest."""
 
 _TRIAL_ROWS = 1000
-"""Rows of a trial of a structure; twice as many double its time and rarely change its choice."""
+"""Rows of a trial of a structure, whose time is in proportion to them."""
 
 _TRIAL_FREQUENCIES = 100
 """Most frequencies of a trial."""
@@ -42,7 +42,7 @@ _SECONDS_PER_ITERATION = 0.25
 """Time that the rounds of an iteration may take where there are several."""
 
 _MOST_ROUNDS = 4
-"""Most rounds of an iteration; draws of more distant states cost as much and tell little more."""
+"""Most rounds of an iteration."""
 
 _FLOPS = 2e10
 """Floating-point operations of a core in a second, in matrix products of this size."""
@@ -53,16 +53,10 @@ _SECONDS_PER_PROPOSAL = 1.5e-4
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The moves that make up a round.
-
-    Parameters
-    ----------
-    moves : tuple of Move
-    discrete_moves : tuple of Move or None, default=None
-        Moves for frequencies with discrete parts; ``None`` means the same.
-    """
+    """The moves that make up a round."""
 
     moves: tuple[Move, ...] = LOCAL_MOVES
+    # Moves for frequencies with discrete parts; None means the same
     discrete_moves: tuple[Move, ...] | None = None
 
     def moves_for(self, structure: Structure) -> tuple[Move, ...]:
@@ -74,28 +68,19 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class SamplerSettings:
-    """How to sample; see :class:`bochner.BaNKRegressor`.
-
-    Parameters
-    ----------
-    structures : tuple of Structure
-        Where there are several, the one of greatest evidence in short trials is used.
-    thin : int or None
-        ``None`` chooses the rounds of an iteration from the sizes.
-    n_full : int
-        Draws of a chain kept with the covariance of their weights.
-    """
+    """How to sample; see :class:`bochner.BaNKRegressor`."""
 
     n_frequencies: int
+    # Where there are several, the one of greatest evidence in short trials is used
     structures: tuple[Structure, ...]
     sampler: Sampler
     n_burn_in: int
     n_samples: int
-    thin: int | None
+    thin: int | None  # None chooses the rounds of an iteration from the sizes
     n_chains: int
     n_jobs: int | None
     time_limit: float | None
-    n_full: int = 16
+    n_full: int = 16  # Draws of a chain kept with the covariance of their weights
     n_threads: int = 1
     model: Model = BANK
 

@@ -18,17 +18,11 @@ _FEW_REPEATED = 1.25
 @register(shapes={"centre": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """Inputs less their median, over a scale that gross outliers do not move.
+    """Inputs less their median, over a scale that gross outliers do not move."""
 
-    Parameters
-    ----------
-    centre : ndarray of shape (d,)
-    scale : ndarray of shape (d,)
-        Standard deviation of the values within their 0.5 and 99.5 per cent quantiles; one for
-        inputs that are constant.
-    """
-
-    centre: Array
+    centre: Array  # (d,)
+    # (d,): Standard deviation of the values within their 0.5 and 99.5 per cent quantiles; one for
+    # inputs that are constant
     scale: Array
 
     @classmethod
@@ -57,22 +51,14 @@ class Scaling:
 @register(shapes={"kept": "q", "transform": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend:
-    """A constant and powers of every input, orthonormal on the training rows.
+    """A constant and powers of every input, orthonormal on the training rows."""
 
-    Parameters
-    ----------
-    degree : int
-        0 for a constant, 1 for straight lines as well, 2 for squares as well; no products of
-        different inputs.
-    kept : ndarray of shape (q,)
-        Which of the columns ``1, x_1, ..., x_d, x_1^2, ...`` do not depend on the others.
-    transform : ndarray of shape (q, q)
-        By which they are multiplied.
-    """
-
+    # 0 for a constant, 1 for straight lines as well, 2 for squares as well; no products of
+    # different inputs
     degree: int
+    # (q,): Which of the columns 1, x_1, ..., x_d, x_1^2, ... do not depend on the others
     kept: Array
-    transform: Array
+    transform: Array  # (q, q): factor of these columns
 
     @classmethod
     def of(cls, X: Array, degree: int) -> "Trend":
@@ -130,20 +116,8 @@ def distinct_rows(
     A row of weight ``w`` is ``w`` equal rows: data that differ in the order of the rows, or in
     weights in place of repetitions, become the same.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-    weight : ndarray of shape (n,), default=None
-        Positive; ``None`` means one.
-
-    Returns
-    -------
-    X : ndarray of shape (k, d)
-    y : ndarray of shape (k,)
-    weight : ndarray of shape (k,) or None
-        ``None`` where the few repetitions, if any, have rows of their own: sums without weights
-        are faster.
+    Weights are positive, ``None`` means one. They are ``None`` in the result where the few
+    repetitions, if any, have rows of their own: sums without weights are faster.
     """
     order = np.lexsort((y, *X.T[::-1]))
     X, y = X[order], y[order]

@@ -13,24 +13,14 @@ from bochner.learning.inference.components import Components
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:
-    """Proposed values of some frequencies.
+    """Proposed values of some frequencies."""
 
-    Parameters
-    ----------
-    omega : ndarray of shape (B, d)
-    log_ratio : ndarray of shape (B,)
-        Log ratio of prior times reverse proposal over prior times proposal; zero for moves that
-        are reversible for the prior.
-    kind : ndarray of shape (B,)
-        Index into the prior's ``kinds``.
-    labels : ndarray of shape (B,) or None
-        Proposed labels, where there are any.
-    """
-
-    omega: Array
+    omega: Array  # (B, d)
+    # (B,): Log ratio of prior times reverse proposal over prior times proposal; zero for moves
+    # that are reversible for the prior
     log_ratio: Array
-    kind: NDArray[np.intp]
-    labels: NDArray[np.intp] | None = None
+    kind: NDArray[np.intp]  # (B,): Index into the prior's kinds
+    labels: NDArray[np.intp] | None = None  # (B,) or None: Proposed labels, where there are any
 
 
 class Whitening(ABC):

@@ -55,18 +55,8 @@ def relevance_of(
 ) -> Relevance:
     r"""Return the relevance of inputs to the function of some draws, at some of the rows.
 
-    Parameters
-    ----------
-    draws : Draws
-    polynomial : ndarray of shape (S, k, d)
-        Each draw's coefficients of :math:`x_i, x_i^2, \ldots` in the trend.
-    X : ndarray of shape (n, d)
-        Scaled inputs.
-    weight : ndarray of shape (n,), default=None
-
-    Returns
-    -------
-    relevance : Relevance
+    ``polynomial`` (S, k, d) holds each draw's coefficients of :math:`x_i, x_i^2, \ldots` in the
+    trend, and ``X`` (n, d) scaled inputs.
     """
     m, d = draws.n_waves, X.shape[1]
     chosen = _spread(draws.n_draws, _MOST_DRAWS)

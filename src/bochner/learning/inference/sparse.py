@@ -21,29 +21,16 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseHyper:
-    r"""Hyperparameters of sparse frequencies.
+    r"""Hyperparameters of sparse frequencies."""
 
-    Parameters
-    ----------
-    scale : ndarray of shape (d,)
-        Typical angular frequency of each input.
-    inclusion : (float, float), default=(1.0, 4.0)
-        Of the Beta prior of the probability that a frequency acts on an input.
-    n_slabs : int, default=4
-        Components of each input's spectrum.
-    concentration : float, default=1.0
-        Of the symmetric Dirichlet prior of their weights, split among them.
-    mean_strength : float, default=0.2
-        :math:`\kappa`: means are :math:`N(0, s^2/\kappa)` given the component's scale ``s``.
-    shape : float, default=1.0
-        Variances are :math:`IG(\text{shape}, \text{shape} \cdot \text{scale}^2)`: heavy tails.
-    """
-
-    scale: Array
+    scale: Array  # (d,): Typical angular frequency of each input
+    # Beta prior of the probability that a frequency acts on an input
     inclusion: tuple[float, float] = (1.0, 4.0)
-    n_slabs: int = 4
+    n_slabs: int = 4  # Components of each input's spectrum
+    # concentration of the symmetric Dirichlet prior of their weights, split among them
     concentration: float = 1.0
-    mean_strength: float = 0.2
+    mean_strength: float = 0.2  # kappa: means are N(0, s^2/kappa) given the component's scale s
+    # Variances are IG(shape, shape * scale^2): heavy tails
     shape: float = 1.0
 
 
@@ -59,21 +46,13 @@ class SparsePrior(FrequencyPrior):
     :math:`\prod_i (1 - \pi_i + \pi_i k_i(\Delta_i))` whose factors are spectral mixtures. All of
     ``pi``, ``rho``, ``mu`` and ``s`` are unknown; with many components the slab is a
     Dirichlet-process mixture on the active coordinates, and four of them serve.
-
-    Parameters
-    ----------
-    hyper : SparseHyper
-    inclusion : ndarray of shape (d,)
-        ``pi``.
-    weights, means, scales : ndarray of shape (d, K)
-        ``rho``, ``mu`` and ``s``.
     """
 
     hyper: SparseHyper
-    inclusion: Array
-    weights: Array
-    means: Array
-    scales: Array
+    inclusion: Array  # (d,): pi
+    weights: Array  # (d, K): rho, mu and s
+    means: Array  # (d, K)
+    scales: Array  # (d, K)
 
     kinds: ClassVar[tuple[str, ...]] = ("pcn", "toggle", "swap", "redraw")
 

@@ -18,7 +18,7 @@ _MEAN_STRENGTH = 0.05
 """Frequencies that the prior mean of a component is worth: it spreads over 4.5 typical scales."""
 
 _CANDIDATES = 4000
-"""Frequencies among which a start searches; half as many miss narrow lines of a wide range."""
+"""Frequencies among which a start searches: more find narrower lines, at a cost in proportion."""
 
 _PURSUED = 24
 """Most frequencies that a start takes from the data; each costs a pass over the candidates."""
@@ -33,8 +33,8 @@ _FEWEST_VALUES = 8
 """Different values below which an input has no frequency to search."""
 
 _INSIGNIFICANT = 3.0
-"""Margin, in units of twice the noise variance, over what the best wave explains of noise; exceeded
-by chance about once in e^3 searches."""
+"""Margin over the logarithm of the candidates: noise exceeds it about once in e^3 searches, as a
+wave explains of noise twice its variance times an exponential variate."""
 
 _JITTER = 0.02
 """Standard deviation of copies of a found frequency, in typical scales: near, but not equal."""

@@ -15,8 +15,7 @@ Info = dict[str, float]
 """What a round of moves reports: numbers by name, such as ``acceptance_hmc``."""
 
 _GAIN = 2.0
-"""Change of a log step size in the first round, per unit of acceptance, times 5^0.6. Half of it
-needs twice the rounds to move a size by a factor of ten; twice as much overshoots."""
+"""Gain of the adaptation: change of a log step size per unit of acceptance, at (n + 5)^0.6 = 1."""
 
 _DELAY = 5.0
 """Rounds that the first one counts for, so that one acceptance cannot change a size tenfold."""
@@ -27,17 +26,10 @@ _DECAY = 0.6
 
 @dataclass(slots=True)
 class StepSizes:
-    """Step sizes by the name of the move; adaptation changes them in place.
-
-    Parameters
-    ----------
-    values : dict of str to float
-    n_adapted : int, default=0
-        Number of rounds in which they were adapted.
-    """
+    """Step sizes by the name of the move; adaptation changes them in place."""
 
     values: dict[str, float]
-    n_adapted: int = 0
+    n_adapted: int = 0  # Number of rounds in which they were adapted
 
     def __getitem__(self, name: str) -> float:
         return self.values[name]
@@ -45,12 +37,7 @@ class StepSizes:
     def adapt(self, targets: Mapping[str, float], info: Info) -> None:
         """Move each log step size by its acceptance less the target, with a gain that decays.
 
-        Parameters
-        ----------
-        targets : mapping of str to float
-            Target acceptance by the name of the move.
-        info : dict
-            Holds ``acceptance_<name>``; a move without it keeps its step size.
+        A move without ``acceptance_<name>`` in ``info`` keeps its step size.
         """
         gain = _GAIN / (self.n_adapted + _DELAY) ** _DECAY
         for name, target in targets.items():
@@ -61,27 +48,16 @@ class StepSizes:
 
 @dataclass(slots=True, eq=False)
 class ChainState:
-    """A point of the posterior. The chain owns it, and moves change it in place.
+    """A point of the posterior. The chain owns it, and moves change it in place."""
 
-    Parameters
-    ----------
-    rows : SummedRows
-        Training data with the weights and pseudo-targets that the latent variables give them, so
-        that the likelihood is Gaussian in the weights of the features.
-    evidence : Evidence
-        Frequencies, the sums over ``rows`` that belong to them, and the posterior of the weights.
-    prior : FrequencyPrior
-        Current parameters of the law of the frequencies.
-    steps : StepSizes
-    latent : object
-        Latent variables of the likelihood, ``None`` where it has none.
-    """
-
+    # Training data with the weights and pseudo-targets that the latent variables give them, so
+    # that the likelihood is Gaussian in the weights of the features
     rows: SummedRows
+    # Frequencies, the sums over rows that belong to them, and the posterior of the weights
     evidence: Evidence
-    prior: FrequencyPrior
+    prior: FrequencyPrior  # Current parameters of the law of the frequencies
     steps: StepSizes
-    latent: Any = None
+    latent: Any = None  # Latent variables of the likelihood, None where it has none
 
     @property
     def omega(self) -> Array:

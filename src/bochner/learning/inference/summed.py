@@ -57,7 +57,7 @@ class SummedRows(ABC):
     @property
     @abstractmethod
     def total_square(self) -> float:
-        r""":math:`\\sum w y^2`."""
+        r""":math:`\sum w y^2`."""
 
     @abstractmethod
     def total(
@@ -69,15 +69,8 @@ class SummedRows(ABC):
     ) -> list[Array]:
         """Return the sums over parts of the arrays that ``function`` makes of each, in float64.
 
-        Parameters
-        ----------
-        function : callable
-            ``function(part, *along, *args)`` returns a sequence of arrays or numbers.
-        *args : objects
-        along : sequence of columns or None
-            Every part has its share of them, or ``None``.
-        n_features : int
-            Numbers that a row takes while the function runs, which says how large parts may be.
+        Every part has its share of the columns ``along``, or ``None``. ``n_features`` numbers per
+        row, which the function takes while it runs, bound the size of a part.
         """
 
     @abstractmethod

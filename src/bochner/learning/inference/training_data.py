@@ -27,31 +27,16 @@ class TrainingData(SummedRows):
               \phi_{2j+1} = m^{-1/2} \sin(\omega_j \cdot x),
 
     and the fixed columns follow them.
-
-    Parameters
-    ----------
-    inputs : ndarray of shape (d, n), float32 or float64
-        Its type is that of the features; sums over rows are in float64.
-    target : ndarray of shape (n,)
-        The pseudo-targets :math:`w y`, where rows have weights.
-    fixed : ndarray of shape (q, n)
-        Columns of a trend.
-    weight : ndarray of shape (n,) or None
-        Weights ``w`` of the rows; ``None`` means one.
-    square : float
-        :math:`\sum w y^2`.
-    n_threads : int, default=1
-        That share the blocks of rows; linear algebra itself should have one thread then. Results
-        do not depend on it.
-    basis : Basis, default=PLAIN
-        Of the features.
     """
 
+    # (d, n) float32: Its type is that of the features; sums over rows are in float64
     inputs: NDArray[Any]
-    target: Array
-    fixed: Array
-    weight: Array | None
-    square: float
+    target: Array  # (n,): The pseudo-targets w y, where rows have weights
+    fixed: Array  # (q, n): Columns of a trend
+    weight: Array | None  # (n,) or None: Weights w of the rows; None means one
+    square: float  # sum of w y^2
+    # That share the blocks of rows; linear algebra itself should have one thread then. Results do
+    # not depend on it
     n_threads: int = 1
     basis: Basis = PLAIN
 
@@ -73,17 +58,14 @@ class TrainingData(SummedRows):
 
     @property
     def n_samples(self) -> int:
-        """Number of rows, ``n``."""
         return len(self.target)
 
     @property
     def total_weight(self) -> float:
-        """How many rows there are when one of weight ``w`` stands for ``w`` of them."""
         return float(self.n_samples if self.weight is None else np.sum(self.weight))
 
     @property
     def n_fixed(self) -> int:
-        """Number of fixed columns, ``q``."""
         return len(self.fixed)
 
     @property
@@ -93,12 +75,10 @@ class TrainingData(SummedRows):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the inputs and of the features."""
         return self.inputs.dtype
 
     @property
     def total_square(self) -> float:
-        r""":math:`\sum w y^2`."""
         return self.square
 
     def total(
@@ -203,31 +183,16 @@ class TrainingData(SummedRows):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledData:
-    """Scaled inputs, targets and fixed columns of the rows to learn from.
+    """Scaled inputs, targets and fixed columns of the rows to learn from."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        float32 or float64, the type of the features.
-    y : ndarray of shape (n,)
-        Targets of unit variance; plus and minus one for a classification.
-    fixed : ndarray of shape (n, q)
-    weight : ndarray of shape (n,) or None
-    is_binary : bool
-        Whether the likelihood is logistic.
-    elsewhere : SummedRows or None
-        The rows that chains end with, where these are a sample of them; ``None`` means these.
-    basis : Basis, default=PLAIN
-        Basis of the features.
-    """
-
-    X: Any
-    y: Array
-    fixed: Array
-    weight: Array | None
-    is_binary: bool
+    X: Any  # (n, d): float32 or float64, the type of the features
+    y: Array  # (n,): Targets of unit variance; plus and minus one for a classification
+    fixed: Array  # (n, q)
+    weight: Array | None  # (n,) or None
+    is_binary: bool  # Whether the likelihood is logistic
+    # The rows that chains end with, where these are a sample of them; None means these
     elsewhere: SummedRows | None = None
-    basis: Basis = PLAIN
+    basis: Basis = PLAIN  # Basis of the features
 
     @property
     def n_samples(self) -> int:

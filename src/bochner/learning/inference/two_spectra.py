@@ -27,21 +27,11 @@ _UNLABELLED = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSpectraPrior(FrequencyPrior):
-    r"""Frequencies ``s`` of one law, and amplitudes with ``v`` of another and normal phases.
-
-    Parameters
-    ----------
-    basis : TwoSpectra
-        Which says what units consist of.
-    stationary : FrequencyPrior
-        The law of ``s``.
-    envelope : FrequencyPrior
-        The law of ``v``.
-    """
+    r"""Frequencies ``s`` of one law, and amplitudes with ``v`` of another and normal phases."""
 
     basis: TwoSpectra
-    stationary: FrequencyPrior
-    envelope: FrequencyPrior
+    stationary: FrequencyPrior  # The law of s
+    envelope: FrequencyPrior  # The law of v
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -156,12 +146,7 @@ class TwoSpectraPrior(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True)
 class NoEnvelope(FrequencyPrior):
-    """The law that amplitudes are constant: every ``v`` is zero.
-
-    Parameters
-    ----------
-    dim : int
-    """
+    """The law that amplitudes are constant: every ``v`` is zero."""
 
     dim: int
 

@@ -30,22 +30,13 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waves:
-    r"""Waves with their amplitudes.
+    r"""Waves with their amplitudes."""
 
-    Parameters
-    ----------
-    omega : ndarray of shape (M, d)
-        Frequencies ``s``.
-    v : ndarray of shape (M, d), default=None
-        Twice the frequencies of the amplitudes; where all of a row is zero, as with ``None``, the
-        amplitude is one.
-    phase : ndarray of shape (M,), default=None
-        :math:`\psi`; there if ``v`` is.
-    """
-
-    omega: Array
+    omega: Array  # (M, d): Frequencies s
+    # (M, d): Twice the frequencies of the amplitudes; where all of a row is zero, as with None,
+    # the amplitude is one
     v: Array | None = None
-    phase: Array | None = None
+    phase: Array | None = None  # (M,): psi; there if v is
 
     def __len__(self) -> int:
         return len(self.omega)

@@ -18,7 +18,7 @@ from bochner.learning.inference.summed import Columns, SummedRows, part_features
 from bochner.learning.inference.training_data import TrainingData
 
 _MODE_STEPS = 12
-"""Most steps towards the mode that a chain starts near; Newton's method takes five to eight."""
+"""Most steps towards the mode that a chain starts near."""
 
 _MODE_GAIN = 0.1
 """Gain of log density, in nats, below which the search of the mode ends: a start, no estimate."""

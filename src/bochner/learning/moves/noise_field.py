@@ -21,8 +21,7 @@ from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 N_WAVES = 8
-"""Waves of a field: enough for a few bends along each of a few inputs. A round costs some twenty
-passes over their values, so that twice as many double its cost."""
+"""Waves of a field, which has a few bends; the cost of a round is in proportion to them."""
 
 _SLICES = 4
 """Elliptical slices of the weights in a round, each a few evaluations of their likelihood."""
@@ -31,13 +30,13 @@ _SPREAD_SHAPE = 1.0
 """Shape of the inverse gamma prior of a field's variance; one has heavy tails."""
 
 _SPREAD_RATE = 0.5
-"""Rate of that prior: its mode is a variance of 1/4, noise that varies by a factor of about 1.6."""
+"""Rate of that prior, whose mode is a variance of 1/4."""
 
 _START_SPREAD = 0.3
 """Standard deviation of the field's weights at the start, when they are all zero."""
 
 _MOST = 30.0
-"""Largest size of a field, whose exponential stays far from overflow: a factor of 10^13."""
+"""Largest size of a field, so that its exponential is at most 10^13."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,23 +45,12 @@ class NoiseField:
 
     .. math:: h(x) = K^{-1/2} \sum_k [\eta_{2k} \cos(v_k \cdot x) + \eta_{2k+1} \sin(v_k \cdot x)],
               \quad \eta \sim N(0, \tau^2 I), \quad \tau^2 \sim IG(1, \tfrac12).
-
-    Parameters
-    ----------
-    omega : ndarray of shape (K, d)
-        ``v``.
-    weights : ndarray of shape (2K,)
-        :math:`\eta`.
-    spread : float
-        :math:`\tau`.
-    prior : FrequencyPrior
-        Of ``v``.
     """
 
-    omega: Array
-    weights: Array
-    spread: float
-    prior: FrequencyPrior
+    omega: Array  # (K, d): v
+    weights: Array  # (2K,): eta
+    spread: float  # tau
+    prior: FrequencyPrior  # law of v
 
     @classmethod
     def start(cls, rng: np.random.Generator, prior: FrequencyPrior) -> "NoiseField":
@@ -86,12 +74,7 @@ class NoiseField:
         Elliptical slices of the weights, proposals of the frequencies one after another, and
         draws of what remains; each leaves the posterior invariant.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        rows : SummedRows
-        squares : columns
-            Weights of the rows times squared residuals, over :math:`\sigma^2`.
+        ``squares`` are weights of the rows times squared residuals, over :math:`\sigma^2`.
         """
         basis = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
         weights = self.weights
@@ -141,17 +124,10 @@ class VaryingNoise(Likelihood):
 
     Given ``h``, rows have weights :math:`e^{-h}`. A redraw draws :math:`\sigma^2` and the weights
     of the features, and moves ``h`` given the residuals.
-
-    Parameters
-    ----------
-    noise : Noise
-        Law of :math:`\sigma^2`.
-    prior : FrequencyPrior
-        Law of the frequencies of ``h``, with the parameters to start from.
     """
 
-    noise: Noise
-    prior: FrequencyPrior
+    noise: Noise  # Law of sigma^2
+    prior: FrequencyPrior  # Law of the frequencies of h, with the parameters to start from
 
     def start(
         self,

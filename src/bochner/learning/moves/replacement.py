@@ -20,8 +20,7 @@ from bochner.learning.moves.base import Move
 
 _ILL_CONDITIONED = 1e-3
 """Precision, as a share of the mean diagonal of the Gram matrix, below which products with the
-covariance are corrected once. Twice as much costs a product more often, half as much lets the
-rounding of a block grow to some 1e-6 of the log evidence."""
+covariance are corrected once: a matrix product against the rounding of ill-conditioned sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +29,10 @@ class ReplacementSweep(Move):
 
     The prior makes the proposals (independent draws, Crank-Nicolson steps, changes of the active
     inputs, new components, amplitudes) and names their kinds in the trace.
-
-    Parameters
-    ----------
-    block_size : int, default=64
-        Waves whose proposals are decided between two passes over the rows. Larger blocks use
-        larger matrix products, and update larger panels for every acceptance.
     """
 
+    # Waves whose proposals are decided between two passes over the rows. Larger blocks use larger
+    # matrix products, and update larger panels for every acceptance
     block_size: int = 64
 
     name: ClassVar[str] = "replacement"
@@ -78,24 +73,13 @@ def _blocks(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposals:
-    """New values of some units of a basis, to be decided one after another.
+    """New values of some units of a basis, to be decided one after another."""
 
-    Parameters
-    ----------
-    index : ndarray of shape (B,)
-        The units, of one group of the basis, each at most once.
-    omega : ndarray of shape (B, D)
-        Their proposed values.
-    log_ratio : ndarray of shape (B,)
-        What the prior and the proposal law contribute to the log acceptance ratio.
-    log_uniform : ndarray of shape (B,)
-        Logarithms of uniform variates, which decide.
-    """
-
-    index: NDArray[np.intp]
-    omega: Array
+    index: NDArray[np.intp]  # (B,): The units, of one group of the basis, each at most once
+    omega: Array  # (B, D): Their proposed values
+    # (B,): What the prior and the proposal law contribute to the log acceptance ratio
     log_ratio: Array
-    log_uniform: Array
+    log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
 
 
 def replace_frequencies(

@@ -22,26 +22,14 @@ _WALK = PrecisionWalk()
 
 @dataclass(slots=True, eq=False)
 class JointPairState:
-    r"""A state of the chain, which owns it and changes it in place.
+    r"""A state of the chain, which owns it and changes it in place."""
 
-    Parameters
-    ----------
-    omega : ndarray of shape (m, d)
-    beta : ndarray of shape (p,)
-        Weights of cosine and sine of every frequency in turn, then of the ``q`` fixed columns;
-        ``p = 2m + q``.
-    activation : ndarray of shape (n,)
-        :math:`\eta = \Phi \beta`, the log odds of a one.
-    precision : float
-        :math:`\lambda_0`: weights of features are :math:`N(0, 1/\lambda_0)`.
-    prior : FrequencyPrior
-    steps : StepSizes
-    """
-
-    omega: Array
+    omega: Array  # (m, d)
+    # (p,): Weights of cosine and sine of every frequency in turn, then of the q fixed columns; p =
+    # 2m + q
     beta: Array
-    activation: Array
-    precision: float
+    activation: Array  # (n,): eta = Phi beta, the log odds of a one
+    precision: float  # lambda_0: weights of features are N(0, 1/lambda_0)
     prior: FrequencyPrior
     steps: StepSizes
 
@@ -65,14 +53,6 @@ class JointPairChain:
     where ``L`` is the approximation's density. The approximations depend on the weights of the
     other frequencies only, so the chain is exact however rough they are. A proposal costs
     :math:`O(nd)`.
-
-    Parameters
-    ----------
-    rows : TrainingData
-        ``target`` holds :math:`\kappa = y - 1/2`; without weights.
-    precision_prior : LogNormalPrecision, optional
-    n_newton : int, default=8
-        Most steps towards the mode of an approximation.
 
     Raises
     ------
@@ -100,9 +80,9 @@ class JointPairChain:
     ((10,), True)
     """
 
-    rows: TrainingData
+    rows: TrainingData  # target holds kappa = y - 1/2; without weights
     precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
-    n_newton: int = 8
+    n_newton: int = 8  # Most steps towards the mode of an approximation
 
     def __post_init__(self) -> None:
         if self.rows.weight is not None:

@@ -12,17 +12,10 @@ _JITTER = 1e-10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace:
-    """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode.
+    """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
 
-    Parameters
-    ----------
-    mode : ndarray of shape (k,)
-    lower : ndarray of shape (k, k)
-        Cholesky factor of ``A``.
-    """
-
-    mode: Array
-    lower: Array
+    mode: Array  # (k,)
+    lower: Array  # (k, k): Cholesky factor of A
 
     @property
     def half_log_determinant(self) -> float:
@@ -45,13 +38,7 @@ def log_likelihood(target: Array, activation: Array) -> float:
     r"""Return :math:`\sum_i \kappa_i \eta_i - \log(2 \cosh(\eta_i / 2))`, without overflow.
 
     With :math:`\kappa = y - 1/2` this is :math:`\log p(y \mid \eta)` of a logistic regression.
-
-    Parameters
-    ----------
-    target : ndarray of shape (n,)
-        ``kappa``.
-    activation : ndarray of shape (n,)
-        ``eta``, the log odds of a one.
+    ``target`` (n,) is ``kappa`` and ``activation`` (n,) ``eta``, the log odds of a one.
     """
     size = np.abs(activation)
     return float(target @ activation - 0.5 * size.sum() - np.log1p(np.exp(-size)).sum())
@@ -72,17 +59,8 @@ def laplace(
     and halves a step that would descend, so that the result is a function of the arguments alone
     even where it stops before the mode.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (k, n)
-    target : ndarray of shape (n,)
-        :math:`\kappa = y - 1/2`.
-    offset : ndarray of shape (n,)
-    precision : float
-    n_newton : int
-        Most steps.
-    tolerance : float
-        Steps end where the next one gains no more than this in log density, to second order.
+    ``Z`` has shape (k, n), ``target`` is :math:`\kappa = y - 1/2`, and steps, at most ``n_newton``,
+    end where the next one gains no more than ``tolerance`` in log density, to second order.
 
     Examples
     --------

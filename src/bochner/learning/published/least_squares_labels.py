@@ -22,33 +22,16 @@ _LEAST_SHARE = 1e-12
 
 @dataclass(slots=True, eq=False)
 class LeastSquaresState:
-    """A state of the chain, which owns it and changes it in place.
+    """A state of the chain, which owns it and changes it in place."""
 
-    Parameters
-    ----------
-    omega : ndarray of shape (k, D)
-    prior : FrequencyPrior
-    steps : StepSizes
-        Empty: no move has a step size.
-    precision : float
-        Of the weights, fixed.
-    Z : ndarray of shape (p, n)
-        Features and fixed columns.
-    gram : ndarray of shape (p, p)
-    coef : ndarray of shape (p,)
-        Least-squares weights of the labels zero and one.
-    value : float
-        Log likelihood.
-    """
-
-    omega: Array
+    omega: Array  # (k, D)
     prior: FrequencyPrior
-    steps: StepSizes
-    precision: float
-    Z: NDArray[Any]
-    gram: Array
-    coef: Array
-    value: float
+    steps: StepSizes  # Empty: no move has a step size
+    precision: float  # precision of the weights, fixed
+    Z: NDArray[Any]  # (p, n): Features and fixed columns
+    gram: Array  # (p, p)
+    coef: Array  # (p,): Least-squares weights of the labels zero and one
+    value: float  # Log likelihood
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,18 +45,13 @@ class LeastSquaresChain:
     So this is no likelihood of any model, and its probabilities say little; the chain is here to be
     compared with. Every proposal is decided with a factorisation of its own, as published.
 
-    Parameters
-    ----------
-    rows : TrainingData
-        Of targets :math:`y - 1/2`; without weights.
-
     References
     ----------
     "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
     (GaBaSR), section 3.2.3. Its :math:`V_0` is a precision.
     """
 
-    rows: TrainingData
+    rows: TrainingData  # targets y - 1/2, no weights
 
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
