@@ -82,46 +82,6 @@ def check_signature(one):
     assert_allclose(one.gram(NEW, X), waves @ frequencies.weight, atol=1e-12)
 
 
-def check_responsibilities(one):
-    weight = one.frequencies_.weight
-    for used, shares, mine in zip(
-        one.n_used_, one.responsibilities_, (weight > 0.0, weight < 0.0), strict=True
-    ):
-        assert (shares is None) == (used == 0)
-        if shares is not None:
-            assert shares.shape == (mine.sum(), one.truncation)
-            assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
-            assert 1 <= used <= one.truncation
-
-
-def check_scale_of_inputs(way, factor=8.0):
-    """Rows and length scales in other units are the same problem."""
-    near, far = (
-        kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5),
-        (kernels.Gaussian(2.0 * factor) - 0.6 * kernels.Gaussian(0.5 * factor)),
-    )
-    one = model(near, expectation=way).fit(X)
-    other = model(far, expectation=way).fit(factor * X)
-    assert_allclose(factor * other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
-    assert_allclose(other.transform(factor * NEW), one.transform(NEW), rtol=1e-4, atol=1e-6)
-
-
-def check_scale_of_similarities(way, factor=8.0):
-    one = model(SIGNED, expectation=way).fit(X)
-    other = model(factor * SIGNED, expectation=way).fit(X)
-    assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
-    assert_allclose(other.frequencies_.weight, factor * one.frequencies_.weight, rtol=1e-5)
-    assert_allclose(other.noise_, factor * one.noise_, rtol=1e-4)
-
-
-def check_precomputed(way):
-    one = model(SIGNED, expectation=way).fit(X)
-    other = model("precomputed", expectation=way).fit(X, similarity=SIGNED(X))
-    assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-6, atol=1e-9)
-    assert_allclose(other.frequencies_.weight, one.frequencies_.weight, rtol=1e-6)
-    assert other.sketch_indices_.tolist() == one.sketch_indices_.tolist()
-
-
 def check_outside_of_the_span():
     """Two rows differ in one direction; in others the kernel falls off, too."""
     one = model(kernels.Gaussian(), n_sketch=2, max_iter=10).fit(X)
@@ -175,17 +135,35 @@ def test_features_are_unbiased(way, monkeypatch):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_units_of_inputs_do_not_matter(way):
-    check_scale_of_inputs(way)
+    """Rows and length scales in other units are the same problem."""
+    factor = 8.0
+    near, far = (
+        kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5),
+        (kernels.Gaussian(2.0 * factor) - 0.6 * kernels.Gaussian(0.5 * factor)),
+    )
+    one = model(near, expectation=way).fit(X)
+    other = model(far, expectation=way).fit(factor * X)
+    assert_allclose(factor * other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
+    assert_allclose(other.transform(factor * NEW), one.transform(NEW), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_units_of_similarities_do_not_matter(way):
-    check_scale_of_similarities(way)
+    factor = 8.0
+    one = model(SIGNED, expectation=way).fit(X)
+    other = model(factor * SIGNED, expectation=way).fit(X)
+    assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
+    assert_allclose(other.frequencies_.weight, factor * one.frequencies_.weight, rtol=1e-5)
+    assert_allclose(other.noise_, factor * one.noise_, rtol=1e-4)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_similarities_are_as_good_as_their_kernel(way):
-    check_precomputed(way)
+    one = model(SIGNED, expectation=way).fit(X)
+    other = model("precomputed", expectation=way).fit(X, similarity=SIGNED(X))
+    assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-6, atol=1e-9)
+    assert_allclose(other.frequencies_.weight, one.frequencies_.weight, rtol=1e-6)
+    assert other.sketch_indices_.tolist() == one.sketch_indices_.tolist()
 
 
 def test_the_kernel_is_the_difference_of_its_parts(fitted):
@@ -198,7 +176,15 @@ def test_the_signature_is_that_of_the_parts(fitted):
 
 
 def test_responsibilities_are_probabilities(fitted):
-    check_responsibilities(fitted)
+    weight = fitted.frequencies_.weight
+    for used, shares, mine in zip(
+        fitted.n_used_, fitted.responsibilities_, (weight > 0.0, weight < 0.0), strict=True
+    ):
+        assert (shares is None) == (used == 0)
+        if shares is not None:
+            assert shares.shape == (mine.sum(), fitted.truncation)
+            assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+            assert 1 <= used <= fitted.truncation
 
 
 def test_what_fitting_records(fitted):

@@ -105,12 +105,10 @@ class AsymmetricNystroem(KernelFeatures):
         n_candidates: int = 2000,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
+        super().__init__(kernel, n_components, random_state=random_state)
         self.landmarks = landmarks
         self.tol = tol
         self.n_candidates = n_candidates
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.

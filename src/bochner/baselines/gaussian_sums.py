@@ -20,7 +20,7 @@ _N_DISTANCES = 257
 # Lengths of frequencies, a geometric sequence with steps of about 1 %.
 _N_RADII = 1000
 
-# Evaluations of each least-squares fit. It bounds the time of a fit; most stop earlier.
+# Largest number of evaluations of each least-squares fit, whose time is proportional to it.
 _EVALUATIONS = 100
 
 # Rates of the positive sum that the first start is taken from, in steps of 10 %.

@@ -23,9 +23,14 @@ class KernelFeatures(
 ):
     """A transformer whose signed inner products approximate a kernel."""
 
-    n_components: int
-    random_state: Any
     signature_: Array
+
+    def __init__(
+        self, kernel: Any = "polynomial", n_components: int = 512, *, random_state: Any = None
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the map; ``y`` is ignored.

@@ -38,7 +38,7 @@ _START_WIDTHS = (0.5, 4.0)
 # would have equal gradients up to their base samples.
 _MEAN_SPREAD = 0.5
 
-# Corrections that L-BFGS keeps, twice SciPy's default, for parameters that are strongly coupled.
+# Corrections that L-BFGS keeps, twice SciPy's default: memory is proportional to it.
 _MEMORY = 20
 
 

@@ -115,13 +115,11 @@ class KreinNystroem(KernelFeatures):
         n_candidates: int = 2000,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
+        super().__init__(kernel, n_components, random_state=random_state)
         self.landmarks = landmarks
         self.ridge = ridge
         self.tol = tol
         self.n_candidates = n_candidates
-        self.random_state = random_state
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)

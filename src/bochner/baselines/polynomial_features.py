@@ -77,10 +77,8 @@ class RandomMaclaurin(KernelFeatures):
         base: float = 2.0,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
+        super().__init__(kernel, n_components, random_state=random_state)
         self.base = base
-        self.random_state = random_state
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         dim = X.shape[1]
@@ -145,17 +143,6 @@ class TensorizedRandomProjection(KernelFeatures):
     ((5, 8), 2)
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str = "polynomial",
-        n_components: int = 512,
-        *,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
-
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         self._form = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
         dim = X.shape[1] + (self._form.coef0 > 0.0)
@@ -208,17 +195,6 @@ class TensorSketch(KernelFeatures):
     >>> map.sketch_.gamma, map.sketch_.coef0, map.sketch_.degree
     (0.5, 0.5, 3)
     """
-
-    def __init__(
-        self,
-        kernel: Kernel | str = "polynomial",
-        n_components: int = 512,
-        *,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         form = _positive_form(resolved_kernel(self.kernel, X.shape[1]))

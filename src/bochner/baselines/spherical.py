@@ -99,13 +99,11 @@ class SphericalRandomFeatures(KernelFeatures):
         n_starts: int = 5,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
+        super().__init__(kernel, n_components, random_state=random_state)
         self.n_gaussians = n_gaussians
         self.density = density
         self.radius = radius
         self.n_starts = n_starts
-        self.random_state = random_state
 
     def profile(self, distance: Any) -> Array:
         """Return the function that the features estimate, at distances of shape (n,)."""

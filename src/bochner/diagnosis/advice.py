@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 # Relative error of features above which a better approximation is suggested.
 _POOR_ERROR = 0.05
 
-# Ratio of errors from which on least-squares weights are suggested: half of the sampled error,
-# which would otherwise take four times as many features.
+# Ratio of errors below which least-squares weights are suggested. Half of the sampled error
+# would otherwise take four times as many features.
 _MUCH_BETTER = 0.5
 
 # Effective rank per row above which few features cannot represent the kernel.

@@ -24,8 +24,7 @@ from bochner.features.length_scales import resolve_kernel
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 
-# Rows examined: the eigenvalues of their Gram matrix take about half a second. Twice as many take
-# eight times as long.
+# Rows examined: the eigenvalues of their Gram matrix take time proportional to the cube.
 MOST_ROWS = 1000
 
 # Share of rows held out to measure errors on, where there are enough rows to split: two held-out

@@ -52,34 +52,6 @@ def check_chain(dim):
     assert_allclose(found.value, expected, rtol=1e-10)
 
 
-def check_gradients(dim):
-    prior, (counts, means, covariances, scales) = some_prior(dim), some_moments(dim)
-    step = 1e-5
-
-    def value(by_counts=0.0, by_means=0.0, by_covariances=0.0, by_logs=0.0):
-        return component_evidence(
-            prior,
-            counts + by_counts,
-            means + by_means,
-            covariances + by_covariances,
-            scales * np.exp(by_logs),
-        ).value
-
-    def slope(**change):
-        back = {name: -amount for name, amount in change.items()}
-        return (value(**change) - value(**back)) / (2.0 * step)
-
-    found = component_evidence(prior, counts, means, covariances, scales)
-    assert_allclose(found.counts, slope(by_counts=step), rtol=1e-6)
-    assert_allclose(found.log_scales, slope(by_logs=step), rtol=1e-6, atol=1e-8)
-    for i, unit in enumerate(np.eye(dim)):
-        assert_allclose(found.means[:, i], slope(by_means=step * unit), rtol=1e-6, atol=1e-8)
-        for j, other in enumerate(np.eye(dim)):
-            both = 0.5 * step * (np.outer(unit, other) + np.outer(other, unit))
-            slopes = slope(by_covariances=both)
-            assert_allclose(found.covariances[:, i, j], slopes, rtol=1e-6, atol=1e-8)
-
-
 def check_subspace(stiffness):
     """What is drawn in six coordinates has in two directions the law that is stated for two."""
     rng = np.random.default_rng(0)
@@ -106,7 +78,31 @@ def test_the_evidence_is_the_chain_of_predictive_densities(dim):
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_gradients_of_the_evidence(dim):
-    check_gradients(dim)
+    prior, (counts, means, covariances, scales) = some_prior(dim), some_moments(dim)
+    step = 1e-5
+
+    def value(by_counts=0.0, by_means=0.0, by_covariances=0.0, by_logs=0.0):
+        return component_evidence(
+            prior,
+            counts + by_counts,
+            means + by_means,
+            covariances + by_covariances,
+            scales * np.exp(by_logs),
+        ).value
+
+    def slope(**change):
+        back = {name: -amount for name, amount in change.items()}
+        return (value(**change) - value(**back)) / (2.0 * step)
+
+    found = component_evidence(prior, counts, means, covariances, scales)
+    assert_allclose(found.counts, slope(by_counts=step), rtol=1e-6)
+    assert_allclose(found.log_scales, slope(by_logs=step), rtol=1e-6, atol=1e-8)
+    for i, unit in enumerate(np.eye(dim)):
+        assert_allclose(found.means[:, i], slope(by_means=step * unit), rtol=1e-6, atol=1e-8)
+        for j, other in enumerate(np.eye(dim)):
+            both = 0.5 * step * (np.outer(unit, other) + np.outer(other, unit))
+            slopes = slope(by_covariances=both)
+            assert_allclose(found.covariances[:, i, j], slopes, rtol=1e-6, atol=1e-8)
 
 
 def test_no_frequencies_have_no_evidence():

@@ -111,23 +111,6 @@ def check_letter(sizes, dim=2, n_iter=4):
         assert_allclose(norm, change, rtol=1e-8, atol=1e-12)
 
 
-def check_whole_ascent():
-    """Starts, order, record and stop of the ascent, by the transcription from the same start."""
-    part, prior, sizes = some_part(), some_prior(), np.array([2, 1, 3])
-    frequencies, components = digmm_taylor.start(prior, sizes, np.random.default_rng(5))
-    algorithm, of_group = transcribed(part, prior, components, frequencies)
-    found = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 40, 1e-3)
-    changes = [algorithm.iterate() for _ in found.changes]
-    assert_allclose(found.changes, changes, rtol=1e-7, atol=1e-10)
-    assert 1 < len(changes) < 40
-    assert changes[-1] <= 1e-3 < min(changes[:-1])
-    assert_allclose(found.frequencies.means[of_group], algorithm.w_mean, rtol=1e-9)
-    assert_allclose(found.components.scales, algorithm.W, rtol=1e-9)
-    short = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 3, 1e-12)
-    assert_allclose(short.changes, changes[:3], rtol=1e-7)
-    assert len(short.bounds) == 3
-
-
 def bound(part, prior, components, frequencies):
     return prior_bound(prior, components, frequencies) + part.data_bound(frequencies)
 
@@ -149,95 +132,12 @@ def single_updates(prior, components, frequencies):
     }
 
 
-def check_updates_gain(seed):
-    part, prior = some_part(), some_prior()
-    factors = single_updates(prior, *some_factors(SIZES["groups"], seed=seed))
-    values = [bound(part, prior, *pair) for pair in factors.values()]
-    assert (np.diff(values) > 0.0).all()
-
-
-def check_updates_are_the_best(seed):
-    """No factor near the one that an update finds has a greater bound."""
-    part, prior, rng = some_part(), some_prior(), np.random.default_rng(seed)
-    factors = single_updates(prior, *some_factors(SIZES["groups"], seed=seed))
-    for name, fields in (
-        ("sticks", ["sticks"]),
-        ("means", ["means", "mean_precisions"]),
-        ("scales", ["scales", "dofs"]),
-    ):
-        components, frequencies = factors[name]
-        best = bound(part, prior, components, frequencies)
-        for field in fields:
-            value = getattr(components, field)
-            for _ in range(5):
-                noise = 0.1 * rng.normal(size=value.shape)
-                moved = value * (1.0 + noise)
-                if value.ndim == 3:
-                    moved = (np.eye(2) + noise) @ value @ (np.eye(2) + noise).swapaxes(1, 2)
-                changed = replace(components, **{field: moved})
-                assert bound(part, prior, changed, frequencies) < best
-
-
 def omegas(rng, frequencies, n):
     """Return draws (n, M, d) of all frequencies, those of a group one after the other."""
     of_group = np.repeat(np.arange(len(frequencies.sizes)), frequencies.sizes)
     roots = np.linalg.cholesky(frequencies.covariances)[of_group]
     noise = rng.standard_normal((n, len(of_group), frequencies.means.shape[1]))
     return frequencies.means[of_group] + np.einsum("mij,nmj->nmi", roots, noise), of_group
-
-
-def check_data_bound():
-    part, rng = some_part(), np.random.default_rng(1)
-    _, frequencies = some_factors(SIZES["groups"])
-    omega, _ = omegas(rng, frequencies, N_DRAWS)
-    total = np.zeros(N_DRAWS)
-    for i in range(len(part.rows)):
-        for j in range(len(part.rows)):
-            if i != j:
-                average = np.cos(omega @ (part.rows[i] - part.rows[j])).mean(axis=1)
-                total += stats.norm(average, part.noise).logpdf(part.gram[i, j])
-    assert_z(total, part.data_bound(frequencies))
-
-
-def check_prior_bound(n=4000):
-    r"""The average of log p - log q over draws of everything, by SciPy's densities."""
-    prior, rng = some_prior(), np.random.default_rng(2)
-    components, frequencies = some_factors(SIZES["groups"])
-    omega, of_group = omegas(rng, frequencies, n)
-    values = np.zeros(n)
-    left, logs = np.zeros(n), []
-    for a, b in components.sticks:
-        beta = rng.beta(a, b, n)
-        values += stats.beta(1.0, prior.concentration).logpdf(beta) - stats.beta(a, b).logpdf(beta)
-        logs.append(left + np.log(beta))
-        left = left + np.log1p(-beta)
-    logs.append(left)
-    mean_law = stats.multivariate_normal(prior.mean, np.linalg.inv(prior.mean_precision))
-    means, precisions = [], []
-    for t in range(3):
-        q = stats.multivariate_normal(
-            components.means[t], np.linalg.inv(components.mean_precisions[t])
-        )
-        means.append(q.rvs(n, random_state=rng))
-        values += mean_law.logpdf(means[t]) - q.logpdf(means[t])
-        q = stats.wishart(components.dofs[t], components.scales[t])
-        precisions.append(q.rvs(n, random_state=rng))
-        at = np.moveaxis(precisions[t], 0, -1)
-        values += stats.wishart(prior.dof, prior.scale).logpdf(at) - q.logpdf(at)
-    for m, group in enumerate(of_group):
-        q = stats.multivariate_normal(
-            frequencies.means[group], np.linalg.inv(frequencies.precisions[group])
-        )
-        values -= q.logpdf(omega[:, m])
-        shares = frequencies.labels[group]
-        labels = rng.choice(3, n, p=shares)
-        values -= np.log(shares[labels])
-        for t in range(3):
-            gap = omega[:, m] - means[t]
-            square = np.einsum("ni,nij,nj->n", gap, precisions[t], gap)
-            density = 0.5 * (np.linalg.slogdet(precisions[t])[1] - square) - np.log(2.0 * np.pi)
-            values += np.where(labels == t, logs[t] + density, 0.0)
-    assert_z(values, prior_bound(prior, components, frequencies))
 
 
 def check_divergence_of_sticks():
@@ -314,17 +214,51 @@ def test_updates_are_those_of_the_appendix(sizes, dim):
 
 
 def test_the_ascent_is_algorithm_1():
-    check_whole_ascent()
+    """Starts, order, record and stop of the ascent, by the transcription from the same start."""
+    part, prior, sizes = some_part(), some_prior(), np.array([2, 1, 3])
+    frequencies, components = digmm_taylor.start(prior, sizes, np.random.default_rng(5))
+    algorithm, of_group = transcribed(part, prior, components, frequencies)
+    found = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 40, 1e-3)
+    changes = [algorithm.iterate() for _ in found.changes]
+    assert_allclose(found.changes, changes, rtol=1e-7, atol=1e-10)
+    assert 1 < len(changes) < 40
+    assert changes[-1] <= 1e-3 < min(changes[:-1])
+    assert_allclose(found.frequencies.means[of_group], algorithm.w_mean, rtol=1e-9)
+    assert_allclose(found.components.scales, algorithm.W, rtol=1e-9)
+    short = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 3, 1e-12)
+    assert_allclose(short.changes, changes[:3], rtol=1e-7)
+    assert len(short.bounds) == 3
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_conjugate_updates_gain_each_by_itself(seed):
-    check_updates_gain(seed)
+    part, prior = some_part(), some_prior()
+    factors = single_updates(prior, *some_factors(SIZES["groups"], seed=seed))
+    values = [bound(part, prior, *pair) for pair in factors.values()]
+    assert (np.diff(values) > 0.0).all()
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_conjugate_updates_find_the_best(seed):
-    check_updates_are_the_best(seed)
+    """No factor near the one that an update finds has a greater bound."""
+    part, prior, rng = some_part(), some_prior(), np.random.default_rng(seed)
+    factors = single_updates(prior, *some_factors(SIZES["groups"], seed=seed))
+    for name, fields in (
+        ("sticks", ["sticks"]),
+        ("means", ["means", "mean_precisions"]),
+        ("scales", ["scales", "dofs"]),
+    ):
+        components, frequencies = factors[name]
+        best = bound(part, prior, components, frequencies)
+        for field in fields:
+            value = getattr(components, field)
+            for _ in range(5):
+                noise = 0.1 * rng.normal(size=value.shape)
+                moved = value * (1.0 + noise)
+                if value.ndim == 3:
+                    moved = (np.eye(2) + noise) @ value @ (np.eye(2) + noise).swapaxes(1, 2)
+                changed = replace(components, **{field: moved})
+                assert bound(part, prior, changed, frequencies) < best
 
 
 def test_the_update_of_frequencies_may_lose():
@@ -340,11 +274,58 @@ def test_the_update_of_frequencies_may_lose():
 
 
 def test_the_expected_log_likelihood_is_that_of_draws():
-    check_data_bound()
+    part, rng = some_part(), np.random.default_rng(1)
+    _, frequencies = some_factors(SIZES["groups"])
+    omega, _ = omegas(rng, frequencies, N_DRAWS)
+    total = np.zeros(N_DRAWS)
+    for i in range(len(part.rows)):
+        for j in range(len(part.rows)):
+            if i != j:
+                average = np.cos(omega @ (part.rows[i] - part.rows[j])).mean(axis=1)
+                total += stats.norm(average, part.noise).logpdf(part.gram[i, j])
+    assert_z(total, part.data_bound(frequencies))
 
 
 def test_the_bound_of_the_prior_is_that_of_draws():
-    check_prior_bound()
+    r"""The average of log p - log q over draws of everything, by SciPy's densities."""
+    n = 4000
+    prior, rng = some_prior(), np.random.default_rng(2)
+    components, frequencies = some_factors(SIZES["groups"])
+    omega, of_group = omegas(rng, frequencies, n)
+    values = np.zeros(n)
+    left, logs = np.zeros(n), []
+    for a, b in components.sticks:
+        beta = rng.beta(a, b, n)
+        values += stats.beta(1.0, prior.concentration).logpdf(beta) - stats.beta(a, b).logpdf(beta)
+        logs.append(left + np.log(beta))
+        left = left + np.log1p(-beta)
+    logs.append(left)
+    mean_law = stats.multivariate_normal(prior.mean, np.linalg.inv(prior.mean_precision))
+    means, precisions = [], []
+    for t in range(3):
+        q = stats.multivariate_normal(
+            components.means[t], np.linalg.inv(components.mean_precisions[t])
+        )
+        means.append(q.rvs(n, random_state=rng))
+        values += mean_law.logpdf(means[t]) - q.logpdf(means[t])
+        q = stats.wishart(components.dofs[t], components.scales[t])
+        precisions.append(q.rvs(n, random_state=rng))
+        at = np.moveaxis(precisions[t], 0, -1)
+        values += stats.wishart(prior.dof, prior.scale).logpdf(at) - q.logpdf(at)
+    for m, group in enumerate(of_group):
+        q = stats.multivariate_normal(
+            frequencies.means[group], np.linalg.inv(frequencies.precisions[group])
+        )
+        values -= q.logpdf(omega[:, m])
+        shares = frequencies.labels[group]
+        labels = rng.choice(3, n, p=shares)
+        values -= np.log(shares[labels])
+        for t in range(3):
+            gap = omega[:, m] - means[t]
+            square = np.einsum("ni,nij,nj->n", gap, precisions[t], gap)
+            density = 0.5 * (np.linalg.slogdet(precisions[t])[1] - square) - np.log(2.0 * np.pi)
+            values += np.where(labels == t, logs[t] + density, 0.0)
+    assert_z(values, prior_bound(prior, components, frequencies))
 
 
 def test_divergences_are_those_of_draws():

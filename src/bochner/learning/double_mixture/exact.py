@@ -17,11 +17,11 @@ from bochner.learning.double_mixture.starts import from_scales, random_starts
 from bochner.registry import register
 from bochner.spectral import ByMass
 
-# Iterations of every start before the best one continues: enough to separate good starts from
-# bad ones, at 15 / 200 of the cost of a full ascent for each.
+# Iterations of every start before the best one continues: each start costs 15 / 200 of a full
+# ascent. More compare starts more reliably, fewer take less time.
 _TRIAL = 15
 
-# Corrections that L-BFGS keeps, twice SciPy's default: the coordinates are strongly coupled.
+# Corrections that L-BFGS keeps, twice SciPy's default: memory is proportional to it.
 _MEMORY = 20
 
 # Bounds of the coordinates (log weights, means, roots, log scales), in units of the typical

@@ -13,8 +13,8 @@ from bochner._numerics.arrays import Array
 # Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
 _N_RANDOM = 10
 
-# Rows among which a spread sketch is chosen. Distances to them cost O(n_sketch * 10,000 * d);
-# a row farther out than all of a random 10,000 concerns less than one in 10,000 rows.
+# Rows among which a spread sketch is chosen. Time and memory are proportional to it; rows that
+# lie farther out than all of them are about one in 10,000.
 _N_CANDIDATES = 10_000
 
 # Pairs of rows that the bound sums over. Its memory and time are proportional to this number:

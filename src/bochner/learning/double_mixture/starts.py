@@ -10,20 +10,20 @@ from bochner._numerics.arrays import Array
 from bochner.learning.double_mixture.bound import Factor
 from bochner.learning.double_mixture.sketch import Observed
 
-# Candidate frequencies, and pairs of rows they are fitted to: a non-negative least-squares
-# problem of 2,000 by 200 (400 with both signs) takes a small part of a second.
+# Candidate frequencies, and pairs of rows they are fitted to. The cost of a non-negative
+# least-squares iteration is the number of pairs times the square of the active candidates.
 _N_CANDIDATES = 200
 _MOST_PAIRS = 2_000
 
-# Penalty on the sum of the candidates' weights, in units of the mean self-similarity, per root
-# of the number of pairs. It decides between fits that are equally good up to a hundredth.
+# Penalty on the sum of the candidates' weights per root of the number of pairs: a wave is used
+# only if it lowers the root mean square residual by the order of a hundredth of its weight.
 _PENALTY = 0.01
 
 # Range of candidate frequencies' lengths, in inverse typical distances: from a wave that is
 # constant over the data (period 126) to one of period 0.63.
 _LENGTHS = (0.05, 10.0)
 
-# Iterations of the clustering of candidates; few clusters of few points settle earlier.
+# Largest number of clustering steps; the clusters are only a start for the ascent.
 _CLUSTER_STEPS = 10
 
 # Spread of random component means, relative to the component's width. Components then differ
