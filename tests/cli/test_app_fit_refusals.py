@@ -80,11 +80,6 @@ def test_options(tmp_path, good, options, message):
     assert message in fit_refusal(tmp_path, good, *options)
 
 
-def test_the_nearest_target_is_suggested(tmp_path, good):
-    message = fit_refusal(tmp_path, good, target="color")
-    assert "No column 'color' in the table. Did you mean 'colour'?" in message
-
-
 def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
     y = np.ones(12)
     y[3] = 2.5

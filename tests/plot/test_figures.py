@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bochner.plot.curves import curves_figure
-from bochner.plot.forecast import Forecast, forecast_figure
+from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
 
 VALUES = {
     ("wine", "iid", 2): 0.5,
@@ -76,3 +76,24 @@ def test_figures_can_be_written_without_a_display(forecast):
     buffer = io.BytesIO()
     forecast_figure(forecast, ylabel="ppm", title="A forecast").savefig(buffer, format="png")
     assert buffer.getvalue().startswith(b"\x89PNG")
+
+
+def test_shares_are_drawn_at_their_periods():
+    time = np.linspace(0.0, 20.0, 41)
+    series = Forecast(time, time, time, np.ones(41), start=15.0)
+    omega = 2.0 * np.pi / np.array([[1.0, 0.5, 8.0], [1.0, 0.5, 8.0]])
+    energy = np.array([[0.6, 0.3, 0.1], [0.4, 0.5, 0.1]])
+    figure = forecast_figure(
+        series, Spectrum(omega, energy), ylabel="y", title="a series", unit="years"
+    )
+    left, right = figure.axes
+    assert left.get_title() == "a series"
+    assert right.get_xlabel() == "period (years)"
+    (steps,) = right.patches
+    values, edges, _ = steps.get_data()
+    drawn = {
+        period: float(values[np.searchsorted(edges, period, side="right") - 1])
+        for period in (1.0, 0.500001, 8.0)
+    }
+    np.testing.assert_allclose(list(drawn.values()), [50.0, 40.0, 10.0])
+    np.testing.assert_allclose(values.sum(), 100.0)
