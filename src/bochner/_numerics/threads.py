@@ -44,17 +44,10 @@ class _OneThread:
                 self._limiter.restore_original_limits()
 
 
-class _Worker(local):
-    """Whether the current thread is one of those that share blocks."""
-
-    is_one = False
-
-    def start(self) -> None:
-        self.is_one = True
-
-
 _ONE_THREAD = _OneThread()
-_WORKER = _Worker()
+
+_THREAD = local()
+"""Has the attribute ``shares_blocks`` in threads that share blocks of rows."""
 
 
 @contextmanager
@@ -66,7 +59,7 @@ def single_threaded_blas() -> Iterator[int]:
     """
     n_threads = _ONE_THREAD.acquire()
     try:
-        yield 1 if _WORKER.is_one else n_threads
+        yield 1 if hasattr(_THREAD, "shares_blocks") else n_threads
     finally:
         _ONE_THREAD.release()
 
@@ -83,7 +76,7 @@ def in_order(
         for block in blocks:
             yield block, function(block)
         return
-    with ThreadPoolExecutor(n_threads, initializer=_WORKER.start) as pool:
+    with ThreadPoolExecutor(n_threads, initializer=_mark_thread) as pool:
         ahead: deque[tuple[Block, Future[Part]]] = deque()
         for block in blocks:
             ahead.append((block, pool.submit(function, block)))
@@ -92,6 +85,10 @@ def in_order(
                 yield first, made.result()
         for block, made in ahead:
             yield block, made.result()
+
+
+def _mark_thread() -> None:
+    _THREAD.shares_blocks = True
 
 
 @cache

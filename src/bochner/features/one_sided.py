@@ -67,7 +67,7 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     return Frequencies(
         np.tile(s, (2, 1)),
         np.concatenate([frequencies.weight, -frequencies.weight]),
-        envelope=None if envelope is None else envelope.twice(),
+        envelope=None if envelope is None else envelope.joined(envelope),
         modulation=CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
     )
 

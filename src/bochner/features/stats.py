@@ -1,7 +1,7 @@
 """Sums over rows: all that linear heads need of the data."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,14 +87,13 @@ class FeatureSums:
         gram = self.gram.copy()
         for part in row_blocks(len(gram), 8 * len(gram)):
             gram[part] -= np.outer(self.weight * mean_z[part], mean_z)
-        return FeatureSums(
+        return replace(
+            self,
             gram=gram,
             cross=self.cross - self.weight * np.outer(mean_z, mean_y),
             square=np.maximum(self.square - self.weight * mean_y**2, 0.0),
             features=np.zeros_like(self.features),
             targets=np.zeros_like(self.targets),
-            weight=self.weight,
-            n_samples=self.n_samples,
         )
 
 
@@ -114,16 +113,13 @@ def chunk_sums(
     ``products`` maps a chunk to the type in which products of its features are computed, float64
     by default; ``block_bytes`` (32 MiB) limits the features that exist at a time.
     """
-    p = 2 * frequencies.n_frequencies
+    p, block_bytes = 2 * frequencies.n_frequencies, block_bytes or limits.SUMS_BLOCK_BYTES
     total = RunningSums(p, targets.n_targets)
     scratch = Scratch()
     for chunk in chunks:
         dtype = np.dtype(products(chunk))
         features = frequencies.to_device_of(chunk.X)
-        row_bytes = p * dtype.itemsize
-        for rows in row_blocks(
-            len(chunk), row_bytes, block_bytes=block_bytes or limits.SUMS_BLOCK_BYTES
-        ):
+        for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]
             out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
             total.add(features.features(part.X, dtype, out), targets(part.y), part.weight)

@@ -22,8 +22,8 @@ class Envelope:
 
     A Gaussian of the lag times two envelopes is an exponential of the inner product,
     :math:`e^{-\gamma \|x - y\|^2} g(x) g(y) = e^{-2 \gamma (R^2 - \langle x, y \rangle)}`, so
-    inner products need no normalised inputs. Outside the ball, where nothing is known of the
-    kernel, the factor is :math:`\exp(-8 (\|x\|^2 / R^2 - 1))` and soon vanishes.
+    inner products need no normalised inputs. Outside the ball, where the measure does not follow
+    the kernel, the factor is :math:`\exp(-8 (\|x\|^2 / R^2 - 1))` and soon vanishes.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class Envelope:
     radius : array-like of shape (m,)
         :math:`R \geq 0`, in the units of the inputs; zero means no factor anywhere.
     left, right : array-like of shapes (d, q) and (d2, q), default=None
-        Maps of the kernel's left and right argument: the norms are those of ``x @ left`` and
-        ``y @ right`` then.
+        Maps of the kernel's left and right argument, whose norms are those of ``x @ left`` and
+        ``y @ right``; ``None`` means the identity.
 
     Raises
     ------
@@ -89,33 +89,23 @@ class Envelope:
         """Return the envelope with the arguments exchanged."""
         return Envelope(self.rate, self.radius, self.right, self.left)
 
-    def twice(self) -> "Envelope":
-        """Return every factor two times, all of them and then all again."""
-        rate, radius = np.tile(self.rate, 2), np.tile(self.radius, 2)
-        return Envelope(rate, radius, self.left, self.right)
-
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other.
 
-        Raises
-        ------
-        NotImplementedError
-            If both have factors that are not one, of differently mapped inputs.
+        Raises ``NotImplementedError`` if both have factors, not all one, of differently mapped
+        inputs.
         """
-        first, second = (e if e.radius.any() else None for e in (self, other))
-        given = first or second or self
-        for one in (first, second):
-            if one is not None and not (
-                _same(one.left, given.left) and _same(one.right, given.right)
-            ):
-                raise NotImplementedError(
-                    "Sums of kernels of inner products of differently mapped inputs have no "
-                    "sampled features; use weights='least_squares'."
-                )
+        mapped = [e for e in (self, other) if e.radius.any()] or [self]
+        left, right = mapped[0].left, mapped[0].right
+        if not all(_same(e.left, left) and _same(e.right, right) for e in mapped):
+            raise NotImplementedError(
+                "Sums of kernels of inner products of differently mapped inputs have no "
+                "sampled features; use weights='least_squares'."
+            )
         rate, radius = (
             np.concatenate(pair) for pair in ((self.rate, other.rate), (self.radius, other.radius))
         )
-        return Envelope(rate, radius, given.left, given.right)
+        return Envelope(rate, radius, left, right)
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d) of the left argument."""
