@@ -1,16 +1,11 @@
 """Envelopes of features."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner import Frequencies
-from bochner._numerics import limits
 from bochner.frequencies import Envelope
 
 RNG = np.random.default_rng(0)
@@ -49,64 +44,6 @@ def test_factors_are_one_at_the_most_and_continuous_and_vanish_far_away():
 def test_a_radius_of_zero_means_no_factor_anywhere():
     far = np.array([[0.0, 0.0, 0.0], [1e3, 0.0, 0.0]])
     assert_array_equal(Envelope([0.0, 3.0], [0.0, 0.0]).factors(far), 1.0)
-
-
-@pytest.mark.parametrize("side", ["features", "features_right"])
-def test_features_of_a_frequency_carry_its_factor(side):
-    factors = np.tile(ENVELOPE.factors(X), 2)
-    assert_allclose(getattr(F, side)(X), factors * getattr(PLAIN, side)(X), rtol=1e-12)
-
-
-def test_the_gram_matrix_has_the_factors_of_both_rows():
-    expected = np.zeros((len(X), len(X)))
-    for j, weight in enumerate(WEIGHT):
-        factor = np.exp(-RATE[j] * (RADIUS[j] ** 2 - np.sum(X**2, axis=1)))
-        angle = X @ OMEGA[j]
-        expected += weight * np.outer(factor, factor) * np.cos(np.subtract.outer(angle, angle))
-    assert_allclose(F.gram(X), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_is_dense(container):
-    thin = np.where(np.abs(X) > 0.3, X, 0.0)
-    assert_allclose(F.features(container(thin)), F.features(thin), atol=1e-12)
-    assert_allclose(ENVELOPE.factors(sparse.csr_array(thin)), ENVELOPE.factors(thin))
-
-
-def test_chunked_is_whole(monkeypatch):
-    whole = F.features(X)
-    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", 2 * 16 * 4)
-    assert_allclose(F.features(X), whole, atol=1e-14)
-
-
-def test_the_dtype_is_kept():
-    narrow = F.features(X.astype(np.float32))
-    assert narrow.dtype == np.float32
-    assert_allclose(narrow, F.features(X), atol=1e-5)
-
-
-def test_sums_join_envelopes():
-    for total in (F + PLAIN, PLAIN + F, F + F, PLAIN + PLAIN):
-        assert total.n_frequencies == 8
-    assert (PLAIN + PLAIN).envelope is None
-    assert_allclose((F + PLAIN).gram(X), F.gram(X) + PLAIN.gram(X), atol=1e-12)
-    assert_allclose((PLAIN + F).gram(X), F.gram(X) + PLAIN.gram(X), atol=1e-12)
-    far = 10.0 * X
-    assert_allclose((PLAIN + F).gram(far), F.gram(far) + PLAIN.gram(far), atol=1e-12)
-
-
-def test_other_weights_keep_the_envelope():
-    again = F.with_weights(2.0 * WEIGHT)
-    assert_allclose(again.gram(X), 2.0 * F.gram(X), atol=1e-12)
-    assert F.is_symmetric
-
-
-def test_copies_are_equal_and_arrays_read_only():
-    for twin in (pickle.loads(pickle.dumps(F)), copy.deepcopy(F)):
-        assert_array_equal(twin.gram(X), F.gram(X))
-        assert_array_equal(twin.envelope.rate, RATE)
-    with pytest.raises(ValueError, match="read-only"):
-        ENVELOPE.rate[0] = 1.0
 
 
 def test_arrays_are_copied():
@@ -150,19 +87,6 @@ def test_envelopes_are_of_the_mapped_inputs():
     assert not TWO_SIDED.is_symmetric
     assert Envelope(RATE, RADIUS, LEFT, LEFT.copy()).is_symmetric
     assert not Envelope(RATE, RADIUS, LEFT).is_symmetric
-
-
-def test_the_gram_matrix_has_the_factors_of_either_side():
-    plain = Frequencies(OMEGA, WEIGHT, nu=TWO_SIDED.nu)
-    expected = sum(
-        np.outer(ENVELOPE.factors(X @ LEFT)[:, j], ENVELOPE.factors(OTHERS @ RIGHT)[:, j])
-        * WEIGHT[j]
-        * np.cos(np.subtract.outer(X @ OMEGA[j], OTHERS @ plain.nu[j]))
-        for j in range(4)
-    )
-    assert_allclose(TWO_SIDED.gram(X, OTHERS), expected, atol=1e-12)
-    twin = pickle.loads(pickle.dumps(TWO_SIDED))
-    assert_array_equal(twin.gram(X, OTHERS), TWO_SIDED.gram(X, OTHERS))
 
 
 def test_mapped_envelopes_join_their_like_and_what_has_none():

@@ -5,11 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from numpy.testing import assert_allclose
 
 from bochner import Frequencies, spectral_measure
-from bochner.frequencies import Envelope
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.sampling import HadamardRows
 
@@ -52,30 +50,6 @@ def test_errors_against_extended_precision(dtype, bound):
     Z = f.features(rows)
     assert Z.dtype == dtype
     assert np.abs(Z - np.hstack([np.cos(angle), np.sin(angle)])).max() < bound
-
-
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_is_dense(container):
-    thin = np.where(X > 1.0, X, 0.0)
-    assert_array_equal(HELD.features(container(thin)), HELD.features(thin))
-
-
-def test_both_sides_and_envelopes():
-    phase, envelope = RNG.uniform(size=M), Envelope(np.full(M, 0.01), np.full(M, 20.0))
-    right = HELD.omega_blocks / np.array(2.0)
-    held = Frequencies(HELD.omega_blocks, HELD.weight, phase, right, envelope)
-    dense = Frequencies(HELD.omega, HELD.weight, phase, np.asarray(right), envelope)
-    assert_allclose(held.gram(X), dense.gram(X), atol=1e-14)
-    assert_allclose(held.nu, dense.nu)
-    assert held.is_two_sided.all()
-    assert Frequencies(HELD.omega_blocks, HELD.weight, nu=HELD.omega).is_symmetric
-    assert_allclose((held + dense).gram(X), 2.0 * dense.gram(X), atol=1e-14)
-
-
-def test_sums_are_those_of_kernels():
-    both = HELD + DENSE
-    assert both.n_frequencies == 2 * M
-    assert_allclose(both.gram(X), 2.0 * DENSE.gram(X), atol=1e-13)
 
 
 @pytest.mark.parametrize("length_scale", [10.0, tuple(np.linspace(5.0, 20.0, DIM))])
