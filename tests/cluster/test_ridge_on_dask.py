@@ -60,6 +60,14 @@ def test_conjugate_gradients_take_passes_over_partitions(dask_place):
     assert there.n_iter_ >= 1
 
 
+def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(dask_place):
+    weight = np.zeros(len(X))
+    weight[::40] = 1.0
+    cut = [da.from_array(part, chunks=60) for part in (X, Y, weight)]
+    there = ridge(solver="cg", tol=1e-8, alpha=0.1).fit(*cut)
+    assert relative_error(there.predict(X), ridge(alpha=0.1).fit(X, Y, weight).predict(X)) < 1e-6
+
+
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_classes_are_those_of_all_partitions(weight, dask_place):
     made = KreinRidgeClassifier(n_components=64, random_state=1)

@@ -11,7 +11,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import AsymmetricKernelRidge, FourierFeatures, kernels
@@ -36,18 +35,6 @@ def assert_same_model(first, second, tol=1e-6):
     assert_allclose(first.coef_, second.coef_, rtol=tol, atol=tol)
     assert_allclose(first.intercept_, second.intercept_, rtol=tol, atol=tol)
     assert_allclose(first.alpha_, second.alpha_, rtol=1e-4)
-
-
-@parametrize_with_checks(
-    [
-        AsymmetricKernelRidge(n_components=64),
-        AsymmetricKernelRidge(n_components=64, alpha="evidence", fit_intercept=True),
-        AsymmetricKernelRidge(kernels.ShiftGaussian(2.0, shift=0.5), n_components=64, alpha=0.01),
-    ],
-    xfail_strict=True,
-)
-def test_estimator(estimator, check):
-    check(estimator)
 
 
 def test_rows_are_fitted_by_the_dual_formula():
