@@ -6,15 +6,12 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 import inspect
 
 from bochner.kernels.algebra import Product, Scaled, Sum, Transposed
-from bochner.kernels.anova import Anova
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
-from bochner.kernels.distance import TL1, DeltaGaussian
-from bochner.kernels.domains import Domain, NonNegative, RealSpace, UnitSphere
 from bochner.kernels.functions import DotProduct, Radial, Stationary
-from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
+from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.locally_stationary import LocallyStationary
 from bochner.kernels.modulated_waves import ModulatedWaves
 from bochner.kernels.names import (
@@ -23,10 +20,11 @@ from bochner.kernels.names import (
     kernel_called,
     named_kernel,
 )
-from bochner.kernels.profiled import Metric, Profiled
+from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
+    Anova,
     Cauchy,
     Correlation,
     Exponential,

@@ -8,10 +8,9 @@ import numpy as np
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner.kernels.algebra import Product, Scaled, Sum
-from bochner.kernels.anova import Anova
 from bochner.kernels.base import Kernel
 from bochner.kernels.spectral_mixture import SpectralMixture
-from bochner.kernels.stationary import Gaussian
+from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
 """Terms of a sum beyond which a kernel counts as unknown: each is compared with all of the other

@@ -10,8 +10,7 @@ from typing import Any
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
-from bochner.kernels.distance import TL1, DeltaGaussian
-from bochner.kernels.inner_product import Hellinger, Polynomial, Tanh
+from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Cauchy,

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_positive_scalar
-from bochner.kernels.domains import NORM_TOLERANCE, UnitSphere
-from bochner.kernels.profiled import Metric, Profiled, as_degree
+from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere, as_degree
 
 
 @dataclass(frozen=True, slots=True)

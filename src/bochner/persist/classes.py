@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
-from bochner.persist.hints import conforms
+from bochner.persist.vocabulary import conforms
 from bochner.registry import Registration, is_registered, registered_class, registration
 
 _FROM_SCIKIT_LEARN: Mapping[str, Any] = MappingProxyType(

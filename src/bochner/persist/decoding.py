@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner.persist.classes import check_attributes, check_value, estimator_class, value_class
-from bochner.persist.hints import conforms
 from bochner.persist.vocabulary import (
     NUMERIC,
     SCALARS,
@@ -22,6 +21,7 @@ from bochner.persist.vocabulary import (
     check_characters,
     check_depth,
     check_finite,
+    conforms,
     where,
 )
 

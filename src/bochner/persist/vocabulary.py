@@ -1,8 +1,9 @@
 """What the encoder and the decoder of model files agree upon."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,3 +61,86 @@ def check_characters(n_items: int, width: int | None, name: str) -> None:
     """Raise ``ValueError`` for an array of fixed-width text that takes over 256 MiB."""
     if width is not None and n_items * width > _CHARACTERS:
         raise ValueError(f"{name} is text of {n_items} times {width} characters: too much")
+
+
+def conforms(value: Any, hint: Any) -> bool:
+    """Tell whether a value is of an annotated type, with what it contains.
+
+    ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
+    ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
+    ``bool``, and an ``NDArray`` has a dtype derived from the one in the annotation. No value is a
+    ``Callable``: functions are code.
+
+    >>> conforms((1.0, 2.0), float | tuple[float, ...])
+    True
+    >>> conforms((1.0, "2"), float | tuple[float, ...]), conforms(float("nan"), float)
+    (False, False)
+    """
+    if hint is Any:
+        return True
+    if is_typeddict(hint):
+        return isinstance(value, dict) and _has_items(value, get_type_hints(hint))
+    inside = _INSIDE.get(get_origin(hint))
+    if inside is not None:
+        return inside(value, get_args(hint))
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and _finite(value)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, get_origin(hint) or hint)
+
+
+def _finite(value: float) -> bool:
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def _has_items(value: dict[Any, Any], hints: Mapping[str, Any]) -> bool:
+    return value.keys() == hints.keys() and all(conforms(value[k], hints[k]) for k in hints)
+
+
+def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:
+    if not isinstance(value, np.ndarray):
+        return False
+    (scalar,) = get_args(arguments[1])
+    return scalar is Any or issubclass(value.dtype.type, get_origin(scalar) or scalar)
+
+
+def _is_list(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return isinstance(value, list) and all(conforms(item, arguments[0]) for item in value)
+
+
+def _is_tuple(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return isinstance(value, tuple) and all(conforms(item, arguments[0]) for item in value)
+
+
+def _is_dict(value: Any, arguments: tuple[Any, ...]) -> bool:
+    if not isinstance(value, dict):
+        return False
+    key, item = arguments
+    return all(conforms(k, key) and conforms(v, item) for k, v in value.items())
+
+
+def _is_one_of(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return any(conforms(value, argument) for argument in arguments)
+
+
+def _is_function(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return False  # model files hold no code
+
+
+def _is_literal(value: Any, arguments: tuple[Any, ...]) -> bool:
+    return any(type(value) is type(literal) and value == literal for literal in arguments)
+
+
+_INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = MappingProxyType(
+    {
+        Union: _is_one_of,
+        UnionType: _is_one_of,
+        Literal: _is_literal,
+        Callable: _is_function,
+        list: _is_list,
+        tuple: _is_tuple,
+        dict: _is_dict,
+        np.ndarray: _is_array,
+    }
+)
