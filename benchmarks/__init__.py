@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.bank.benchmark import BANK
@@ -31,12 +30,10 @@ __all__ = [
     "run",
 ]
 
-BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
-    {
-        benchmark.name: benchmark
-        for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, DIGMM, SPEED)
-    }
-)
+BENCHMARKS: Mapping[str, Benchmark] = {
+    benchmark.name: benchmark
+    for benchmark in (TABLES, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, DIGMM, SPEED)
+}
 
 
 def find(name: str) -> Benchmark:

@@ -60,7 +60,7 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
         yield f"p = {multiple} d"
         yield median_table(
             chosen,
-            index="dataset",
+            index=["dataset"],
             columns="method",
             metric="relative_error",
             ratio_to=RBF_SAMPLER,
@@ -69,7 +69,6 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
 
 GAUSSIAN = Benchmark(
     name="gaussian",
-    description="Error of the approximate Gram matrix of a Gaussian kernel, by sampling scheme.",
     settings=("features_per_input",),
     introduction="Relative error of the Gram matrix of a Gaussian kernel, ‖K̂ − K‖_F / ‖K‖_F, on "
     "800 standardised rows, the length scale their median distance, at p features for d inputs: "

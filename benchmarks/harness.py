@@ -88,8 +88,6 @@ class Benchmark:
     ----------
     name : str
         Names the files, so letters, digits and ``-`` only.
-    description : str
-        One sentence.
     settings : tuple of str
         The keys that every cell's settings have, in the order of the CSV's columns; ``part`` is
         set to the part's name.
@@ -101,7 +99,6 @@ class Benchmark:
     """
 
     name: str
-    description: str
     settings: tuple[str, ...]
     parts: tuple[Part, ...]
     introduction: str = ""
@@ -110,7 +107,7 @@ class Benchmark:
     def cells(self, options: Options) -> list[Cell]:
         """Return the cells of all parts."""
         return [
-            replace(cell, settings=self._part_of(part) | cell.settings)
+            replace(cell, settings={**self._part_of(part), **cell.settings})
             for part in self.parts
             for cell in sorted(part.cells(options), key=lambda cell: cell.seed)
         ]
@@ -160,7 +157,7 @@ class Benchmark:
 
 
 def grid(
-    datasets: Iterable[str], methods: Iterable[str], seeds: int, **settings: Iterable[Scalar]
+    datasets: Iterable[str], methods: Iterable[str], seeds: int, **settings: Iterable[Any]
 ) -> list[Cell]:
     """Return a cell for every seed below ``seeds``, data set, combination of settings and method.
 
@@ -188,30 +185,13 @@ def run(
     threads: int | None = 1,
     progress: Progress | None = None,
 ) -> Path:
-    """Measure every cell that the benchmark's CSV does not hold yet.
+    """Measure every cell that the benchmark's CSV does not hold yet, and return the CSV.
 
-    Each cell is on the disk before the next one starts, so an interrupted run goes on where it
-    stopped. A quick run has a CSV of its own.
-
-    Parameters
-    ----------
-    benchmark : Benchmark
-    data : path, default=None
-        Folder of data sets, as for :func:`bochner.datasets.load`.
-    out : path, default="."
-        Folder of the results, made if need be.
-    quick : bool, default=False
-        Ask the benchmark for a small design.
-    threads : int or None, default=1
-        Limit of the native thread pools; ``None`` sets none.
-    progress : callable, default=None
-        Called with the number of finished cells, the number of cells, and the cell just finished
-        (``None`` at the start).
-
-    Returns
-    -------
-    path : Path
-        ``OUT/NAME.csv``, or ``OUT/NAME-quick.csv``.
+    Each cell is on the disk before the next one starts, so an interrupted run resumes where it
+    stopped. The CSV is ``OUT/NAME.csv``, or ``OUT/NAME-quick.csv`` for the small design. ``data``
+    is a folder of data sets, as for :func:`bochner.datasets.load`; ``threads`` limits the native
+    thread pools (``None`` sets no limit); ``progress`` is called with the number of finished cells,
+    the number of cells, and the cell just finished (``None`` at the start).
 
     Raises
     ------
@@ -240,19 +220,10 @@ def run(
 
 
 def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
-    """Write a benchmark's tables and figures, from its CSV alone.
+    """Write a benchmark's tables and figures next to its CSV, from it alone; return the files.
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-    path : path
-        The CSV.
-
-    Returns
-    -------
-    written : list of Path
-        ``NAME.md``, with a line for every run that says what made it, and ``NAME-FIGURE.svg`` for
-        every figure, next to the CSV.
+    They are ``NAME.md``, with a line for every run that names command and environment, and
+    ``NAME-PICTURE.svg`` for every picture.
 
     Raises
     ------

@@ -18,14 +18,7 @@ from bochner.comparison.contenders import (
     measure,
 )
 
-_FOLDER_SETS = (
-    "concrete",
-    "airfoil",
-    "california_housing",
-    "bike_hourly",
-    "letter",
-    "spambase",
-)
+_FOLDER_SETS = ("concrete", "airfoil", "california_housing", "bike_hourly", "letter", "spambase")
 _BUNDLED_SETS = ("diabetes", "breast_cancer")
 
 
@@ -54,7 +47,7 @@ def _split(name: str, seed: int, options: Options) -> Split:
 
 
 def _page(rows: Sequence[Row]) -> Iterable[str]:
-    table = partial(median_table, rows, index="dataset", columns="method")
+    table = partial(median_table, rows, index=["dataset"], columns="method")
     yield table(metric="error")
     yield "Seconds to fit, on one core."
     yield table(metric="fit_seconds")
@@ -95,7 +88,6 @@ def _spread(values: Sequence[float]) -> str:
 
 TABLES = Benchmark(
     name="tables",
-    description="Test errors on tables, next to what a user would otherwise pick.",
     settings=("n_components",),
     introduction="Test error, median over seeds of five splits 80/20: mean square error over the "
     "variance of the target, or share of wrong classes.",

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.asymmetric import design, measures
-from benchmarks.asymmetric.direction import MODELS, direction_metrics
-from benchmarks.asymmetric.graph import GENERATED, edges_of
+from benchmarks.asymmetric.direction import GENERATED, MODELS, direction_metrics, edges_of
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LOG, SEMILOG, Picture
 from benchmarks.results import Row, group_table, grouped, markdown_table, median_groups, medians
@@ -375,7 +374,6 @@ _TABLE = Part("table 1", _table_cells, _run_accuracy, _table_page)
 
 ASYMMETRIC = Benchmark(
     name="asymmetric",
-    description="Errors, masses, speed and accuracies of features of asymmetric kernels.",
     settings=("part", "kernel", "size"),
     introduction="Features of asymmetric kernels with the parameters of the paper: inputs scaled "
     "to [0, 1] by the training part, σ = 2, r = 2/d and β = π/(2d) in each of the d inputs. "

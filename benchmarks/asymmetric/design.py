@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +24,12 @@ SHIFT, SINH, COSH = "ShiftGaussian", "SinhGaussian", "CoshGaussian"
 GAUSSIAN, LINEAR = "Gaussian", "linear"
 NO_KERNEL = "–"
 
-KERNELS: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
-    {
-        SHIFT: lambda d: kernels.ShiftGaussian(SIGMA, shift=2.0 / d),
-        SINH: lambda d: kernels.SinhGaussian(SIGMA, beta=0.5 * np.pi / d),
-        COSH: lambda d: kernels.CoshGaussian(SIGMA, beta=0.5 * np.pi / d),
-        GAUSSIAN: lambda d: kernels.Gaussian(SIGMA),
-    }
-)
+KERNELS: Mapping[str, Callable[[int], Kernel]] = {
+    SHIFT: lambda d: kernels.ShiftGaussian(SIGMA, shift=2.0 / d),
+    SINH: lambda d: kernels.SinhGaussian(SIGMA, beta=0.5 * np.pi / d),
+    COSH: lambda d: kernels.CoshGaussian(SIGMA, beta=0.5 * np.pi / d),
+    GAUSSIAN: lambda d: kernels.Gaussian(SIGMA),
+}
 """From the number of inputs ``d`` to the kernel, with the parameters of the paper."""
 
 ASYMMETRIC = (SHIFT, SINH, COSH)
@@ -53,21 +50,9 @@ SHOWN_SIZES = (2, 4, 8, 32, 128, 512, 1024)
 _MANY_FREQUENCIES = 8_192
 
 rows_of = partial(
-    rows.rows_of,
-    n_train=12_000,
-    sizes=(("spambase", (2_760, 1_841)), ("letter", (12_000, 6_000))),
+    rows.rows_of, n_train=12_000, sizes=(("spambase", (2_760, 1_841)), ("letter", (12_000, 6_000)))
 )
 """Rows of a data set by name, seed and folder."""
-
-
-class FeatureMap(Protocol):
-    """What every method is once it is made."""
-
-    def fit(self, X: Array) -> Any:
-        """Fit the map."""
-
-    def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +60,7 @@ class Method:
     """A way to approximate a kernel with ``m`` frequencies, and how often it is measured."""
 
     # From a kernel, the number of frequencies and a seed to a feature map to be fitted.
-    make: Callable[[Kernel, int, int], FeatureMap]
+    make: Callable[[Kernel, int, int], Any]
     trials: int = TRIALS
     # Greatest number of frequencies; ``None`` means any, with two trials beyond 8,192.
     most: int | None = None
@@ -87,8 +72,8 @@ class Method:
         return self.trials if m <= _MANY_FREQUENCIES else min(self.trials, FEW_TRIALS)
 
 
-def _fourier(decomposition: str, **options: Any) -> Callable[[Kernel, int, int], FeatureMap]:
-    def make(kernel: Kernel, m: int, seed: int) -> FeatureMap:
+def _fourier(decomposition: str, **options: Any) -> Callable[[Kernel, int, int], Any]:
+    def make(kernel: Kernel, m: int, seed: int) -> Any:
         return FourierFeatures(
             kernel,
             2 * m,
@@ -128,24 +113,22 @@ class EqualSets:
         return self.frequencies_.gram(*(part.astype(np.float32) for part in pair))
 
 
-def _nystroem(kernel: Kernel, m: int, seed: int) -> FeatureMap:
+def _nystroem(kernel: Kernel, m: int, seed: int) -> Any:
     return baselines.AsymmetricNystroem(kernel, 2 * m, random_state=seed)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        JORDAN_IID: Method(_fourier("jordan", scheme="iid")),
-        JORDAN_SETS: Method(EqualSets, most=_MANY_FREQUENCIES),
-        JORDAN: Method(_fourier("jordan"), most=_MANY_FREQUENCIES),
-        JORDAN_FITTED: Method(
-            _fourier("jordan", scheme="iid", masses="least_squares"), most=_MANY_FREQUENCIES
-        ),
-        POLAR_IID: Method(_fourier("polar", scheme="iid")),
-        POLAR: Method(_fourier("polar")),
-        LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),
-        NYSTROEM: Method(_nystroem, trials=3, most=512),
-    }
-)
+METHODS: Mapping[str, Method] = {
+    JORDAN_IID: Method(_fourier("jordan", scheme="iid")),
+    JORDAN_SETS: Method(EqualSets, most=_MANY_FREQUENCIES),
+    JORDAN: Method(_fourier("jordan"), most=_MANY_FREQUENCIES),
+    JORDAN_FITTED: Method(
+        _fourier("jordan", scheme="iid", masses="least_squares"), most=_MANY_FREQUENCIES
+    ),
+    POLAR_IID: Method(_fourier("polar", scheme="iid")),
+    POLAR: Method(_fourier("polar")),
+    LEAST_SQUARES: Method(_fourier("polar", weights="least_squares"), most=1_024),
+    NYSTROEM: Method(_nystroem, trials=3, most=512),
+}
 """Of the part on errors, all of them with as many real features, two for each frequency."""
 
 FITTED, SERIES, QUADRATURE = "fitted", "series", "quadrature"
@@ -166,12 +149,11 @@ BY_KERNEL = (ASY_JORDAN, ASY_POLAR, SYM, SYM_THRICE)
 BY_GAUSSIAN = (RBF, RBF_THRICE, RBF_TWICE)
 
 TABLE_SIZE = 2
-ACCURACY_TRIALS: Mapping[int, int] = MappingProxyType({1: 3, 4: 1})
+ACCURACY_TRIALS: Mapping[int, int] = {1: 3, 4: 1}
 """Trials by size, besides that of Table 1."""
 CS = tuple(2.0**j for j in range(-5, 6))
 
-PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = MappingProxyType(
-    {
+PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = {
         "spambase": {
             SHIFT: (92.689, 92.591), SINH: (92.787, 92.624), COSH: (92.787, 92.520),
             GAUSSIAN: (92.461,), LINEAR: (90.261,),
@@ -188,6 +170,5 @@ PAPER: Mapping[str, Mapping[str, tuple[float, ...]]] = MappingProxyType(
             SHIFT: (95.881, 95.789), SINH: (95.932, 95.866), COSH: (95.950, 95.794),
             GAUSSIAN: (95.831,), LINEAR: (91.618,),
         },
-    }
-)  # fmt: skip
+    }  # fmt: skip
 """Accuracies in per cent of Table 1 of He et al. (2022): asymmetric, then symmetrised."""

@@ -10,14 +10,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import QuantileTransformer
 
-from benchmarks.bank.design import (
-    LONGER,
-    MH,
-    OURS,
-    RANKS,
-    TIME_LIMITS,
-    Size,
-)
+from benchmarks.bank import design
 from benchmarks.bank.methods import compete
 from benchmarks.folds import fold_of
 from benchmarks.predictions import figures, predict
@@ -29,14 +22,14 @@ _MOST_QUANTILES = 1_000
 
 
 def accuracy_metrics(
-    name: str, method: str, size: Size, fold: int, folder: Path | None
+    name: str, method: str, size: design.Size, fold: int, folder: Path | None
 ) -> dict[str, float]:
     """Return a method's figures on the test rows of a fold.
 
     ``mse`` or ``error``, ``coverage`` and ``nlpd`` where there are deviations or probabilities,
     and ``fit_seconds`` with the choice of settings.
     """
-    if method in (OURS, RANKS, MH):
+    if method in (design.OURS, design.RANKS, design.MH):
         return dict(_sampled(name, method, size, fold, folder))
     data = fold_of(name, fold, folder)
     start = perf_counter()
@@ -47,12 +40,12 @@ def accuracy_metrics(
 # A fold of "mh" has the seconds that ours took: measured just before, or else measured again.
 @lru_cache(maxsize=1)
 def _sampled(
-    name: str, method: str, size: Size, fold: int, folder: Path | None
+    name: str, method: str, size: design.Size, fold: int, folder: Path | None
 ) -> Mapping[str, float]:
     data = fold_of(name, fold, folder)
-    limit, times, sampler = TIME_LIMITS.get(name), LONGER.get(name, 1), "auto"
-    if method == MH:
-        limit = _sampled(name, OURS, size, fold, folder)["fit_seconds"]
+    limit, times, sampler = design.TIME_LIMITS.get(name), design.LONGER.get(name, 1), "auto"
+    if method == design.MH:
+        limit = _sampled(name, design.OURS, size, fold, folder)["fit_seconds"]
         times, sampler = _MH_ITERATIONS, "mh"
     kind = BaNKRegressor if data.is_regression else BaNKClassifier
     bank = kind(
@@ -63,7 +56,7 @@ def _sampled(
         time_limit=limit,
         random_state=fold,
     )
-    model = with_ranks(bank, len(data.y), fold) if method == RANKS else bank
+    model = with_ranks(bank, len(data.y), fold) if method == design.RANKS else bank
     start = perf_counter()
     model.fit(data.X, data.y)
     seconds = perf_counter() - start
@@ -84,12 +77,7 @@ def with_ranks(model: Any, n_rows: int, seed: int) -> Any:
 
 
 def scaling_metrics(
-    name: str,
-    n_rows: int,
-    n_frequencies: int,
-    n_iterations: int,
-    fold: int,
-    folder: Path | None,
+    name: str, n_rows: int, n_frequencies: int, n_iterations: int, fold: int, folder: Path | None
 ) -> dict[str, float]:
     """Return the median seconds of a sweep over all frequencies, and the test error."""
     data = fold_of(name, fold, folder)

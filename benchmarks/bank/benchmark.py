@@ -41,8 +41,9 @@ def _accuracy_cells(options: Options) -> Iterator[Cell]:
         names = (*design.REGRESSIONS, *design.CLASSIFICATIONS)
     for name in names:
         methods = design.methods_of(name)
-        settings = {"n": [design.ALL], "m": [size.n_frequencies], "threads": [1]}
-        yield from grid([name], methods, size.n_folds, **settings)
+        yield from grid(
+            [name], methods, size.n_folds, n=[design.ALL], m=[size.n_frequencies], threads=[1]
+        )
 
 
 def _kernel_cells(options: Options) -> Iterable[Cell]:
@@ -284,7 +285,6 @@ def _scaling_pictures() -> Iterator[Picture]:
 
 BANK = Benchmark(
     name="bank",
-    description="Errors, recovery, scaling and speed of kernels learned by sampling.",
     settings=("part", "n", "m", "threads"),
     introduction="Kernels learned by sampling their frequencies (BaNK), next to the methods that "
     "the paper compares with and gradient-boosted trees: Oliva, Dubey, Wilson, Póczos, Schneider "

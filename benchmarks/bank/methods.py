@@ -1,14 +1,13 @@
 """What the kernels learned by sampling are compared with: each fits a fold and predicts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.bank.design import ALAC, MKL, MOST_CHOICE_ROWS, MOST_ROWS, RFO, RKS, TREES
+from benchmarks.bank import design
 from benchmarks.folds import Fold
 from benchmarks.predictions import Prediction, boosting, chosen, loss, scaled, thinned
 from bochner._numerics.arrays import Array, row_blocks
@@ -27,8 +26,8 @@ _BYTES_AN_ENTRY = 16
 def compete(method: str, fold: Fold, n_frequencies: int, seed: int) -> Prediction:
     """Return a competitor's predictions; its settings are chosen on training rows alone."""
     rng = np.random.default_rng([seed, sorted(_COMPETITORS).index(method)])
-    fold = thinned(fold, MOST_ROWS[method], rng)
-    if method != TREES:
+    fold = thinned(fold, design.MOST_ROWS[method], rng)
+    if method != design.TREES:
         fold = scaled(fold)
     return _COMPETITORS[method](fold, 2 * n_frequencies, rng)
 
@@ -42,13 +41,13 @@ def _fixed_gaussian(fold: Fold, width: int, rng: np.random.Generator) -> Predict
         )
         for scale in _SCALES
     ]
-    return _linear(candidates, fold, MOST_CHOICE_ROWS[RKS], rng)
+    return _linear(candidates, fold, design.MOST_CHOICE_ROWS[design.RKS], rng)
 
 
 def _bank_of_kernels(fold: Fold, width: int, rng: np.random.Generator) -> Prediction:
     state = int(rng.integers(2**31))
     bank = MultipleKernelFeatures(width, weights="uniform", random_state=state)
-    return _linear([bank], fold, MOST_CHOICE_ROWS[MKL], rng)
+    return _linear([bank], fold, design.MOST_CHOICE_ROWS[design.MKL], rng)
 
 
 def _linear(candidates: Sequence[Any], fold: Fold, n: int, rng: np.random.Generator) -> Prediction:
@@ -106,7 +105,7 @@ def _a_la_carte(fold: Fold, width: int, rng: np.random.Generator) -> Prediction:
         model = ALaCarteRegressor(width, max_iter=max_iter, random_state=state)
         return Prediction(*model.fit(fold.X, fold.y).predict(fold.X_test, return_std=True))
 
-    return chosen(predict, _MAX_ITER, fold, MOST_CHOICE_ROWS[ALAC], rng)
+    return chosen(predict, _MAX_ITER, fold, design.MOST_CHOICE_ROWS[design.ALAC], rng)
 
 
 def _frequency_optimisation(fold: Fold, width: int, rng: np.random.Generator) -> Prediction:
@@ -116,21 +115,17 @@ def _frequency_optimisation(fold: Fold, width: int, rng: np.random.Generator) ->
         model = RandomFrequencyClassifier(width, max_iter=max_iter, random_state=state)
         return Prediction(model.fit(fold.X, fold.y).predict_proba(fold.X_test)[:, 1])
 
-    return chosen(predict, _MAX_ITER, fold, MOST_CHOICE_ROWS[RFO], rng)
+    return chosen(predict, _MAX_ITER, fold, design.MOST_CHOICE_ROWS[design.RFO], rng)
 
 
 def _boosting(fold: Fold, width: int, rng: np.random.Generator) -> Prediction:
-    return boosting(fold, MOST_CHOICE_ROWS[TREES], rng)
+    return boosting(fold, design.MOST_CHOICE_ROWS[design.TREES], rng)
 
 
-_COMPETITORS: Mapping[str, Callable[[Fold, int, np.random.Generator], Prediction]] = (
-    MappingProxyType(
-        {
-            RKS: _fixed_gaussian,
-            MKL: _bank_of_kernels,
-            ALAC: _a_la_carte,
-            RFO: _frequency_optimisation,
-            TREES: _boosting,
-        }
-    )
-)
+_COMPETITORS: Mapping[str, Callable[[Fold, int, np.random.Generator], Prediction]] = {
+    design.RKS: _fixed_gaussian,
+    design.MKL: _bank_of_kernels,
+    design.ALAC: _a_la_carte,
+    design.RFO: _frequency_optimisation,
+    design.TREES: _boosting,
+}

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN
 from benchmarks.rows import classes_of, loaded, scaled, training_rows
 from bochner._numerics.arrays import Array
 
-_SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({COVTYPE: (74_370, 18_592)})
+_SIZES: Mapping[str, tuple[int, int]] = {COVTYPE: (74_370, 18_592)}
 _EVERY = 200_000
 
-_FIRST_OF_VALIDATION: Mapping[str, int] = MappingProxyType({IJCNN1: 35_000})
+_FIRST_OF_VALIDATION: Mapping[str, int] = {IJCNN1: 35_000}
 """The first of the rows at the end of a training part that the source has for validation."""
 
 _FIT, _ERROR = 5_000, 1_000

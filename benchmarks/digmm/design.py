@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from bochner import kernels
 from bochner.kernels import Kernel
@@ -37,15 +36,13 @@ class Similarity:
 
 
 POLYNOMIAL, HELLINGER, TL1, TANH = "polynomial", "Hellinger", "TL1", "tanh"
-SIMILARITIES: Mapping[str, Similarity] = MappingProxyType(
-    {
-        # ((1 + <x, y>) / 2)^10 on the sphere, the paper's but for a constant factor.
-        POLYNOMIAL: Similarity(lambda d: kernels.SphericalPolynomial(10), on_sphere=True),
-        HELLINGER: Similarity(lambda d: kernels.Hellinger(), on_sphere=True),
-        TL1: Similarity(lambda d: kernels.TL1(0.7 * d), on_sphere=False),
-        TANH: Similarity(lambda d: kernels.Tanh(1.0 / d, 1.0), on_sphere=True),
-    }
-)
+SIMILARITIES: Mapping[str, Similarity] = {
+    # ((1 + <x, y>) / 2)^10 on the sphere, the paper's but for a constant factor.
+    POLYNOMIAL: Similarity(lambda d: kernels.SphericalPolynomial(10), on_sphere=True),
+    HELLINGER: Similarity(lambda d: kernels.Hellinger(), on_sphere=True),
+    TL1: Similarity(lambda d: kernels.TL1(0.7 * d), on_sphere=False),
+    TANH: Similarity(lambda d: kernels.Tanh(1.0 / d, 1.0), on_sphere=True),
+}
 FIGURE_KERNELS = (POLYNOMIAL, TL1)
 """Of Figures 2 to 4, and Tables V and VII."""
 
@@ -106,14 +103,17 @@ QUICK = Size(
 _ENTRIES = ((2e6, 10), (8e6, 5), (2e7, 2))
 """Seeds by the entries of a matrix of training features."""
 
-N_TRAIN: Mapping[str, int] = MappingProxyType(
-    {IJCNN1: 20_000, COVTYPE: 20_000, SKIN: 20_000, EEG: 7_490, SPAMBASE: 2_300, MNIST: 10_000}
-)
+N_TRAIN: Mapping[str, int] = {
+    IJCNN1: 20_000,
+    COVTYPE: 20_000,
+    SKIN: 20_000,
+    EEG: 7_490,
+    SPAMBASE: 2_300,
+    MNIST: 10_000,
+}
 """Training rows; the best of the library has all, but for the digits."""
 
-N_INPUTS: Mapping[str, int] = MappingProxyType(
-    {IJCNN1: 22, COVTYPE: 54, SKIN: 3, EEG: 14, SPAMBASE: 57, MNIST: 784}
-)
+N_INPUTS: Mapping[str, int] = {IJCNN1: 22, COVTYPE: 54, SKIN: 3, EEG: 14, SPAMBASE: 57, MNIST: 784}
 
 
 def n_seeds(name: str, size: int, most: int) -> int:

@@ -3,22 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.digmm.best import best_metrics
+from benchmarks.digmm import design
 from benchmarks.digmm.data import Split, split_of
-from benchmarks.digmm.design import (
-    BEST,
-    FEATURES_PER_SIZE,
-    LINEAR,
-    SIMILARITIES,
-    TAYLOR,
-    Size,
-)
-from benchmarks.digmm.learning import features_of, learned_accuracy
+from benchmarks.digmm.learning import best_metrics, features_of, learned_accuracy
 from benchmarks.digmm.methods import METHODS, mixture
 from benchmarks.indefinite.design import FeatureMap
 from bochner._numerics.arrays import Array
@@ -36,17 +28,19 @@ class Task:
     method: str
     multiple: int  # Frequencies of each part over the number of inputs
     seed: int
-    size: Size
+    size: design.Size
     folder: Path | None  # Of data sets
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""
-        on_sphere = self.kernel in SIMILARITIES and SIMILARITIES[self.kernel].on_sphere
+        on_sphere = (
+            self.kernel in design.SIMILARITIES and design.SIMILARITIES[self.kernel].on_sphere
+        )
         return split_of(self.name, self.seed, self.folder, on_sphere=on_sphere)
 
     def n_features(self, split: Split) -> int:
         """Return the number of real features."""
-        return FEATURES_PER_SIZE * self.multiple * int(split.train.shape[1])
+        return design.FEATURES_PER_SIZE * self.multiple * int(split.train.shape[1])
 
     def features(self, exact: Kernel, split: Split) -> FeatureMap:
         """Return the method's feature map, to be fitted."""
@@ -55,24 +49,19 @@ class Task:
 
     def mixture(self, exact: Kernel, split: Split, **options: Any) -> DIGMMFeatures:
         """Return a double mixture with the given parameters, to be fitted."""
-        expectation = "taylor" if self.method == TAYLOR else "exact"
+        expectation = "taylor" if self.method == design.TAYLOR else "exact"
         p = self.n_features(split)
         return mixture(exact, p, self.seed, self.size, expectation=expectation, **options)
 
 
 class Columns:
-    """The columns themselves as features.
-
-    Parameters
-    ----------
-    n_inputs : int
-    """
+    """The columns themselves as features."""
 
     def __init__(self, n_inputs: int) -> None:
         self.signature_ = np.ones(n_inputs)
 
-    def fit(self, X: Array) -> "Columns":
-        """Do nothing."""
+    def fit(self, X: Array) -> Self:
+        """Return the features: there is nothing to fit."""
         return self
 
     def transform(self, X: Array) -> NDArray[Any]:
@@ -81,16 +70,15 @@ class Columns:
 
     def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
         """Return inner products."""
-        gram: NDArray[Any] = X @ (X if Y is None else Y).T
-        return gram
+        return np.asarray(X @ (X if Y is None else Y).T)
 
 
 def accuracy_metrics(task: Task) -> dict[str, float]:
     """Return the test accuracy of a linear classifier on a method's features."""
     split = task.split()
-    if task.method == BEST:
+    if task.method == design.BEST:
         return best_metrics(task.name, task.n_features(split), task.seed, task.folder)
-    if task.method == LINEAR:
+    if task.method == design.LINEAR:
         return _learned(Columns(split.train.shape[1]), split, task.seed)
     return _learned(task.features(_exact(task, split), split), split, task.seed)
 
@@ -135,7 +123,7 @@ def speed_metrics(task: Task) -> dict[str, float]:
 
 
 def _exact(task: Task, split: Split) -> Kernel:
-    return SIMILARITIES[task.kernel].kernel(split.train.shape[1])
+    return design.SIMILARITIES[task.kernel].kernel(split.train.shape[1])
 
 
 def _fitted(features: FeatureMap, split: Split) -> dict[str, float]:

@@ -1,24 +1,12 @@
 """The feature maps that the benchmark of double mixtures compares."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.digmm.design import (
-    DESIGNED,
-    EXACT,
-    LARGER,
-    LEAST_SQUARES,
-    MACLAURIN,
-    PAPER_SKETCH,
-    REWEIGHTED,
-    SPHERICAL,
-    TAYLOR,
-    Size,
-)
+from benchmarks.digmm import design
 from benchmarks.indefinite.design import FeatureMap, spherical
 from bochner import baselines
 from bochner._numerics.arrays import Array
@@ -30,7 +18,7 @@ from bochner.spectral.least_squares import Sample, least_squares_weights
 _WEIGHT_ROWS, _HELD_OUT = 1_250, 250
 _DIRECTIONS, _QUANTILES = 20_000, 200
 
-Make = Callable[[Kernel, int, int, int, Size], FeatureMap]
+Make = Callable[[Kernel, int, int, int, design.Size], FeatureMap]
 """From a kernel, numbers of inputs and of real features, a seed and the size of the benchmark."""
 
 
@@ -75,12 +63,12 @@ class Reweighted:
 
 
 def mixture(
-    kernel: Kernel, p: int, seed: int, size: Size, *, expectation: str, **options: Any
+    kernel: Kernel, p: int, seed: int, size: design.Size, *, expectation: str, **options: Any
 ) -> DIGMMFeatures:
     """Return features of a double mixture, with the paper's sketch unless options say otherwise."""
     if expectation == "exact":
         options = {"max_iter": size.max_iter, "n_starts": size.n_starts, **options}
-    options = {"n_sketch": PAPER_SKETCH, **options}
+    options = {"n_sketch": design.PAPER_SKETCH, **options}
     return DIGMMFeatures(kernel, p, expectation=expectation, random_state=seed, **options)
 
 
@@ -109,7 +97,7 @@ def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:
     return mean
 
 
-def _spherical(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+def _spherical(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
     if not isinstance(kernel, TL1):
         return spherical(kernel, p, seed)
     # A sphere whose diameter is that of the unit cube.
@@ -124,11 +112,11 @@ def _mixture(expectation: str) -> Make:
     )
 
 
-def _larger(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+def _larger(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
     return mixture(kernel, p, seed, size, expectation="exact", n_sketch=size.larger_sketch)
 
 
-def _reweighted(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+def _reweighted(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
     return Reweighted(mixture(kernel, p, seed, size, expectation="exact"), kernel, seed)
 
 
@@ -138,19 +126,17 @@ def _fourier(**options: Any) -> Make:
     )
 
 
-def _maclaurin(kernel: Kernel, dim: int, p: int, seed: int, size: Size) -> FeatureMap:
+def _maclaurin(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
     return baselines.RandomMaclaurin(kernel, p, random_state=seed)
 
 
-METHODS: Mapping[str, Make] = MappingProxyType(
-    {
-        TAYLOR: _mixture("taylor"),
-        EXACT: _mixture("exact"),
-        LARGER: _larger,
-        REWEIGHTED: _reweighted,
-        SPHERICAL: _spherical,
-        MACLAURIN: _maclaurin,
-        DESIGNED: _fourier(),
-        LEAST_SQUARES: _fourier(weights="least_squares"),
-    }
-)
+METHODS: Mapping[str, Make] = {
+    design.TAYLOR: _mixture("taylor"),
+    design.EXACT: _mixture("exact"),
+    design.LARGER: _larger,
+    design.REWEIGHTED: _reweighted,
+    design.SPHERICAL: _spherical,
+    design.MACLAURIN: _maclaurin,
+    design.DESIGNED: _fourier(),
+    design.LEAST_SQUARES: _fourier(weights="least_squares"),
+}

@@ -1,27 +1,26 @@
-"""Areas under curves, errors and predictive densities on real data."""
+"""Areas under curves, errors and predictive densities on real data and on exclusive or."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from benchmarks.folds import Fold, held_out_at_random, one_of_five
-from benchmarks.gabasr.data import prepared
-from benchmarks.gabasr.design import (
-    BANK,
-    CO2,
-    OURS,
-    PUBLISHED,
-    Size,
-    budget_of,
-)
+from benchmarks.gabasr import design
+from benchmarks.gabasr.data import prepared, xor_probability, xor_rows
+from benchmarks.gabasr.design import PUBLISHED, TRUE, Size
 from benchmarks.gabasr.methods import auc, chosen_trend, compete, learner
 from benchmarks.predictions import Prediction, figures, predict
+from bochner._numerics.arrays import Array
 
 
 def accuracy_metrics(
-    name: str, method: str, size: Size, fold: int, folder: Path | None
+    name: str, method: str, size: design.Size, fold: int, folder: Path | None
 ) -> dict[str, float]:
     """Return a method's figures on the test rows of a fold.
 
@@ -30,13 +29,13 @@ def accuracy_metrics(
     of settings, and ``n_draws`` and ``trend`` of what is sampled.
     """
     dataset = prepared(name, folder)
-    data = (held_out_at_random if name == CO2 else one_of_five)(dataset, fold)
+    data = (held_out_at_random if name == design.CO2 else one_of_five)(dataset, fold)
     start = perf_counter()
-    if method not in (OURS, PUBLISHED, BANK):
+    if method not in (design.OURS, design.PUBLISHED, design.BANK):
         prediction = compete(method, data, fold)
         return {**fold_figures(prediction, data), "fit_seconds": perf_counter() - start}
-    budget = budget_of(name, size)
-    if method == PUBLISHED:
+    budget = design.budget_of(name, size)
+    if method == design.PUBLISHED:
         budget = replace(budget, n_frequencies=size.published_frequencies)
     trend = chosen_trend(method, budget, data, fold) if data.is_regression else 0
     model = learner(method, budget, fold, is_regression=data.is_regression, trend=trend)
@@ -57,3 +56,38 @@ def fold_figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
     if "nlpd" in found:
         found["nlpd"] += float(np.log(fold.unit))
     return {"r2": r2, **found}
+
+
+GRID = tuple(round(-2.5 + 0.25 * k, 2) for k in range(21))
+
+
+def probability_name(first: float, second: float) -> str:
+    """Return the name of the metric: the probability of class one at a place."""
+    return f"p_at_{first:g}_{second:g}"
+
+
+def xor_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
+    """Return figures on as many fresh rows as were learned from.
+
+    In the first trial with the probability of class one on a grid.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = xor_rows(rng, size.xor_rows)
+    fold = Fold(X, y, *xor_rows(rng, size.xor_rows), is_regression=False)
+    probability: Callable[[Array], Array] = xor_probability
+    if method != TRUE:
+        model = learner(method, size.xor, seed, is_regression=False).fit(X, y)
+        probability = partial(_learned_probability, model)
+    found = fold_figures(Prediction(probability(fold.X_test)), fold)
+    if seed == 0 and method != PUBLISHED:
+        places = list(product(GRID, GRID))
+        at_grid = probability(np.array(places))
+        found |= {
+            probability_name(*place): float(p) for place, p in zip(places, at_grid, strict=True)
+        }
+    return found
+
+
+def _learned_probability(model: Any, X: Array) -> Array:
+    probability: Array = model.predict_proba(X)[:, 1]
+    return probability

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gabasr import design
-from benchmarks.gabasr.accuracy import accuracy_metrics
+from benchmarks.gabasr.accuracy import GRID, accuracy_metrics, probability_name, xor_metrics
 from benchmarks.gabasr.data import XOR_SPREAD
 from benchmarks.gabasr.mixture import FREQUENCIES, PLACES, metric_name, mixture_metrics
 from benchmarks.gabasr.series import SHOWN, series_metrics, shown_name
 from benchmarks.gabasr.update import update_metrics
-from benchmarks.gabasr.xor import GRID, probability_name, xor_metrics
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LINEAR, Picture
 from benchmarks.results import (
@@ -279,7 +278,6 @@ def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
 
 GABASR = Benchmark(
     name="gabasr",
-    description="Ranking, errors and densities of locally stationary kernels that are learned.",
     settings=("part", "m"),
     introduction="Locally stationary kernels learned by sampling, next to stationary ones and "
     "other common methods; after “Gaussian Mixture Bayesian Nonparametric Kernel Learning using "

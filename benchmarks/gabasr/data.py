@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from sklearn.preprocessing import OneHotEncoder
 
@@ -13,6 +14,7 @@ from benchmarks.gabasr.design import CALIFORNIA
 from benchmarks.rows import loaded
 from bochner._numerics.arrays import Array
 from bochner.datasets import Dataset
+from bochner.kernels import Kernel
 
 XOR_SPREAD = 0.5
 LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3
@@ -118,3 +120,15 @@ def xor_probability(X: Array) -> Array:
     first, second = expit(2.0 * X / XOR_SPREAD**2).T
     probability: Array = first * (1.0 - second) + second * (1.0 - first)
     return probability
+
+
+def posterior(
+    kernel: Kernel, noise: float, X: Array, y: Array, X_test: Array
+) -> tuple[Array, Array]:
+    """Return mean and standard deviation, noise included, of observations at test rows."""
+    factor = cho_factor(kernel(X) + noise**2 * np.eye(len(X)))
+    cross = kernel(X_test, X)
+    mean: Array = cross @ cho_solve(factor, y)
+    explained = np.einsum("ij,ji->i", cross, cho_solve(factor, cross.T))
+    prior = float(kernel(X_test[:1])[0, 0])
+    return mean, np.sqrt(prior - explained + noise**2)

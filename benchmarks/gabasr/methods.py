@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from itertools import product
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
 from benchmarks.folds import Fold
-from benchmarks.gabasr.design import (
-    BANK,
-    LINEAR,
-    LINEAR_SVM,
-    MOST_CHOICE_ROWS,
-    MOST_ROWS,
-    OURS,
-    PAPER_SWEEPS,
-    PUBLISHED,
-    RBF_SVM,
-    TREES,
-    TRENDS,
-    Budget,
-)
+from benchmarks.gabasr import design
 from benchmarks.predictions import (
     Prediction,
     boosting,
@@ -55,14 +41,16 @@ _STEPS = 1_000_000
 _CACHE_MEGABYTES = 500
 
 
-def learner(method: str, budget: Budget, seed: int, *, is_regression: bool, trend: int = 0) -> Any:
+def learner(
+    method: str, budget: design.Budget, seed: int, *, is_regression: bool, trend: int = 0
+) -> Any:
     """Return an estimator that learns its kernel."""
     shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
-    if method == PUBLISHED:
+    if method == design.PUBLISHED:
         return GaBaSRClassifier(
             budget.n_frequencies,
             sampler="mh",
-            n_burn_in=PAPER_SWEEPS - 1,
+            n_burn_in=design.PAPER_SWEEPS - 1,
             n_samples=1,
             thin=1,
             pairs="grid",
@@ -70,10 +58,10 @@ def learner(method: str, budget: Budget, seed: int, *, is_regression: bool, tren
             **shared,
         )
     kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {
-        (OURS, True): GaBaSRRegressor,
-        (OURS, False): GaBaSRClassifier,
-        (BANK, True): BaNKRegressor,
-        (BANK, False): BaNKClassifier,
+        (design.OURS, True): GaBaSRRegressor,
+        (design.OURS, False): GaBaSRClassifier,
+        (design.BANK, True): BaNKRegressor,
+        (design.BANK, False): BaNKClassifier,
     }
     return kinds[method, is_regression](
         budget.n_frequencies,
@@ -84,26 +72,28 @@ def learner(method: str, budget: Budget, seed: int, *, is_regression: bool, tren
     )
 
 
-def chosen_trend(method: str, budget: Budget, fold: Fold, seed: int) -> int:
+def chosen_trend(method: str, budget: design.Budget, fold: Fold, seed: int) -> int:
     """Return the degree of the trend of greater predictive density on held-out training rows.
 
     Two fits with a quarter of the budget, to four fifths of the training rows or less.
     """
-    inner = fold.inner(MOST_CHOICE_ROWS[TREES], np.random.default_rng(seed))
-    few = Budget(budget.n_frequencies, max(2, budget.n_iterations // 4), budget.seconds / 4.0)
+    inner = fold.inner(design.MOST_CHOICE_ROWS[design.TREES], np.random.default_rng(seed))
+    few = design.Budget(
+        budget.n_frequencies, max(2, budget.n_iterations // 4), budget.seconds / 4.0
+    )
 
     def loss_of(trend: int) -> float:
         model = learner(method, few, seed, is_regression=True, trend=trend)
         return figures(predict(model.fit(inner.X, inner.y), inner), inner)["nlpd"]
 
-    return min(TRENDS, key=loss_of)
+    return min(design.TRENDS, key=loss_of)
 
 
 def compete(method: str, fold: Fold, seed: int) -> Prediction:
     """Return a competitor's predictions; its settings are chosen on training rows alone."""
     rng = np.random.default_rng([seed, sorted(_COMPETITORS).index(method)])
-    fold = thinned(fold, MOST_ROWS[method], rng)
-    if method != TREES:
+    fold = thinned(fold, design.MOST_ROWS[method], rng)
+    if method != design.TREES:
         fold = scaled(fold)
     return _COMPETITORS[method](fold, rng)
 
@@ -127,7 +117,7 @@ def _linear(fold: Fold, rng: np.random.Generator) -> Prediction:
         model = LogisticRegression(C=1.0 / penalty, max_iter=1_000).fit(fold.X, fold.y)
         return Prediction(model.predict_proba(fold.X_test)[:, 1])
 
-    return chosen(fitted, _PENALTIES, fold, MOST_CHOICE_ROWS[LINEAR], rng)
+    return chosen(fitted, _PENALTIES, fold, design.MOST_CHOICE_ROWS[design.LINEAR], rng)
 
 
 def _linear_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
@@ -137,7 +127,9 @@ def _linear_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
         kind = LinearSVR if fold.is_regression else LinearSVC
         return _machine(kind(C=C, max_iter=_LINEAR_ITERATIONS, random_state=state), fold)
 
-    return chosen(fitted, _LINEAR_CS, fold, MOST_CHOICE_ROWS[LINEAR_SVM], rng, ranking_loss)
+    return chosen(
+        fitted, _LINEAR_CS, fold, design.MOST_CHOICE_ROWS[design.LINEAR_SVM], rng, ranking_loss
+    )
 
 
 def _rbf_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
@@ -152,7 +144,9 @@ def _rbf_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
 
     epsilons = _EPSILONS if fold.is_regression else _EPSILONS[:1]
     settings = tuple(product(_CS, _WIDTHS, epsilons))
-    return chosen(fitted, settings, fold, MOST_CHOICE_ROWS[RBF_SVM], rng, ranking_loss)
+    return chosen(
+        fitted, settings, fold, design.MOST_CHOICE_ROWS[design.RBF_SVM], rng, ranking_loss
+    )
 
 
 def _machine(model: Any, fold: Fold) -> Prediction:
@@ -163,9 +157,12 @@ def _machine(model: Any, fold: Fold) -> Prediction:
 
 
 def _boosting(fold: Fold, rng: np.random.Generator) -> Prediction:
-    return boosting(fold, MOST_CHOICE_ROWS[TREES], rng)
+    return boosting(fold, design.MOST_CHOICE_ROWS[design.TREES], rng)
 
 
-_COMPETITORS: Mapping[str, Callable[[Fold, np.random.Generator], Prediction]] = MappingProxyType(
-    {LINEAR: _linear, LINEAR_SVM: _linear_svm, RBF_SVM: _rbf_svm, TREES: _boosting}
-)
+_COMPETITORS: Mapping[str, Callable[[Fold, np.random.Generator], Prediction]] = {
+    design.LINEAR: _linear,
+    design.LINEAR_SVM: _linear_svm,
+    design.RBF_SVM: _rbf_svm,
+    design.TREES: _boosting,
+}

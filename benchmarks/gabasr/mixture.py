@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import norm
 
+from benchmarks.gabasr.data import posterior
 from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
 from benchmarks.gabasr.methods import learner
-from benchmarks.gaussian_process import posterior
 from bochner._numerics.arrays import Array
 from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
@@ -15,9 +15,7 @@ from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
 
 SPECTRUM = SpectralMixture(
-    (1.0 / 3.0,) * 3,
-    ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)),
-    (0.5**2, 0.5**2, 0.25**2),
+    (1.0 / 3.0,) * 3, ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)), (0.5**2, 0.5**2, 0.25**2)
 )
 """Equation (12), its last parameters being standard deviations squared."""
 

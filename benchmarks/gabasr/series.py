@@ -11,11 +11,11 @@ from benchmarks.gabasr.data import (
     STATIONARY_NOISE,
     Series,
     doppler,
+    posterior,
     prepared,
 )
 from benchmarks.gabasr.design import DOPPLER, STATIONARY, TRUE, Size
 from benchmarks.gabasr.methods import learner
-from benchmarks.gaussian_process import posterior
 from benchmarks.predictions import log_density
 from bochner._numerics.arrays import Array
 from bochner.datasets import make_gp_draw

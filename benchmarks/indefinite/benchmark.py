@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.indefinite import design
 from benchmarks.pictures import LINEAR, LOG, SEMILOG, Picture
-from benchmarks.results import (
-    Row,
-    Scalar,
-    group_table,
-    grouped,
-    median_groups,
-    median_text,
-)
+from benchmarks.results import Row, Scalar, group_table, grouped, median_groups, median_text
 from benchmarks.rows import liblinear_accuracy, loaded
 from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
@@ -304,12 +297,11 @@ def _curves(
     """Return medians over seeds, a panel for each kernel and data set, a curve for each method."""
     chosen = [row for row in rows if row["kernel"] in kernels and row["method"] in methods]
     if metric == "k":
-        found = {
-            (row["kernel"], row["dataset"], row["method"], float(str(row["metric"])[2:-1])): float(
-                row["value"]
-            )
-            for row in chosen
-            if str(row["metric"]).startswith("k(")
+        profile = [row for row in chosen if str(row["metric"]).startswith("k(")]
+        places = [float(str(row["metric"])[2:-1]) for row in profile]
+        found: dict[Any, float] = {
+            (row["kernel"], row["dataset"], row["method"], place): float(row["value"])
+            for row, place in zip(profile, places, strict=True)
         }
     else:
         index = ("kernel", "dataset", "method", "size")
@@ -351,7 +343,6 @@ def _picture(
 
 INDEFINITE = Benchmark(
     name="indefinite",
-    description="Errors and accuracies of features of indefinite kernels, next to other methods.",
     settings=("kernel", "size"),
     introduction="Features of indefinite kernels, their size s a multiple of the number of inputs "
     "d: p = 4 s real features for the Delta-Gaussian kernel and the spherical polynomials, p = 2 s "

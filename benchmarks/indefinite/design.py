@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -132,58 +131,50 @@ def _nystroem(landmarks: str) -> Make:
 _CLOSED = (kernels.DeltaGaussian, SphericalPolynomial)
 _POLYNOMIAL = (SphericalPolynomial,)
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        DESIGNED: Method(_fourier(), learns=True),
-        LEAST_SQUARES: Method(_fourier(weights="least_squares"), learns=True),
-        DESIGNED_IID: Method(_fourier(scheme="iid"), seeds=5),
-        JORDAN: Method(_fourier(decomposition="jordan"), kernels=_CLOSED, learns=True),
-        JORDAN_IID: Method(
-            _fourier(decomposition="jordan", scheme="iid"), seeds=5, kernels=_CLOSED
-        ),
-        SPHERICAL: Method(spherical, on_sphere=True, learns=True),
-        MACLAURIN: Method(_baseline(baselines.RandomMaclaurin), kernels=_POLYNOMIAL, learns=True),
-        TENSORIZED: Method(
-            _baseline(baselines.TensorizedRandomProjection), kernels=_POLYNOMIAL, learns=True
-        ),
-        SKETCH: Method(_baseline(baselines.TensorSketch), kernels=_POLYNOMIAL, learns=True),
-        NYSTROM: Method(_nystroem("uniform"), learns=True, is_nystroem=True),
-        LEVERAGE: Method(_nystroem("leverage"), seeds=FEW_SEEDS, is_nystroem=True),
-        PIVOTED: Method(_nystroem("pivoted"), seeds=FEW_SEEDS, is_nystroem=True),
-    }
-)
+METHODS: Mapping[str, Method] = {
+    DESIGNED: Method(_fourier(), learns=True),
+    LEAST_SQUARES: Method(_fourier(weights="least_squares"), learns=True),
+    DESIGNED_IID: Method(_fourier(scheme="iid"), seeds=5),
+    JORDAN: Method(_fourier(decomposition="jordan"), kernels=_CLOSED, learns=True),
+    JORDAN_IID: Method(_fourier(decomposition="jordan", scheme="iid"), seeds=5, kernels=_CLOSED),
+    SPHERICAL: Method(spherical, on_sphere=True, learns=True),
+    MACLAURIN: Method(_baseline(baselines.RandomMaclaurin), kernels=_POLYNOMIAL, learns=True),
+    TENSORIZED: Method(
+        _baseline(baselines.TensorizedRandomProjection), kernels=_POLYNOMIAL, learns=True
+    ),
+    SKETCH: Method(_baseline(baselines.TensorSketch), kernels=_POLYNOMIAL, learns=True),
+    NYSTROM: Method(_nystroem("uniform"), learns=True, is_nystroem=True),
+    LEVERAGE: Method(_nystroem("leverage"), seeds=FEW_SEEDS, is_nystroem=True),
+    PIVOTED: Method(_nystroem("pivoted"), seeds=FEW_SEEDS, is_nystroem=True),
+}
 
 _PAPER = ("letter", "ijcnn1", "covtype_93k", "cod_rna")
-_ALL = MappingProxyType(dict.fromkeys(_PAPER, SEEDS))
-_MOSTLY_LETTER = MappingProxyType({**dict.fromkeys(_PAPER, FEW_SEEDS), "letter": SEEDS})
-_TWO = MappingProxyType({"ijcnn1": 5, "cod_rna": 5})
+_ALL = dict.fromkeys(_PAPER, SEEDS)
+_MOSTLY_LETTER = {**dict.fromkeys(_PAPER, FEW_SEEDS), "letter": SEEDS}
+_TWO = {"ijcnn1": 5, "cod_rna": 5}
 
 DELTA_GAUSSIAN = "DeltaGaussian(1, 10)"
 POLYNOMIALS = tuple(f"SphericalPolynomial({degree})" for degree in (1, 2, 3))
 MAIN = (DELTA_GAUSSIAN, POLYNOMIALS[1])
 OTHERS = ("TL1(0.7 d)", "NTK", "Tanh(1, 1)", "Hellinger", "Radial(trapezoid)")
 
-STUDIES: Mapping[str, Study] = MappingProxyType(
-    {
-        MAIN[0]: Study(lambda d: kernels.DeltaGaussian(1.0, 10.0), _ALL, features=4, learns=True),
-        MAIN[1]: Study(lambda d: SphericalPolynomial(2), _ALL, features=4, learns=True),
-        POLYNOMIALS[0]: Study(lambda d: SphericalPolynomial(1), _MOSTLY_LETTER, features=4),
-        POLYNOMIALS[2]: Study(lambda d: SphericalPolynomial(3), _MOSTLY_LETTER, features=4),
-        OTHERS[0]: Study(
-            lambda d: kernels.TL1(0.7 * d),
-            MappingProxyType({"letter": 10, "ijcnn1": 5, "eeg_eye_state": 5, "spambase": 5}),
-            on_sphere=False,
-        ),
-        OTHERS[1]: Study(lambda d: kernels.NTK(), _TWO),
-        OTHERS[2]: Study(lambda d: kernels.Tanh(1.0, 1.0), _TWO),
-        OTHERS[3]: Study(lambda d: kernels.Hellinger(), _TWO),
-        OTHERS[4]: Study(
-            lambda d: kernels.Radial(trapezoid),
-            MappingProxyType({"letter": 5, "cod_rna": 5}),
-            on_sphere=False,
-        ),
-    }
-)
+STUDIES: Mapping[str, Study] = {
+    MAIN[0]: Study(lambda d: kernels.DeltaGaussian(1.0, 10.0), _ALL, features=4, learns=True),
+    MAIN[1]: Study(lambda d: SphericalPolynomial(2), _ALL, features=4, learns=True),
+    POLYNOMIALS[0]: Study(lambda d: SphericalPolynomial(1), _MOSTLY_LETTER, features=4),
+    POLYNOMIALS[2]: Study(lambda d: SphericalPolynomial(3), _MOSTLY_LETTER, features=4),
+    OTHERS[0]: Study(
+        lambda d: kernels.TL1(0.7 * d),
+        {"letter": 10, "ijcnn1": 5, "eeg_eye_state": 5, "spambase": 5},
+        on_sphere=False,
+    ),
+    OTHERS[1]: Study(lambda d: kernels.NTK(), _TWO),
+    OTHERS[2]: Study(lambda d: kernels.Tanh(1.0, 1.0), _TWO),
+    OTHERS[3]: Study(lambda d: kernels.Hellinger(), _TWO),
+    OTHERS[4]: Study(
+        lambda d: kernels.Radial(trapezoid), {"letter": 5, "cod_rna": 5}, on_sphere=False
+    ),
+}
 
 
 def n_seeds(study: Study, method: Method, n_features: int) -> int:

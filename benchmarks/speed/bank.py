@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from benchmarks.bank.speed import gradient_seconds
-from benchmarks.peak import seconds_and_peak
 from benchmarks.results import Row
-from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part
+from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, seconds_and_peak, speed_part
 from benchmarks.speed.ridge import ridge_rows
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank_regressor import BaNKRegressor
@@ -26,14 +25,7 @@ def bank_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> 
 def _prepared(n: int, d: int, p: int, dtype: str, seed: int) -> tuple[BaNKRegressor, Array, Array]:
     X, y, *_ = ridge_rows(n, d)
     model = BaNKRegressor(
-        p // 2,
-        "dense",
-        "hmc",
-        n_burn_in=0,
-        n_samples=1,
-        thin=1,
-        dtype=dtype,
-        random_state=seed,
+        p // 2, "dense", "hmc", n_burn_in=0, n_samples=1, thin=1, dtype=dtype, random_state=seed
     )
     # What is loaded and compiled once is no part of a fit.
     model.fit(X[:200], y[:200])

@@ -1,9 +1,13 @@
-"""The time of the feature map, beside other maps and what the machine itself needs."""
+"""The time of the feature map, next to other maps and what the machine itself needs."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -13,8 +17,11 @@ from sklearn.kernel_approximation import RBFSampler
 
 from benchmarks.results import Row, medians
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, touch_memory
+from bochner._numerics.arrays import Array
 from bochner.features.transformer import FourierFeatures
+from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian
+from bochner.spectral import spectral_measure
 
 OURS, RBF_SAMPLER, NUMPY, TORCH = "bochner", "RBFSampler", "NumPy", "torch"
 PRODUCT, WRITING = "the product alone", "writing alone"
@@ -121,3 +128,120 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
 
 
 MAP = speed_part("map", _places, map_metrics, _page)
+
+
+INSTALLED, LATER = "right after installation", "later"
+
+_CALL = """
+from time import perf_counter
+import numpy as np
+from bochner import FourierFeatures
+X = np.ones(({n}, {d}), "{dtype}")
+features = FourierFeatures("gaussian", {p}, length_scale=1.0, random_state=0).fit(X)
+start = perf_counter()
+features.transform(X)
+print(perf_counter() - start)
+"""
+
+
+def first_metrics(
+    method: str, n: int, d: int, p: int, dtype: str, seed: int
+) -> Mapping[str, float]:
+    """Return ``first_seconds`` of the first call of ``transform`` in a new process."""
+    code = _CALL.format(n=n, d=d, p=p, dtype=dtype)
+    with TemporaryDirectory() as folder:
+        # An empty folder of compiled loops is what an installation begins with.
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder}
+        for _ in range(1 if method == INSTALLED else 2):
+            ended = subprocess.run(
+                [sys.executable, "-c", code],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+    return {"first_seconds": float(ended.stdout)}
+
+
+def _first_places(quick: bool) -> Sequence[Place]:
+    n, d, p = (100, 3, 64) if quick else (1_000, 20, 1_024)
+    dtypes = (DOUBLE,) if quick else (DOUBLE, SINGLE)
+    return [
+        Place(method, n, d, p, dtype, repetitions=1 if quick else 5)
+        for dtype in dtypes
+        for method in (INSTALLED, LATER)
+    ]
+
+
+def _first_page(rows: Sequence[Row]) -> Sequence[str]:
+    return (
+        "**The first call of a process**, which compiles the loops right after "
+        "installation, and loads them later.",
+        by_method(rows, "first_seconds"),
+    )
+
+
+FIRST = speed_part("first", _first_places, first_metrics, _first_page)
+
+
+STRUCTURED, DENSE, ORTHOGONAL = "structured", "structured, as an array", "orthogonal"
+
+_ERROR_ROWS, _WARM_ROWS = 400, 20
+
+
+def structured_metrics(
+    method: str, n: int, d: int, p: int, dtype: str, seed: int
+) -> Mapping[str, float]:
+    """Return ``held_seconds`` of a map, or ``gram_error`` of its frequencies, or both."""
+    X, kernel = _rows(n, d).astype(dtype), Gaussian(float(np.sqrt(d)))
+    scheme = ORTHOGONAL if method == ORTHOGONAL else STRUCTURED
+    frequencies = spectral_measure(kernel, d).sample(p // 2, seed, scheme)
+    found = {}
+    if method != ORTHOGONAL:
+        if method == DENSE:
+            frequencies = Frequencies(frequencies.omega, frequencies.weight)
+        frequencies.features(X[:_WARM_ROWS])
+        touch_memory(n, p, dtype)
+        start = perf_counter()
+        frequencies.features(X)
+        found["held_seconds"] = perf_counter() - start
+    if method != DENSE:
+        found["gram_error"] = _error(frequencies, kernel, X[:_ERROR_ROWS])
+    return found
+
+
+@lru_cache(maxsize=1)
+def _rows(n: int, d: int) -> Array:
+    return np.random.default_rng(0).normal(size=(n, d))
+
+
+def _error(frequencies: Frequencies, kernel: Gaussian, X: NDArray[np.floating]) -> float:
+    """Return the root mean square error over pairs of rows, relative to that of the kernel."""
+    pairs = ~np.eye(len(X), dtype=bool)
+    exact = kernel(X)
+    return float(
+        np.linalg.norm((frequencies.gram(X) - exact)[pairs]) / np.linalg.norm(exact[pairs])
+    )
+
+
+def _structured_places(quick: bool) -> Sequence[Place]:
+    n, d, p = (200, 64, 256) if quick else (2_000, 1_024, 16_384)
+    many = (50, 64, 512) if quick else (1_000, 1_024, 65_536)
+    places = []
+    for dtype in (DOUBLE, SINGLE):
+        places += [Place(method, n, d, p, dtype) for method in (STRUCTURED, DENSE, ORTHOGONAL)]
+        places.append(Place(STRUCTURED, *many, dtype))
+    return places
+
+
+def _structured_page(rows: Sequence[Row]) -> Sequence[str]:
+    return (
+        "**The feature map of structured frequencies**, held by Hadamard blocks and as an array.",
+        by_method(rows, "held_seconds", STRUCTURED),
+        "Root mean square errors of the Gram matrix, relative to it, with structured and with "
+        "orthogonal frequencies:",
+        by_method(rows, "gram_error", STRUCTURED),
+    )
+
+
+STRUCTURED_MAP = speed_part("structured", _structured_places, structured_metrics, _structured_page)

@@ -13,17 +13,15 @@ from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.asymmetric.design import rows_of
 from benchmarks.asymmetric.direction import (
     DEGREES,
+    GENERATED,
     LOGISTIC,
     MODELS,
     SHIFT_ALONE,
     SYMMETRISED_ALONE,
     TREES,
+    Edges,
     accuracy,
     direction_metrics,
-)
-from benchmarks.asymmetric.graph import (
-    GENERATED,
-    Edges,
     edges_of,
     generated_graph,
     one_way,

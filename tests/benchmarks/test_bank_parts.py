@@ -15,14 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.bank import accuracy, design, methods, speed
 from benchmarks.bank.accuracy import scaling_metrics
-from benchmarks.bank.kernel import (
-    LAGS,
-    TRUE,
-    TRUE_SPECTRUM,
-    kernel_metrics,
-    lag_name,
-    true_kernel,
-)
+from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, lag_name, true_kernel
 from benchmarks.folds import Fold, fold_of
 from benchmarks.predictions import Prediction, figures, scaled
 from bochner import BaNKRegressor, FourierFeatures

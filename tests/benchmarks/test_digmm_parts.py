@@ -6,23 +6,21 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from benchmarks.digmm import best as _digmm_best
 from benchmarks.digmm import data as _digmm_data
 from benchmarks.digmm import design
-from benchmarks.digmm.best import (
+from benchmarks.digmm import learning as _digmm_best
+from benchmarks.digmm.data import Split, _directions, split_of
+from benchmarks.digmm.learning import (
     _MORE_CS,
     _PER_INPUT,
     Trial,
     best_metrics,
     candidates,
-    per_input_scales,
-)
-from benchmarks.digmm.data import Split, _directions, split_of
-from benchmarks.digmm.learning import (
     choice_accuracies,
     features_of,
     learned_accuracy,
     n_choice,
+    per_input_scales,
 )
 from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import Reweighted, mean_over_directions, mixture

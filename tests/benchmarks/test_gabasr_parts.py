@@ -13,9 +13,14 @@ from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_scor
 
 from benchmarks.folds import Fold, fifth_at_random, held_out_at_random
 from benchmarks.gabasr import data, design, methods, mixture, series, update
-from benchmarks.gabasr.accuracy import accuracy_metrics, fold_figures
-from benchmarks.gabasr.xor import GRID, probability_name, xor_metrics
-from benchmarks.gaussian_process import posterior
+from benchmarks.gabasr.accuracy import (
+    GRID,
+    accuracy_metrics,
+    fold_figures,
+    probability_name,
+    xor_metrics,
+)
+from benchmarks.gabasr.data import posterior
 from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian

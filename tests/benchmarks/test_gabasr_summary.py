@@ -4,10 +4,10 @@ import pytest
 from pages import table_lines, values_by_picture
 
 from benchmarks.gabasr import design
+from benchmarks.gabasr.accuracy import GRID, probability_name
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gabasr.mixture import PLACES, metric_name
 from benchmarks.gabasr.series import SHOWN, shown_name
-from benchmarks.gabasr.xor import GRID, probability_name
 from bochner.plot.curves import fields_figure
 
 

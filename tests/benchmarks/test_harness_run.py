@@ -48,7 +48,7 @@ class Toy:
             "pictures": (),
         }
         part = Part("all", **{key: changes.pop(key, value) for key, value in fields.items()})
-        fields = {"name": "toy", "description": "A toy.", "settings": ("p",), "parts": (part,)}
+        fields = {"name": "toy", "settings": ("p",), "parts": (part,)}
         return Benchmark(**(fields | changes))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import Options, find, read_rows, render
-from benchmarks.speed import distributed, structured
+from benchmarks.speed import distributed
 from benchmarks.speed import map as maps
 from benchmarks.speed import ridge as ridges
 from benchmarks.speed.benchmark import SPEED
@@ -26,7 +26,7 @@ def test_the_quick_design_is_measured_whole(quick):
     names = ("first_seconds", "map_seconds", "fit_seconds", "held_seconds", "large_seconds")
     names += ("bank_seconds", "gradient_seconds", "cluster_seconds")
     seconds = [row for row in rows if row["metric"] in names]
-    orthogonal = [row for row in measured if row["method"] == structured.ORTHOGONAL]
+    orthogonal = [row for row in measured if row["method"] == maps.ORTHOGONAL]
     predicted = [row for row in measured if row["method"] == distributed.MODEL]
     assert len(seconds) == len(measured) - len(orthogonal) - len(predicted)
     assert all(row["value"] > 0.0 for row in seconds)
@@ -68,9 +68,9 @@ def test_both_regressions_find_the_function():
 def test_structured_frequencies_are_as_good_as_orthogonal_ones():
     """And the array of them makes the same features."""
     errors = {}
-    for method in (structured.STRUCTURED, structured.DENSE, structured.ORTHOGONAL):
-        found = structured.structured_metrics(method, 200, 128, 2048, "float64", 0)
-        assert ("held_seconds" in found) == (method != structured.ORTHOGONAL)
+    for method in (maps.STRUCTURED, maps.DENSE, maps.ORTHOGONAL):
+        found = maps.structured_metrics(method, 200, 128, 2048, "float64", 0)
+        assert ("held_seconds" in found) == (method != maps.ORTHOGONAL)
         errors[method] = found.get("gram_error")
-    assert errors[structured.DENSE] is None
-    assert 0.0 < errors[structured.STRUCTURED] < 1.1 * errors[structured.ORTHOGONAL] < 0.1
+    assert errors[maps.DENSE] is None
+    assert 0.0 < errors[maps.STRUCTURED] < 1.1 * errors[maps.ORTHOGONAL] < 0.1
