@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
+from pages import accuracy_by_hand, halves_by_hand
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import LinearSVC
 
-from benchmarks import Cell, Options, read_rows, render
+from benchmarks import Cell, Options, read_rows
 from benchmarks.asymmetric import design
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.asymmetric.direction import MODELS
@@ -21,12 +19,6 @@ DIM = 30
 @pytest.fixture(scope="module")
 def quick(quick_run):
     return quick_run("asymmetric")
-
-
-@pytest.fixture(scope="module")
-def written(quick):
-    page, *figures = render(ASYMMETRIC, quick)
-    return page.read_text(encoding="utf-8"), figures
 
 
 def cell(part, method, kernel=design.SHIFT, size=2, seed=0, dataset="breast_cancer"):
@@ -70,27 +62,7 @@ def test_errors_fall_in_the_order_of_the_methods(quick):
         assert fitted < polar < iid < 0.2
 
 
-def test_the_page_names_every_kernel_and_method(written):
-    text, _ = written
-    for name in (*design.ASYMMETRIC, *design.METHODS, *design.BY_KERNEL, *design.BY_GAUSSIAN):
-        assert name in text
-    for name in MODELS:
-        assert name in text
-
-
 # One cell.
-
-
-def by_hand(seed=0):
-    """The rows of the breast cancer data: halves in the unit cube, scaled by the first."""
-    X, y = load_breast_cancer(return_X_y=True)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(X))
-    train, test = order[:284], order[284:]
-    least, greatest = X[train].min(axis=0), X[train].max(axis=0)
-    train, test = train[rng.permutation(284)], test[rng.permutation(285)]
-    scaled = [np.clip((X[part] - least) / (greatest - least), 0.0, 1.0) for part in (train, test)]
-    return scaled[0], y[train], scaled[1], y[test]
 
 
 GRAMS = {
@@ -109,7 +81,7 @@ GRAMS = {
 @pytest.mark.parametrize("kernel", design.ASYMMETRIC)
 def test_the_error_by_hand(kernel):
     """Against the paper's formulas; the transposed kernel is far off."""
-    X, _, X_test, _ = by_hand()
+    X, _, X_test, _ = halves_by_hand()
     exact = GRAMS[kernel](X_test)
     state = 10 * (1 + list(design.METHODS).index(design.POLAR))
     map = FourierFeatures(
@@ -122,22 +94,9 @@ def test_the_error_by_hand(kernel):
     assert errors[1] > 2.0 * errors[0]
 
 
-def accuracy_by_hand(Z, y, Z_test, y_test):
-    """Five folds choose C, the first of the best."""
-
-    def score(C, fit, held):
-        model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z[fit], y[fit])
-        return np.mean(model.predict(Z[held]) == y[held])
-
-    folds = list(StratifiedKFold(5).split(Z, y))
-    scores = {2.0**j: np.mean([score(2.0**j, *fold) for fold in folds]) for j in range(-5, 6)}
-    C = max(scores, key=scores.__getitem__)
-    return C, np.mean(LinearSVC(C=C, dual=False, tol=0.01).fit(Z, y).predict(Z_test) == y_test)
-
-
 def test_the_accuracy_by_hand():
     """Three sets of M = 2 d frequencies, left and right features side by side."""
-    X, y, X_test, y_test = by_hand()
+    X, y, X_test, y_test = halves_by_hand()
     map = FourierFeatures(
         kernels.SinhGaussian(2.0, beta=np.pi / (2.0 * DIM)),
         2 * 3 * 2 * DIM,
@@ -146,7 +105,7 @@ def test_the_accuracy_by_hand():
         output="concatenated",
         random_state=10 * 2,
     ).fit(X)
-    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test)
+    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test, design.CS)
     measured = ASYMMETRIC.run(cell("table 1", design.ASY_JORDAN, design.SINH), QUICK)
     assert measured["C"] == C
     assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
@@ -154,7 +113,7 @@ def test_the_accuracy_by_hand():
 
 
 def test_the_linear_classifier_by_hand():
-    C, accuracy = accuracy_by_hand(*by_hand())
+    C, accuracy = accuracy_by_hand(*halves_by_hand(), design.CS)
     measured = ASYMMETRIC.run(cell("table 1", design.LINEAR, design.LINEAR), QUICK)
     assert (measured["C"], measured["accuracy"]) == (C, pytest.approx(accuracy, abs=1e-12))
 
@@ -177,7 +136,7 @@ def test_numbers_of_features(method, kernel, n_features):
 
 def test_a_linear_classifier_sees_no_phases():
     """Left and right features side by side have the products of a symmetric kernel, twice."""
-    X = by_hand()[2][:50]
+    X = halves_by_hand()[2][:50]
     for kernel in design.ASYMMETRIC:
         map = FourierFeatures(
             design.KERNELS[kernel](DIM), 64, output="concatenated", random_state=0
@@ -207,12 +166,3 @@ def test_trials_and_methods_draw_differently():
         for seed in (0, 1)
     ]
     assert len(set(runs)) == 4
-
-
-def test_seconds_of_both_sides_are_those_of_one_and_more(quick):
-    rows = read_rows(quick)
-    left, both = (of(rows, "speed", f"{side}_seconds") for side in ("left", "both"))
-    draw = of(rows, "speed", "draw_seconds")
-    for key, values in left.items():
-        pairs = zip(draw[key], values, both[key], strict=True)
-        assert all(0.0 < first < second <= third for first, second, third in pairs)

@@ -1,7 +1,5 @@
 """The benchmark of asymmetric kernels: its design, its masses and its directed graphs."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -33,58 +31,7 @@ WIDTHS = {"spambase": 57, "ijcnn1": 22, "letter": 16, "cod_rna": 8}
 MANY_SIGMAS = norm.isf(1e-6)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data")
-    rng = np.random.default_rng(0)
-    for name, d in WIDTHS.items():
-        X, y = rng.normal(size=(60, d)), 2 * rng.integers(2, size=60)
-        np.savez(path / f"{name}.npz", X=X, y=y)
-    return path
-
-
-@pytest.fixture(scope="module")
-def cells(folder):
-    return list(ASYMMETRIC.cells(Options(data=folder)))
-
-
-def trials(cells, part, **wanted):
-    return sorted({
-        cell.seed
-        for cell in cells
-        if cell.settings["part"] == part
-        and all({**cell.settings, "dataset": cell.dataset, "method": cell.method}[key] == value
-                for key, value in wanted.items())
-    })  # fmt: skip
-
-
 # The design.
-
-
-def test_the_papers_experiments_are_in_the_design(cells):
-    ten = list(range(10))
-    for name in WIDTHS:
-        for kernel in design.ASYMMETRIC:
-            at = {"dataset": name, "kernel": kernel}
-            for size in (2, 4, 8, 16, 32, 64, 128):
-                for method in (design.JORDAN_IID, design.POLAR_IID, design.POLAR):
-                    found = trials(cells, "error", size=size, method=method, **at)
-                    assert found == ten
-            for size in (256, 512, 1024):
-                assert {0, 1} <= set(trials(cells, "error", size=size, **at))
-            for method in design.BY_KERNEL:
-                assert trials(cells, "table 1", size=2, method=method, **at) == ten
-        for method in design.BY_GAUSSIAN:
-            assert trials(cells, "table 1", dataset=name, method=method) == ten
-    for name in design.GRAPHS:
-        for method in MODELS:
-            assert trials(cells, "direction", dataset=name, method=method) == ten
-    assert trials(cells, "masses", kernel=design.SHIFT, method=design.FITTED) == ten
-
-
-def test_errors_are_measured_first(cells):
-    parts = list(dict.fromkeys(cell.settings["part"] for cell in cells))
-    assert parts == [part.name for part in ASYMMETRIC.parts]
 
 
 @pytest.mark.parametrize(
@@ -295,10 +242,3 @@ def test_a_direction_cell_of_a_folder_can_be_measured(tmp_path):
     settings = {"part": "direction", "kernel": design.NO_KERNEL, "size": 1}
     cell = Cell("cora_directed", LOGISTIC, 0, settings)
     assert 0.0 <= ASYMMETRIC.run(cell, Options(data=tmp_path))["accuracy"] <= 1.0
-
-
-def test_the_results_page_says_how_to_measure_again():
-    root = Path(__file__).parents[2]
-    assert "make bench-asymmetric" in (root / "docs" / "results.md").read_text(encoding="utf-8")
-    assert "bench-asymmetric:" in (root / "Makefile").read_text(encoding="utf-8")
-    assert "bench asymmetric" in (root / ".ci" / "run").read_text(encoding="utf-8")

@@ -1,13 +1,10 @@
 """The benchmark of learned kernels, run small."""
 
-from pathlib import Path
-
 import pytest
 from pages import metrics_of
 
 from benchmarks import Options, read_rows
 from benchmarks.bank import design
-from benchmarks.bank.benchmark import BANK
 
 QUICK = Options(quick=True)
 
@@ -31,23 +28,3 @@ def test_methods_have_what_they_can_have(quick):
     for (name, _), metrics in found.items():
         if name == classification:
             assert {"error", "nlpd", "fit_seconds"} <= metrics
-
-
-def test_the_full_design(tmp_path):
-    """Every data set, five folds, ours first and then ``mh``, which needs its seconds."""
-    cells = [
-        cell
-        for cell in BANK.cells(Options(data=Path(tmp_path)))
-        if cell.settings["part"] == "accuracy"
-    ]
-    assert {cell.dataset for cell in cells} == set(design.PAPER)
-    assert {cell.seed for cell in cells} == set(range(5))
-    assert {cell.settings["m"] for cell in cells} == {384}
-    for place, cell in enumerate(cells):
-        if cell.method == design.MH:
-            before = cells[place - 1]
-            assert (before.dataset, before.seed) == (cell.dataset, cell.seed)
-            assert before.method == design.OURS
-    assert {c.dataset for c in cells if c.method == design.MH} == {"airfoil", "concrete"}
-    ranked = {c.dataset for c in cells if c.method == design.RANKS}
-    assert ranked == {"airfoil", "concrete", "bike_hourly"}

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pages import pictures_of
 
@@ -49,6 +50,28 @@ def test_every_picture_is_drawn_and_shown(quick_run, name):
     assert [file for file in shown if file not in MAY_BE_EMPTY] == expected
     for figure in figures:
         assert figure.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_the_committed_rows_are_those_of_the_design(tmp_path, name):
+    """Designs depend on the numbers of inputs alone."""
+    widths = {"letter": 16, "ijcnn1": 22, "covtype_93k": 54, "cod_rna": 8, "eeg_eye_state": 14,
+              "spambase": 57}  # fmt: skip
+    for dataset, d in widths.items():
+        np.savez(tmp_path / f"{dataset}.npz", X=np.eye(60, d), y=np.arange(60) % 2)
+    settings = find(name).settings
+    wanted = {
+        (cell.dataset, cell.method, cell.seed, *(str(cell.settings[key]) for key in settings))
+        for cell in find(name).cells(Options(data=tmp_path))
+        if cell.method != "torch"
+    }
+    found = {
+        (row["dataset"], row["method"], row["seed"], *(str(row[key]) for key in settings))
+        for row in read_rows(ROOT / "docs" / "results" / f"{name}.csv")
+        if row["method"] != "torch"
+    }
+    assert found <= wanted
+    assert len(found) > 0.99 * len(wanted)
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)

@@ -176,12 +176,6 @@ def test_the_penalty_is_chosen_on_training_rows():
     assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
 
 
-def test_scales_by_input_find_the_input_that_counts():
-    for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
-        scales = per_input_scales(made_up(), family)
-        assert scales[0] < 0.3 * scales[1:].min()
-
-
 def test_scales_by_input_are_in_the_units_of_the_inputs():
     split = made_up()
     stretched = replace(split, train=split.train * [1.0, 10.0, 1.0, 0.1])
@@ -224,12 +218,6 @@ def test_the_last_round_has_all_rows_and_features_and_the_first_has_few(monkeypa
         ((8_000 if many else 600, 2_000), design.CS, 3),
         ((12_000 if many else 600, 2_400), _MORE_CS, 1 if many else 4),
     ]
-
-
-def test_candidates_are_on_the_cube_and_on_the_sphere():
-    found = candidates(NAME, 0, None)
-    assert {on_sphere for _, on_sphere in found.values()} == {False, True}
-    assert any("scales by input" in name for name in found)
 
 
 def test_the_best_is_a_candidate_that_training_rows_chose():

@@ -1,6 +1,5 @@
 """The benchmark of locally stationary kernels, run small."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -36,23 +35,6 @@ def test_methods_have_what_they_can_have(quick):
         assert ("nlpd" in metrics) == has_density
 
 
-def test_the_full_design(tmp_path):
-    """Every data set of the paper, five folds; ten splits of every series."""
-    cells = list(GABASR.cells(Options(data=Path(tmp_path))))
-    accuracy = [cell for cell in cells if cell.settings["part"] == "accuracy"]
-    names = {cell.dataset for cell in accuracy}
-    assert names == set(design.PAPER_ROWS)
-    assert names == {name for figures in design.PAPER.values() for name in figures}
-    assert {cell.seed for cell in accuracy} == set(range(5))
-    published = {cell.dataset for cell in accuracy if cell.method == design.PUBLISHED}
-    assert published == {"breast_cancer_wdbc", "german_credit", "transfusion", "kr_vs_kp"}
-    series = Counter(
-        (cell.dataset, cell.method) for cell in cells if cell.settings["part"] == "nonstationary"
-    )
-    for name in design.SERIES_NAMES:
-        assert series[name, design.OURS] == series[name, design.BANK] == 10
-
-
 def test_the_seconds_of_the_full_design(tmp_path):
     """What samples may take fits two processes for three quarters of an hour, with the rest."""
     limits = 0.0
@@ -67,12 +49,3 @@ def test_the_seconds_of_the_full_design(tmp_path):
             budget = budgets.get(str(cell.settings["part"]))
             limits += (budget or design.budget_of(cell.dataset, design.FULL)).seconds
     assert limits < 2 * 40 * 60
-
-
-@pytest.mark.parametrize(
-    ("name", "seconds"),
-    [("breast_cancer_wdbc", 20), ("mauna_loa_co2_monthly", 20), ("kr_vs_kp", 20),
-     ("electricity", 60), ("california_housing", 60)],
-)  # fmt: skip
-def test_the_seconds_of_a_fold(name, seconds):
-    assert design.budget_of(name, design.FULL).seconds == seconds

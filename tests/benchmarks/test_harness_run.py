@@ -78,12 +78,6 @@ def test_the_csv_is_tidy(toy, tmp_path):
     assert float(lines[3][-1]) > 0
 
 
-def test_values_survive_to_the_last_bit(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-    read = [row["value"] for row in read_rows(path) if row["metric"] == "error"]
-    assert read == [0.1 / (1 + cell.seed) for cell in toy.seen]
-
-
 def test_a_crash_loses_nothing_and_repeats_nothing(toy, tmp_path):
     whole = Toy()
     expected = without_seconds(run(whole.benchmark(), out=tmp_path / "whole"))
@@ -281,13 +275,6 @@ def test_seconds_given_by_the_benchmark_are_kept(toy, tmp_path):
         ("error", 1.0),
         ("seconds", 7.0),
     ]
-
-
-def test_options_reach_the_cells(toy, tmp_path):
-    seen = []
-    benchmark = toy.benchmark(measure=lambda cell, options: seen.append(options) or {"error": 0.0})
-    run(benchmark, data=str(tmp_path), out=tmp_path, quick=True)
-    assert {(options.data, options.quick) for options in seen} == {(tmp_path, True)}
 
 
 def test_progress_counts_what_was_there_already(toy, tmp_path):

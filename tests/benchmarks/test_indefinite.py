@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
+from pages import accuracy_by_hand, halves_by_hand
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import LinearSVC
 
-from benchmarks import Cell, Options, read_rows, render
+from benchmarks import Cell, Options, read_rows
 from benchmarks.indefinite import design
 from benchmarks.indefinite.benchmark import INDEFINITE
-from benchmarks.rows import rows_of
 from bochner import FourierFeatures, kernels
 from bochner.baselines import RandomMaclaurin
 
@@ -21,12 +18,6 @@ DELTA, POLYNOMIAL = design.MAIN
 @pytest.fixture(scope="module")
 def quick(quick_run):
     return quick_run("indefinite")
-
-
-@pytest.fixture(scope="module")
-def written(quick):
-    page, *figures = render(INDEFINITE, quick)
-    return page.read_text(encoding="utf-8"), figures
 
 
 def values(rows, metric):
@@ -85,12 +76,6 @@ def test_the_classifier_is_no_worse_than_the_data(quick):
             assert value > 0.9
 
 
-def test_the_page_names_every_kernel_and_method(written):
-    text, _ = written
-    for name in (*design.STUDIES, *design.METHODS):
-        assert name in text
-
-
 def test_values_of_the_kernel(quick):
     """Exact ones are the closed form; designed ones follow on the sphere as far as data reach."""
     rows = [row for row in read_rows(quick) if str(row["metric"]).startswith("k(")]
@@ -114,25 +99,12 @@ def test_values_of_the_kernel(quick):
 # One cell.
 
 
-def by_hand(seed=0):
-    """The rows of the breast cancer data: halves, scaled by the first, on the sphere."""
-    X, y = load_breast_cancer(return_X_y=True)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(X))
-    train, test = order[:284], order[284:]
-    least, greatest = X[train].min(axis=0), X[train].max(axis=0)
-    train, test = train[rng.permutation(284)], test[rng.permutation(285)]
-    scaled = [np.clip((X[part] - least) / (greatest - least), 0.0, 1.0) for part in (train, test)]
-    rows = [part / np.linalg.norm(part, axis=1)[:, None] for part in scaled]
-    return rows[0], y[train], rows[1], y[test]
-
-
 def state(method, seed=0):
     return seed + 10 * (1 + list(design.METHODS).index(method))
 
 
 def test_the_error_by_hand():
-    X, _, X_test, _ = by_hand()
+    X, _, X_test, _ = halves_by_hand(on_sphere=True)
     exact = ((1.0 + X_test @ X_test.T) / 2.0) ** 2
     kernel = kernels.SphericalPolynomial(2)
     map = RandomMaclaurin(kernel, 120, random_state=state(design.MACLAURIN)).fit(X)
@@ -143,7 +115,7 @@ def test_the_error_by_hand():
 
 
 def test_the_error_counts_signs():
-    X, _, X_test, _ = by_hand()
+    X, _, X_test, _ = halves_by_hand(on_sphere=True)
     square = cdist(X_test, X_test, "sqeuclidean")
     exact = np.exp(-square / 2.0) - np.exp(-square / 200.0)
     kernel, random_state = kernels.DeltaGaussian(1.0, 10.0), state(design.JORDAN)
@@ -158,43 +130,14 @@ def test_the_error_counts_signs():
     assert errors[1] > 5.0 * errors[0]
 
 
-def accuracy_by_hand(Z, y, Z_test, y_test):
-    """Five folds choose C, the first of the best."""
-
-    def score(C, fit, held):
-        model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z[fit], y[fit])
-        return np.mean(model.predict(Z[held]) == y[held])
-
-    folds = list(StratifiedKFold(5).split(Z, y))
-    scores = {
-        C: np.mean([score(C, *fold) for fold in folds]) for C in (0.01, 0.1, 1.0, 10.0, 100.0)
-    }
-    C = max(scores, key=scores.__getitem__)
-    model = LinearSVC(C=C, dual=False, tol=0.01).fit(Z, y)
-    return C, np.mean(model.predict(Z_test) == y_test)
-
-
 def test_the_accuracy_by_hand():
-    X, y, X_test, y_test = by_hand()
+    X, y, X_test, y_test = halves_by_hand(on_sphere=True)
     kernel = kernels.SphericalPolynomial(2)
     map = RandomMaclaurin(kernel, 120, random_state=state(design.MACLAURIN)).fit(X)
-    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test)
+    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test, design.CS)
     measured = INDEFINITE.run(cell(design.MACLAURIN), QUICK)
     assert measured["C"] == C
     assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    "method", [design.LEAST_SQUARES, design.SPHERICAL, design.LEVERAGE, design.JORDAN_IID]
-)
-def test_a_cell_is_the_same_whatever_was_measured_before(method):
-    first = INDEFINITE.run(cell(method), QUICK)
-    INDEFINITE.run(cell(design.SKETCH, seed=1), QUICK)
-    rows_of.cache_clear()
-    second = INDEFINITE.run(cell(method), QUICK)
-    for metrics in (first, second):
-        assert metrics.pop("feature_seconds") > 0.0
-    assert first == second
 
 
 def test_seeds_and_methods_draw_differently():

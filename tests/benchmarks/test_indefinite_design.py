@@ -29,55 +29,6 @@ def folder(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def cells(folder):
-    return list(INDEFINITE.cells(Options(data=folder)))
-
-
-def seeds(cells, dataset, kernel, size, method):
-    wanted = (dataset, kernel, size, method)
-    return [
-        cell.seed
-        for cell in cells
-        if (cell.dataset, cell.settings["kernel"], cell.settings["size"], cell.method) == wanted
-    ]
-
-
-def test_the_papers_experiments_are_in_the_design(cells):
-    for dataset in ("letter", "ijcnn1", "covtype_93k", "cod_rna"):
-        for kernel in design.MAIN:
-            for size in (2, 8):
-                for method in (design.DESIGNED, design.LEAST_SQUARES, design.JORDAN):
-                    assert seeds(cells, dataset, kernel, size, method) == list(range(10))
-                assert seeds(cells, dataset, kernel, size, design.SPHERICAL) == list(range(10))
-    for degree in (1, 2, 3):
-        for size in (2, 8, 32):
-            for method in (design.DESIGNED, design.MACLAURIN, design.TENSORIZED, design.SKETCH):
-                label = f"SphericalPolynomial({degree})"
-                assert seeds(cells, "letter", label, size, method) == list(range(10))
-
-
-def test_methods_meet_only_kernels_that_they_are_for(cells):
-    met = {(cell.settings["kernel"], cell.method) for cell in cells}
-    for polynomial_only in (design.MACLAURIN, design.TENSORIZED, design.SKETCH):
-        assert {k for k, method in met if method == polynomial_only} == set(design.POLYNOMIALS)
-    of_jordan = {k for k, method in met if method == design.JORDAN}
-    assert of_jordan == {DELTA, *design.POLYNOMIALS}
-    assert ("TL1(0.7 d)", design.SPHERICAL) not in met
-    assert ("Radial(trapezoid)", design.SPHERICAL) not in met
-    assert ("Hellinger", design.SPHERICAL) in met
-
-
-def test_many_features_have_fewer_seeds_and_no_nystroem(cells):
-    """With 54 inputs the largest size has 6912 features."""
-    assert seeds(cells, "covtype_93k", DELTA, 32, design.DESIGNED) == [0, 1]
-    assert seeds(cells, "covtype_93k", DELTA, 32, design.NYSTROM) == []
-    assert seeds(cells, "letter", DELTA, 32, design.NYSTROM) == [0, 1]
-    assert seeds(cells, "letter", DELTA, 32, design.LEVERAGE) == []
-    assert seeds(cells, "letter", DELTA, 8, design.NYSTROM) == list(range(10))
-    assert seeds(cells, "letter", DELTA, 8, design.LEVERAGE) == [0, 1]
-
-
 def test_classifiers_are_trained_where_it_is_affordable():
     study, method = design.STUDIES[DELTA], design.METHODS[design.DESIGNED]
     for p, few in ((512, [0, 1]), (2048, [0]), (6912, [])):

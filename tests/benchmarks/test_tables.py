@@ -67,17 +67,6 @@ def test_ratios_are_taken_split_by_split():
     assert "0.90 (0.25 to 1.00)" in text
 
 
-def test_the_full_design():
-    cells = list(TABLES.cells(Options()))
-    assert {cell.seed for cell in cells} == set(range(5))
-    assert {cell.settings["n_components"] for cell in cells} == {1024}
-
-
-def test_the_folder_has_the_data_sets_of_the_full_design(tmp_path):
-    names = {cell.dataset for cell in TABLES.cells(Options(data=tmp_path))}
-    assert {"concrete", "airfoil", "california_housing", "bike_hourly"} < names
-
-
 def test_a_folder_of_data_is_read(tmp_path):
     source = datasets.load("diabetes")
     np.savez(tmp_path / "concrete.npz", X=source.X[:, :2], y=source.y)
