@@ -20,6 +20,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -341,18 +342,12 @@ def feature_units() -> Iterator[Unit]:
         np.random.default_rng(6).normal(size=(2, 2)),
     )
 
-    def narrow_right() -> Fit:
+    def narrow_answers() -> dict[str, Any]:
         kernel = kernels.Bilinear(kernels.Gaussian(2.0), maps[0], maps[1])
         model = bochner.FourierFeatures(kernel, 32, random_state=1).fit(X, right=RIGHT[:, :2])
-        return Fit(model, NEW, NEW_RIGHT[:, :2])
-
-    def narrow_answers() -> dict[str, Any]:
-        fit = narrow_right()
-        return {
-            "left": fit.model.transform(fit.rows),
-            "right": fit.model.transform_right(fit.right),
-            "gram": fit.model.gram(fit.rows, fit.right),
-        }
+        right = NEW_RIGHT[:, :2]
+        found = {"left": model.transform(NEW), "right": model.transform_right(right)}
+        return found | {"gram": model.gram(NEW, right)}
 
     yield "features/narrow right rows", narrow_answers
 
@@ -393,21 +388,12 @@ def dask_rows(*columns: Any) -> list[Any]:
 
 
 def ridge_units() -> Iterator[Unit]:
-    def regress(y: Any, weight: Any, parameters: dict[str, Any], how: str = "rows") -> Any:
-        def fit() -> Fit:
-            model = bochner.KreinRidge(**{"n_components": 48, "random_state": 1} | parameters)
-            return Fit(given(model, y, weight, how), NEW)
+    def learn(kind: Any, y: Any, weight: Any, parameters: Any, how: str = "rows") -> Any:
+        some = {"n_components": 48, "random_state": 1} | parameters
+        return lambda: Fit(given(kind(**some), y, weight, how), NEW)
 
-        return fit
-
-    def classify(y: Any, weight: Any, parameters: dict[str, Any], how: str = "rows") -> Any:
-        def fit() -> Fit:
-            some = {"n_components": 48, "random_state": 1}
-            return Fit(
-                given(bochner.KreinRidgeClassifier(**some | parameters), y, weight, how), NEW
-            )
-
-        return fit
+    regress = partial(learn, bochner.KreinRidge)
+    classify = partial(learn, bochner.KreinRidgeClassifier)
 
     def given(model: Any, y: Any, weight: Any, how: str) -> Any:
         if how == "rows":
@@ -502,74 +488,48 @@ def asymmetric_units() -> Iterator[Unit]:
         yield f"asymmetric components/{name}", components
 
 
+R, C, G, H = "BaNKRegressor", "BaNKClassifier", "GaBaSRRegressor", "GaBaSRClassifier"
+LOW = LABELS == "low"
+SPARSE, DENSE, MH, HMC = (
+    {"structure": "sparse"},
+    {"structure": "dense"},
+    {"sampler": "mh"},
+    {"structure": "dense", "sampler": "hmc"},
+)
+FEW_WAVES = {"n_envelope": 2}
 CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
-    "sparse": ("BaNKRegressor", {"structure": "sparse", "trend": 1}, Y, None),
-    "sparse pcn weights": ("BaNKRegressor", {"structure": "sparse", "sampler": "pcn"}, Y, WEIGHT),
-    "dense": ("BaNKRegressor", {"structure": "dense"}, Y, None),
-    "dense trend weights": ("BaNKRegressor", {"structure": "dense", "trend": 2}, Y, WEIGHT / 7),
-    "auto": ("BaNKRegressor", {}, Y, None),
-    "hamiltonian": ("BaNKRegressor", {"structure": "dense", "sampler": "hmc"}, Y, None),
-    "float32": ("BaNKRegressor", {"structure": "dense", "dtype": "float32"}, Y, None),
-    "sparse hamiltonian": ("BaNKRegressor", {"structure": "sparse", "sampler": "hmc"}, Y, WEIGHT),
-    "independence": ("BaNKRegressor", {"sampler": "mh", "thin": 2}, Y, None),
-    "independence trend": ("BaNKRegressor", {"sampler": "mh", "trend": 1}, Y, WEIGHT),
-    "two chains": ("BaNKRegressor", {"structure": "sparse", "n_chains": 2}, Y, None),
-    "thinned": ("BaNKRegressor", {"structure": "dense", "thin": "auto"}, Y, None),
-    "one input": ("BaNKRegressor", {"trend": 1}, Y, None),
-    "two classes": ("BaNKClassifier", {"structure": "sparse"}, LABELS == "low", None),
-    "two classes dense": ("BaNKClassifier", {"structure": "dense"}, LABELS == "low", WEIGHT),
-    "classes hamiltonian": (
-        "BaNKClassifier",
-        {"structure": "dense", "sampler": "hmc"},
-        LABELS == "low",
-        None,
-    ),
-    "joint pairs": ("BaNKClassifier", {"sampler": "mh"}, LABELS == "low", None),
-    "joint pairs trend": ("BaNKClassifier", {"sampler": "mh", "trend": 1}, LABELS == "low", None),
-    "three classes": ("BaNKClassifier", {"structure": "dense", "trend": 1}, LABELS, None),
-    "three classes sparse": ("BaNKClassifier", {"structure": "sparse"}, LABELS, WEIGHT),
-    "three classes pairs": ("BaNKClassifier", {"sampler": "mh"}, LABELS, None),
-    "varying noise": ("GaBaSRRegressor", {"structure": "sparse", "trend": 1}, Y, None),
-    "varying noise dense": ("GaBaSRRegressor", {"structure": "dense"}, Y, WEIGHT / 7),
-    "grid": (
-        "GaBaSRRegressor",
-        {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1},
-        Y,
-        None,
-    ),
-    "constant envelope": (
-        "GaBaSRRegressor",
-        {"structure": "sparse", "envelope": "constant"},
-        Y,
-        None,
-    ),
-    "modulated hamiltonian": (
-        "GaBaSRRegressor",
-        {"structure": "dense", "sampler": "hmc"},
-        Y,
-        None,
-    ),
-    "paper's regression": ("GaBaSRRegressor", {"sampler": "mh", "n_envelope": 2}, Y, None),
-    "modulated classes": (
-        "GaBaSRClassifier",
-        {"structure": "dense", "pairs": "grid", "n_envelope": 2},
-        LABELS == "low",
-        None,
-    ),
-    "modulated three classes": ("GaBaSRClassifier", {"structure": "sparse"}, LABELS, None),
-    "modulated pairs": ("GaBaSRClassifier", {"sampler": "mh", "n_envelope": 2}, LABELS, None),
-    "paper's classes": (
-        "GaBaSRClassifier",
-        {"likelihood": "paper", "n_envelope": 2},
-        LABELS == "low",
-        None,
-    ),
-    "paper's classes mh": (
-        "GaBaSRClassifier",
-        {"likelihood": "paper", "sampler": "mh", "n_envelope": 2},
-        LABELS,
-        WEIGHT,
-    ),
+    "sparse": (R, SPARSE | {"trend": 1}, Y, None),
+    "sparse pcn weights": (R, SPARSE | {"sampler": "pcn"}, Y, WEIGHT),
+    "dense": (R, DENSE, Y, None),
+    "dense trend weights": (R, DENSE | {"trend": 2}, Y, WEIGHT / 7),
+    "auto": (R, {}, Y, None),
+    "hamiltonian": (R, HMC, Y, None),
+    "float32": (R, DENSE | {"dtype": "float32"}, Y, None),
+    "sparse hamiltonian": (R, HMC | SPARSE, Y, WEIGHT),
+    "independence": (R, MH | {"thin": 2}, Y, None),
+    "independence trend": (R, MH | {"trend": 1}, Y, WEIGHT),
+    "two chains": (R, SPARSE | {"n_chains": 2}, Y, None),
+    "thinned": (R, DENSE | {"thin": "auto"}, Y, None),
+    "one input": (R, {"trend": 1}, Y, None),
+    "two classes": (C, SPARSE, LOW, None),
+    "two classes dense": (C, DENSE, LOW, WEIGHT),
+    "classes hamiltonian": (C, HMC, LOW, None),
+    "joint pairs": (C, MH, LOW, None),
+    "joint pairs trend": (C, MH | {"trend": 1}, LOW, None),
+    "three classes": (C, DENSE | {"trend": 1}, LABELS, None),
+    "three classes sparse": (C, SPARSE, LABELS, WEIGHT),
+    "three classes pairs": (C, MH, LABELS, None),
+    "varying noise": (G, SPARSE | {"trend": 1}, Y, None),
+    "varying noise dense": (G, DENSE, Y, WEIGHT / 7),
+    "grid": (G, DENSE | FEW_WAVES | {"pairs": "grid", "trend": 1}, Y, None),
+    "constant envelope": (G, SPARSE | {"envelope": "constant"}, Y, None),
+    "modulated hamiltonian": (G, HMC, Y, None),
+    "paper's regression": (G, MH | FEW_WAVES, Y, None),
+    "modulated classes": (H, DENSE | FEW_WAVES | {"pairs": "grid"}, LOW, None),
+    "modulated three classes": (H, SPARSE, LABELS, None),
+    "modulated pairs": (H, MH | FEW_WAVES, LABELS, None),
+    "paper's classes": (H, FEW_WAVES | {"likelihood": "paper"}, LOW, None),
+    "paper's classes mh": (H, MH | FEW_WAVES | {"likelihood": "paper"}, LABELS, WEIGHT),
 }
 ON_DASK = (
     *("sparse", "dense trend weights", "auto", "sparse hamiltonian", "two classes dense"),
