@@ -13,11 +13,13 @@ from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.summed import SummedRows
 from bochner.learning.moves.base import Move
+from bochner.registry import register
 
 _DIVERGENCE = 50.0
 """Gain of energy, in nats, at which a trajectory is given up: its acceptance would be e^-50."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Hamiltonian(Move):
     """One leapfrog trajectory of all frequencies, along the gradient of the log evidence.

@@ -9,8 +9,10 @@ from scipy.linalg import LinAlgError
 from bochner.learning.inference.evidence import log_evidence_at, solved
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.moves.base import Move
+from bochner.registry import register
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class LogNormalPrecision:
     r"""The prior :math:`\log \lambda_0 \sim N(\text{mean}, \text{std}^2)`.
@@ -34,6 +36,7 @@ class LogNormalPrecision:
         return float(np.exp(self.mean + self.std * rng.normal()))
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class PrecisionWalk(Move):
     r"""Random-walk moves of :math:`\log \lambda_0`, weights and noise integrated out.

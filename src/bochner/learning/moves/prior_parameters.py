@@ -7,8 +7,10 @@ import numpy as np
 
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.moves.base import Move
+from bochner.registry import register
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class PriorParameters(Move):
     """Draw the parameters of the prior given the frequencies; always accepted."""

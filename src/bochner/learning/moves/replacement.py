@@ -17,12 +17,14 @@ from bochner.learning.inference.summed import SummedRows, part_features
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves.base import Move
+from bochner.registry import register
 
 _ILL_CONDITIONED = 1e-3
 """Precision, as a share of the mean diagonal of the Gram matrix, below which products with the
 covariance are corrected once: a matrix product against the rounding of ill-conditioned sums."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class ReplacementSweep(Move):
     """Propose a new value for every unknown of the basis, one after another in random order.
