@@ -197,10 +197,6 @@ def test_what_fitting_records(fitted):
     assert fitted.transform(NEW).shape == (20, 64)
 
 
-def test_the_bound_of_exact_expectations_never_falls():
-    assert (np.diff(model().fit(X).elbo_) >= 0.0).all()
-
-
 def test_published_noise_is_of_the_larger_part():
     one = model(expectation="taylor", noise=0.3).fit(X)
     assert_allclose(one.noise_, 0.3 * max(sum(one.positive_.weights), sum(one.negative_.weights)))
@@ -259,7 +255,7 @@ def test_float32_stays(fitted):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("n_components", [1, 2, 6, 10, 512])
+@pytest.mark.parametrize("n_components", [1, 6, 512])
 def test_any_number_of_features(way, n_components):
     one = model(n_components=n_components, expectation=way, max_iter=4).fit(X)
     assert one.transform(NEW).shape == (20, n_components)
@@ -331,6 +327,8 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
         ({"n_starts": 0}, {}, "n_starts"),
         ({"max_iter": 0}, {}, "max_iter"),
         ({"expectation": "laplace"}, {}, "'exact', 'taylor' .* got 'laplace'"),
+        ({"n_components": 8.0}, {}, r"n_components must be an even positive integer, got 8\.0"),
+        ({"kernel": 3}, {}, "kernel must be a Kernel"),
         ({"kernel": "no such"}, {}, "no such"),
         ({"kernel": kernels.ShiftGaussian()}, {}, "Similarities must be symmetric.*differ by"),
         ({"kernel": lambda X, Y: np.ones((len(X), 1))}, {}, r"square matrix .* got \(20, 1\)"),
@@ -347,13 +345,6 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
 def test_what_is_refused(parameters, given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         model(**parameters).fit(X, **given)
-
-
-def test_refusals_of_types():
-    with pytest.raises(TypeError, match=r"n_components must be an even positive integer, got 8\.0"):
-        model(n_components=8.0).fit(X)
-    with pytest.raises(TypeError, match="kernel must be a Kernel"):
-        model(kernel=3).fit(X)
 
 
 def test_similarities_that_no_kernel_explains_are_told():
