@@ -130,7 +130,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             )
         alpha = as_positive_scalar("alpha", self.alpha)
         given = prepared(self, X)
-        target = _indicators(label, len(self.classes_))
+        n_classes = len(self.classes_)
+        target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
         loss = PenalisedLoss(given.mixture, given.rows, target, alpha)
         theta, least, self.n_iter_ = descend(
             loss.per_row, loss.start(given.rng), self.max_iter, self.tol
@@ -242,9 +243,3 @@ def _loss(eta: Array, target: Array) -> tuple[float, Array]:
         return loss, expit(eta) - target
     logarithm: Array = log_softmax(eta, axis=1)
     return -float(np.sum(target * logarithm)), np.exp(logarithm) - target
-
-
-def _indicators(label: NDArray[np.intp], n_classes: int) -> Array:
-    if n_classes == 2:
-        return label[:, None].astype(np.float64)
-    return np.eye(n_classes)[label]

@@ -79,7 +79,8 @@ def from_atoms(rng: Generator, data: Observed, signs: Array, truncation: int) ->
     dim = data.deltas.shape[1]
     chosen = rng.permutation(len(data.values))[:_MOST_PAIRS]
     directions = rng.standard_normal((_N_CANDIDATES, dim))
-    log_lengths = rng.uniform(*np.log(_LENGTHS), (_N_CANDIDATES, 1))
+    low, high = np.log(_LENGTHS)
+    log_lengths = rng.uniform(low, high, (_N_CANDIDATES, 1))
     omega: Array = directions * np.exp(log_lengths)
     omega[0] = 0.0
     waves = np.cos(data.deltas[chosen] @ omega.T)
