@@ -274,8 +274,8 @@ def one_half_kick_too_many(patch):
     edit(
         hamiltonian.Hamiltonian,
         "__call__",
-        "        momentum = momentum + 0.5 * step * force\n            position",
-        "        momentum = momentum + step * force\n            position",
+        "        momentum = momentum + 0.5 * step * force\n        position",
+        "        momentum = momentum + step * force\n        position",
     )(patch)
 
 

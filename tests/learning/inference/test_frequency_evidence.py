@@ -9,11 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from bochner._numerics import limits
-from bochner.learning.inference.evidence import (
-    evidence_of,
-    log_evidence_at,
-    solved,
-)
+from bochner.learning.inference.evidence import evidence_of, log_evidence_at, solved
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 
 NOISE = InverseGammaNoise(0.7, 0.2)

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference.preparation import (
-    Scaling,
-    Trend,
-    distinct_rows,
-    frequency_scales,
-)
+from bochner.learning.inference.preparation import Scaling, Trend, distinct_rows, frequency_scales
 
 RNG = np.random.default_rng(0)
 

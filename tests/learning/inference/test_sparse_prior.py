@@ -193,7 +193,7 @@ def test_labels_follow_bayes_rule():
     """Shares of component and sign at given values, against densities by SciPy."""
     prior, rng, n = some_prior(), np.random.default_rng(13), 20_000
     point = np.array([1.1, -0.7, 0.2])
-    slabs = prior.whitening(rng, np.tile(point, (n, 1)))
+    label, sign_of, slabs = module._slabs(rng, prior, np.tile(point, (n, 1)))
     observed, expected = [], []
     for i, value in enumerate(point):
         density = [
@@ -205,17 +205,15 @@ def test_labels_follow_bayes_rule():
         ]
         expected.extend(np.array(density) / np.sum(density))
         observed.extend(
-            (slabs.label[:, i] == k) & (slabs.sign[:, i] == sign)
-            for k in range(2)
-            for sign in (1.0, -1.0)
+            (label[:, i] == k) & (sign_of[:, i] == sign) for k in range(2) for sign in (1.0, -1.0)
         )
     values, shares = np.column_stack(observed), np.array(expected)
     common = shares > 1e-3
     assert np.count_nonzero(common) > 8
     assert_means(values[:, common], shares[common])
     inputs = np.arange(3)
-    assert_array_equal(slabs.centre, slabs.sign * prior.means[inputs, slabs.label])
-    assert_array_equal(slabs.scale, prior.scales[inputs, slabs.label])
+    assert_array_equal(slabs.centre, sign_of * prior.means[inputs, label])
+    assert_array_equal(slabs.scale, prior.scales[inputs, label])
 
 
 def test_whitening_is_undone_by_colouring():

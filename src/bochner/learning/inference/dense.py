@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.components import Components
-from bochner.learning.inference.prior import (
-    FrequencyPrior,
-    Suggestion,
-    Whitening,
-    crank_nicolson,
-)
+from bochner.learning.inference.prior import FrequencyPrior, Suggestion, Whitening, crank_nicolson
 from bochner.learning.mixture import Mixture, MixturePrior, init, step
 
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)

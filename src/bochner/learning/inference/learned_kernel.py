@@ -9,11 +9,7 @@ from bochner._numerics.arrays import Array
 from bochner.kernels import Kernel
 from bochner.learning.convergence import effective_sample_size, split_rhat
 from bochner.learning.inference.basis import PLAIN, Basis
-from bochner.learning.inference.components import (
-    frequency_components,
-    mean_kernel,
-    mean_of_waves,
-)
+from bochner.learning.inference.components import frequency_components, mean_kernel, mean_of_waves
 from bochner.learning.inference.draws import Draws, stacked
 from bochner.learning.inference.driver import Progress
 from bochner.learning.inference.preparation import Scaling

@@ -44,6 +44,24 @@ class Whitening(ABC):
         """Return a gradient in the coordinates, given one in the frequencies."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AffineWhitening(Whitening):
+    """Coordinates (omega - centre) / scale where they may move, zero elsewhere; all (m, d)."""
+
+    centre: Array
+    scale: Array
+    moving: NDArray[np.bool_]
+
+    def whiten(self, omega: Array) -> Array:
+        return np.where(self.moving, (omega - self.centre) / self.scale, 0.0)
+
+    def colour(self, coordinates: Array) -> Array:
+        return np.where(self.moving, self.centre + self.scale * coordinates, 0.0)
+
+    def pull(self, gradient: Array) -> Array:
+        return np.where(self.moving, self.scale * gradient, 0.0)
+
+
 class FrequencyPrior(ABC):
     """The current parameters of a law of frequencies that is itself unknown.
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.prior import (
+    AffineWhitening,
     FrequencyPrior,
     Suggestion,
     Whitening,
@@ -97,8 +98,8 @@ class SparsePrior(FrequencyPrior):
         odds = np.log(self.inclusion + _TINY) - np.log1p(-self.inclusion)
         first, second = _two_inputs(rng, active)
         coordinate = rng.integers(active.shape[1], size=size)
-        slabs = _Slabs.of(rng, self, current)
-        moved = slabs.colour(crank_nicolson(rng, slabs.whiten(current), _CORRELATIONS))
+        law = _slabs(rng, self, current)[2]
+        moved = law.colour(crank_nicolson(rng, law.whiten(current), _CORRELATIONS))
         drawn = np.where(rng.random(active.shape) < self.inclusion, fresh, 0.0)
         for row in range(size):
             if kind[row] == 0:
@@ -122,10 +123,10 @@ class SparsePrior(FrequencyPrior):
         counts = active.sum(axis=0)
         a, b = hyper.inclusion
         inclusion = rng.beta(a + counts, b + len(omega) - counts)
-        slabs = _Slabs.of(rng, self, omega)
+        label, sign, _ = _slabs(rng, self, omega)
         # One-hot labels of active coordinates: sums over frequencies by input and component.
-        member = (slabs.label[:, :, None] == np.arange(hyper.n_slabs)) & active[:, :, None]
-        upright = (slabs.sign * omega)[:, :, None] * member
+        member = (label[:, :, None] == np.arange(hyper.n_slabs)) & active[:, :, None]
+        upright = (sign * omega)[:, :, None] * member
         n, total = member.sum(axis=0), upright.sum(axis=0)
         strength = hyper.mean_strength + n
         centre = total / strength
@@ -142,7 +143,7 @@ class SparsePrior(FrequencyPrior):
         )
 
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
-        return _Slabs.of(rng, self, omega)
+        return _slabs(rng, self, omega)[2]
 
     def extended(
         self, rng: np.random.Generator, omega: Array, n_frequencies: int
@@ -168,44 +169,22 @@ class SparsePrior(FrequencyPrior):
         return drawn
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Slabs(Whitening):
-    """Components (label and sign) of active coordinates, drawn given their values."""
-
-    label: NDArray[np.intp]
-    sign: Array
-    centre: Array
-    scale: Array
-    moving: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, rng: np.random.Generator, prior: SparsePrior, omega: Array) -> "_Slabs":
-        K = prior.hyper.n_slabs
-        log_weight = np.log(prior.weights) - np.log(prior.scales)
-        score = [
-            log_weight - 0.5 * ((sign * omega[:, :, None] - prior.means) / prior.scales) ** 2
-            for sign in (1.0, -1.0)
-        ]
-        table = np.concatenate(score, axis=2)
-        choice = np.argmax(table + rng.gumbel(size=table.shape), axis=2)
-        label, sign = choice % K, np.where(choice < K, 1.0, -1.0)
-        inputs = np.arange(omega.shape[1])
-        return cls(
-            label=label,
-            sign=sign,
-            centre=sign * prior.means[inputs, label],
-            scale=prior.scales[inputs, label],
-            moving=omega != 0.0,
-        )
-
-    def whiten(self, omega: Array) -> Array:
-        return np.where(self.moving, (omega - self.centre) / self.scale, 0.0)
-
-    def colour(self, coordinates: Array) -> Array:
-        return np.where(self.moving, self.centre + self.scale * coordinates, 0.0)
-
-    def pull(self, gradient: Array) -> Array:
-        return np.where(self.moving, self.scale * gradient, 0.0)
+def _slabs(
+    rng: np.random.Generator, prior: SparsePrior, omega: Array
+) -> tuple[NDArray[np.intp], Array, AffineWhitening]:
+    """Return components (label and sign) drawn given values (m, d), and coordinates in them."""
+    K = prior.hyper.n_slabs
+    log_weight = np.log(prior.weights) - np.log(prior.scales)
+    score = [
+        log_weight - 0.5 * ((sign * omega[:, :, None] - prior.means) / prior.scales) ** 2
+        for sign in (1.0, -1.0)
+    ]
+    table = np.concatenate(score, axis=2)
+    choice = np.argmax(table + rng.gumbel(size=table.shape), axis=2)
+    label, sign = choice % K, np.where(choice < K, 1.0, -1.0)
+    inputs = np.arange(omega.shape[1])
+    centre, scale = sign * prior.means[inputs, label], prior.scales[inputs, label]
+    return label, sign, AffineWhitening(centre, scale, omega != 0.0)
 
 
 def _two_inputs(

@@ -169,10 +169,7 @@ class TrainingData(SummedRows):
         return in_order(function, list(self.blocks(n_features)), self.n_threads)
 
     def _applied(
-        self,
-        function: Callable[..., Part],
-        args: Sequence[Any],
-        along: Sequence[Columns | None],
+        self, function: Callable[..., Part], args: Sequence[Any], along: Sequence[Columns | None]
     ) -> Callable[[slice], Part]:
         def block(chosen: slice) -> Part:
             cut = [None if column is None else column[..., chosen] for column in along]

@@ -1,6 +1,5 @@
 """Priors of frequencies and of their amplitudes: two laws that are unknown."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import TwoSpectra
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.prior import (
+    AffineWhitening,
     FrequencyPrior,
     Suggestion,
     Whitening,
@@ -129,18 +129,12 @@ class TwoSpectraPrior(FrequencyPrior):
         )
 
     def state(self) -> dict[str, Any]:
-        parts = {"stationary": self.stationary, "envelope": self.envelope}
-        return {
-            f"{part}.{name}": value
-            for part, prior in parts.items()
-            for name, value in prior.state().items()
-        }
+        return {"stationary": self.stationary.state(), "envelope": self.envelope.state()}
 
     def restored(self, state: dict[str, Any]) -> "TwoSpectraPrior":
+        stationary = self.stationary.restored(state["stationary"])
         return replace(
-            self,
-            stationary=self.stationary.restored(_part(state, "stationary.")),
-            envelope=self.envelope.restored(_part(state, "envelope.")),
+            self, stationary=stationary, envelope=self.envelope.restored(state["envelope"])
         )
 
 
@@ -169,7 +163,7 @@ class NoEnvelope(FrequencyPrior):
         return self
 
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
-        return _Still(np.zeros(omega.shape, dtype=np.bool_))
+        return AffineWhitening(omega, np.ones(omega.shape), np.zeros(omega.shape, dtype=np.bool_))
 
     def extended(
         self, rng: np.random.Generator, omega: Array, n_frequencies: int
@@ -208,22 +202,6 @@ class _TwoWhitenings(Whitening):
         return self.basis.joined(*parts, PHASE_DEVIATION * phase)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Still(Whitening):
-    """Coordinates of zeros."""
-
-    moving: NDArray[np.bool_]
-
-    def whiten(self, omega: Array) -> Array:
-        return np.zeros(omega.shape)
-
-    def colour(self, coordinates: Array) -> Array:
-        return np.zeros(coordinates.shape)
-
-    def pull(self, gradient: Array) -> Array:
-        return np.zeros(gradient.shape)
-
-
 def _relabelled(
     prior: FrequencyPrior,
     index: NDArray[np.intp],
@@ -238,9 +216,3 @@ def _relabelled(
         suggestion.omega[chosen], suggestion.log_ratio[chosen], suggestion.kind[chosen], labels
     )
     return prior.decided(index[chosen], part, np.ones(len(part.kind), dtype=np.bool_))
-
-
-def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    return {
-        name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
-    }

@@ -250,13 +250,7 @@ class _Block:
             factors = np.concatenate([pair[0] for pair in self.changes], axis=1)
             scaled = np.concatenate([pair[1] for pair in self.changes], axis=1)
             dgemm(
-                1.0,
-                scaled,
-                factors,
-                beta=1.0,
-                c=self.evidence.covariance,
-                trans_b=1,
-                overwrite_c=1,
+                1.0, scaled, factors, beta=1.0, c=self.evidence.covariance, trans_b=1, overwrite_c=1
             )
 
 
@@ -267,11 +261,7 @@ def _products(
     kept = evidence.features
     fresh = None if kept is None else rows.room(2 * len(waves))
     products, within, cross = rows.total(
-        part_products,
-        evidence.omega,
-        waves,
-        along=(kept, fresh),
-        n_features=len(evidence.cross),
+        part_products, evidence.omega, waves, along=(kept, fresh), n_features=len(evidence.cross)
     )
     return fresh, np.asfortranarray(products), within, cross
 

@@ -45,12 +45,7 @@ def log_likelihood(target: Array, activation: Array) -> float:
 
 
 def laplace(
-    Z: Array,
-    target: Array,
-    offset: Array,
-    precision: float,
-    n_newton: int,
-    tolerance: float = 1e-5,
+    Z: Array, target: Array, offset: Array, precision: float, n_newton: int, tolerance: float = 1e-5
 ) -> Laplace:
     r"""Return the Laplace approximation of :math:`p(\beta \mid y)`, :math:`\beta` (k,).
 
