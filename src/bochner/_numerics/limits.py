@@ -16,16 +16,16 @@ CACHE_BLOCK_BYTES: Final = 4 * MEBIBYTE
 share of the last-level cache. Half makes twice the calls from Python; twice may not fit."""
 
 BLOCK_BYTES: Final = 8 * MEBIBYTE
-"""Intermediate arrays of one block of rows where nothing else decides. It is large enough that
-calls from Python take no noticeable time; at half and at twice, only memory changes noticeably."""
+"""Intermediate arrays of one block of rows where nothing else decides. Half makes twice the calls
+from Python, twice takes twice the memory in each thread."""
 
 SUMS_BLOCK_BYTES: Final = 32 * MEBIBYTE
-"""Features of one block whose products with themselves are added up: some hundred rows of 16,000
-features or more, as fast matrix products need. Half slows such products, twice costs memory."""
+"""Features of one block whose products with themselves are added up: 256 rows of 16,384 float64
+features. Half halves the inner dimension of these products, twice takes twice the memory."""
 
 DEVICE_BLOCK_BYTES: Final = 64 * MEBIBYTE
-"""Features of one block on a GPU, millions of elements, so that all its cores are busy. Half makes
-twice the launches, twice costs memory."""
+"""Features of one block on a GPU: 8 million float64 elements, many for each of its cores. Half
+makes twice the launches, twice takes twice the memory."""
 
 CACHED_FEATURES_BYTES: Final = 256 * MEBIBYTE
 """Features of all rows that an iterative method computes once and keeps; more are computed again in
@@ -35,8 +35,8 @@ FLOAT64_EPS: Final = float(np.finfo(np.float64).eps)
 """Spacing of float64 numbers at one, 2.2e-16."""
 
 NEGLIGIBLE: Final = 1e-12
-"""What some thousand float64 operations leave of an exact zero: 4,500 :data:`FLOAT64_EPS`. No
-quantity compared with it lies between 1e-14 and 1e-10 for another reason."""
+"""Relative size below which a number is a rounding error: 4,500 :data:`FLOAT64_EPS`, as much as so
+many operations can leave of an exact zero. Less may report rounding, more hides small values."""
 
 EIGENVALUE_ROUNDING: Final = 1e-10
 """Eigenvalues below this share of the greatest are rounding. Those of a float64 matrix of order n
@@ -45,8 +45,8 @@ times less counts noise of large Gram matrices, ten times more misses weak negat
 
 FUNCTION_ROUNDING: Final = 1e-8
 """Error granted to values of a function that the user wrote: half of the digits of float64, as
-differences of close numbers lose the other half. Ten times less refuses such functions; ten times
-more accepts an asymmetry of 1e-7."""
+differences of close numbers lose the other half. Ten times less refuses functions that lose
+more digits; ten times more accepts an asymmetry of 1e-7."""
 
 FLOAT32_ROUNDING: Final = 1e-6
 """Error of one feature in float32, 8 spacings of float32 at one: its angle, wave and weight are

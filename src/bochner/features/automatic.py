@@ -25,7 +25,7 @@ _MOST_ERROR = 1.1
 """Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
 _ROWS = 100
-"""Rows of each argument for the comparison: 10,000 pairs, so that chance moves the error little."""
+"""Rows of each argument for the comparison, 10,000 pairs; its chance error falls with the root."""
 
 _RADII = 256
 """Stratified radii for the expected error: a quadrature with 256 nodes."""

@@ -12,8 +12,8 @@ from bochner._numerics.arrays import Array, LengthScale, as_positive
 from bochner.kernels import Kernel, kernel_called
 
 _SUBSAMPLE = 1000
-"""Rows for the median distance: its standard error is some 2 %; twice as many take four times the
-time and memory."""
+"""Rows for the median distance, half a million pairs: its standard error falls with the root of the
+number of rows, while time and memory grow with the square."""
 
 _EQUAL = 1e-7
 """Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of

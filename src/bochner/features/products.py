@@ -11,8 +11,8 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, to_numpy, widened
 
 _RECENT_ROWS = 16_384
-"""Rows whose products are added up in float32: sums of so many terms lose two of seven digits.
-Twice as many lose half a digit more; half as many take longer, by one pass over the sums each."""
+"""Rows whose products are added up in float32. The rounding error of such a sum grows with the root
+of their number, to 128 spacings of float32 here; fewer rows cost more passes over the sums."""
 
 
 class Products(ABC):
