@@ -236,7 +236,7 @@ def test_chunks_make_the_whole(double):
     for solver in ("cholesky", "cg"):
         model = KreinRidge(solver=solver, tol=1e-12, **settings).fit(chunks)
         double.check(model.predict(double(X)), whole.predict(X), tolerance=1e-7)
-    with pytest.raises(ValueError, match="all NumPy's"):
+    with pytest.raises(ValueError, match="all NumPy arrays"):
         KreinRidge(**settings).fit([chunks[0], (X[60:], Y[60:])])
 
 

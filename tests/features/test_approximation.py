@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity
 
 from bochner import FourierFeatures, kernels
-from bochner.features.approximation import Recipe
 from bochner.kernels import (
     NTK,
     TL1,
@@ -75,17 +74,6 @@ def test_weights_of_positive_measures_stay_nonnegative(kernel):
     assert error(features, kernel, NEW) < error(sampled, kernel, NEW)
 
 
-def test_the_sampled_weights_are_kept_and_a_warning_says_so():
-    # A kernel that hardly varies is sampled exactly.
-    with pytest.warns(UserWarning, match=r"no better than the sampled ones.*are kept") as caught:
-        features = fitted(Gaussian(1e9))
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-    sampled = FourierFeatures(Gaussian(1e9), 128, random_state=0).fit(X)
-    assert_array_equal(features.frequencies_.weight, sampled.frequencies_.weight)
-    assert features.fit_error_ < 1e-12
-
-
 def additive(X, Y):
     """A kernel of which the library knows nothing: neither stationary nor of inner products."""
     return np.sqrt(X) @ np.sqrt(Y).T + np.exp(-np.abs(X[:, None] - Y[None]).sum(axis=-1))
@@ -125,19 +113,6 @@ def test_functions_that_are_no_kernels_are_refused(function, message):
         fitted(function)
 
 
-def late(X, Y):
-    return np.exp(-np.square(X[:, None] - Y[None] - 0.2).sum(axis=-1))
-
-
-def test_functions_may_be_asymmetric():
-    features = fitted(late, n_components=512)
-    gram = features.gram(NEW)
-    assert np.linalg.norm(gram - late(NEW, NEW)) < 0.3 * np.linalg.norm(gram)
-    # Much nearer to the kernel than to its transpose.
-    gaps = [np.linalg.norm(gram - exact) for exact in (late(NEW, NEW), late(NEW, NEW).T)]
-    assert gaps[0] < 0.5 * gaps[1]
-
-
 def test_a_bad_fit_is_called_so():
     def same(X, Y):
         return (X[:, None] == Y[None]).all(axis=-1).astype(float)
@@ -145,20 +120,6 @@ def test_a_bad_fit_is_called_so():
     with pytest.warns(UserWarning, match=r"explain the kernel badly: relative error 0\.[5-9]"):
         features = fitted(same, n_components=16)
     assert features.fit_error_ > 0.5
-
-
-@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
-def test_at_most_1250_rows_are_looked_at():
-    seen = []
-
-    def watched(X, Y):
-        seen.append((X.shape, Y.shape))
-        return X @ Y.T
-
-    many = np.random.default_rng(1).normal(size=(3000, 3))
-    first, second = (fitted(watched, many, 32) for _ in range(2))
-    assert set(seen) == {((1250, 3), (1250, 3))}
-    assert_array_equal(first.frequencies_.weight, second.frequencies_.weight)
 
 
 class Unknown(kernels.Kernel):
@@ -179,18 +140,6 @@ def test_kernel_objects_without_a_measure_are_fitted():
     for parameters in ({"weights": "sampled"}, {"decomposition": "jordan"}):
         with pytest.raises(TypeError, match="No spectral measure in closed form"):
             fitted(Unknown(), **parameters)
-
-
-@pytest.mark.parametrize(
-    "kernel", [DeltaGaussian(0.5, 3.0), cosine_similarity], ids=["kernel", "function"]
-)
-def test_fitted_weights_need_a_few_rows(kernel):
-    message = r"at least 4 rows, got n_samples = 3; use weights='sampled'"
-    with pytest.raises(ValueError, match=message):
-        fitted(kernel, X[:3])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # two rows to fit on do not make a good fit
-        assert np.isfinite(fitted(kernel, X[:4], 8).frequencies_.weight).all()
 
 
 @pytest.mark.parametrize(
@@ -241,17 +190,3 @@ def test_sparse_rows_are_fitted_as_dense_ones():
     thin = np.where(X > 0.2, X, 0.0)
     dense, same = (fitted(TL1(2.5), rows, scheme="iid") for rows in (thin, sparse.csr_array(thin)))
     assert_allclose(same.frequencies_.weight, dense.frequencies_.weight, rtol=1e-6, atol=1e-9)
-
-
-def test_recipes_name_the_masses():
-    with pytest.raises(ValueError, match=r"masses must be one of 'exact', 'least_squares'"):
-        Recipe(8, masses="best")
-    with pytest.raises(ValueError, match=r"fits the weight of every frequency, and leaves nothing"):
-        Recipe(8, weights="least_squares", masses="least_squares")
-
-
-def test_recipes_name_the_weights():
-    with pytest.raises(ValueError, match=r"weights must be one of 'sampled', 'least_squares'"):
-        Recipe(8, weights="best")
-    with pytest.raises(ValueError, match=r"got 'none'"):
-        FourierFeatures(weights="none").fit(X)
