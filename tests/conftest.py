@@ -20,11 +20,23 @@ pytest.register_assert_rewrite(
 THOROUGH = re.compile(
     "|".join(
         (
-            # Planted bugs are for the laws, and those that they need run anyway.
-            r"tests/mutants/test_mutants",
+            # Planted bugs test the laws, and what the laws test runs anyway.
+            r"mutants/test_mutants",
             # Laws of samples on the line and in many inputs: those of the plane see as much.
-            r"tests/laws/test_\w+::test_(samples_are|dependent|independent|estimates|fitted_masses"
+            r"laws/test_\w+::test_(samples_are|dependent|independent|estimates|fitted_masses"
             r"|at_zero|kernel|measure|radius).*\b(1|5|20)d-",
+            # Checkpoints and seeds: one case for each likelihood and structure.
+            r"test_bank_checkpoint.py::test_a_killed_fit.*\[(dense|two|three)",
+            r"test_bank_checkpoint.py::test_an_interrupted.*-(5|33)\]",
+            r"test_bank_checkpoint.py::test_an_interrupted.*\[(dense|hamil|indep|mod|paper|two cl)",
+            r"test_bank_checkpoint.py::test_it_goes_on.*\[(11|35)-",
+            r"test_bank_checkpoint.py::test_the_checkpoint_changes.*\[(dense|hamil|indep|mod|paper)",
+            r"test_bank_reproducible.py::test_seeds.*\[(dense|sparse h|indep|three|mod|paper)",
+            # What holds for numbers holds for classes, whose chains take several times as long.
+            r"test_bank_reproducible.py.*\[classifier\]",
+            r"test_gabasr.py::test_data_as_they_come.*-(grid|float32)\]",
+            r"test_gabasr.py::test_classes_as_they_come.*-grid\]",
+            r"test_gabasr.py::test_samples_have_the_moments.*\[(grid|sparse)",
         )
     )
 )

@@ -41,10 +41,11 @@ SHORT = {"n_frequencies": 4, "n_burn_in": 60, "n_samples": 60, "thin": 1}
 
 @pytest.mark.parametrize("structure", ["dense", "sparse"])
 def test_its_step_size_is_adapted_to_its_target(structure):
-    model = BaNKRegressor(**SHORT, structure=structure, sampler=WITH_IT, random_state=0).fit(X, Y)
+    short = SHORT | {"n_frequencies": 5, "n_burn_in": 120, "n_samples": 80}
+    model = BaNKRegressor(**short, structure=structure, sampler=WITH_IT, random_state=0).fit(X, Y)
     records = model.trace_.records
-    assert 0.1 < records["acceptance_joint"][:, -60:].mean() < 0.6
-    assert len(np.unique(records["step_size_joint"][:, -60:])) == 1
+    assert 0.1 < records["acceptance_joint"][:, -80:].mean() < 0.6
+    assert len(np.unique(records["step_size_joint"][:, -80:])) == 1
 
 
 def test_it_leaves_the_posterior_as_it_is():
