@@ -120,18 +120,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the mixture, and the posterior of the weights given it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or the data are unusable.
-        """
+        """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         given = prepared(self, X)

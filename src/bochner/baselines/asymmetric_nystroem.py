@@ -113,19 +113,8 @@ class AsymmetricNystroem(KernelFeatures):
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows of the left argument.
-        y : None
-            Ignored.
-        right : array-like of shape (n2, d2), default=None
-            Rows of the right argument; ``None`` means ``X``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or the data are unusable.
+        ``X`` (n, d) are rows of the left argument, ``right`` (n2, d2) of the right argument;
+        ``None`` means ``X``. ``y`` is ignored.
         """
         if right is not None:
             right = check_array(right, dtype=np.float64, input_name="right")

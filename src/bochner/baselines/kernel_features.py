@@ -33,18 +33,7 @@ class KernelFeatures(
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the map; ``y`` is ignored.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : None
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or the data are unusable.
-        """
+        """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)
 
     def _fitted(self, X: Any, draw: Callable[[NDArray[Any], np.random.Generator], Array]) -> Self:

@@ -114,16 +114,7 @@ class MultipleKernelFeatures(KernelFeatures):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies and, given targets, learn the weights of the kernels.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, t), default=None
-            Numbers or labels.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or the data are unusable.
+        ``X`` has shape (n, d), ``y`` shape (n,) or (n, t): numbers or labels, or ``None``.
         """
         as_one_of("weights", self.weights, dict.fromkeys(("alignment", "uniform")))
         X = validate_data(self, X, dtype=FLOATS)
@@ -202,10 +193,8 @@ def _columns(y: NDArray[Any]) -> Array:
         indicators = [column[:, None] == np.unique(column) for column in y.T]
         # The Gram matrices are centred, so targets need not be.
         return np.concatenate(indicators, axis=1).astype(np.float64)
-    values = y.astype(np.float64)
-    centre, deviation = means_and_deviations(values)
-    standardised: Array = (values - centre) / deviation
-    return standardised
+    centre, deviation = means_and_deviations(y.astype(np.float64))
+    return np.asarray((y - centre) / deviation)
 
 
 def _centred(gram: Array) -> Array:

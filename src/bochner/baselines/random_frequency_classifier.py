@@ -107,18 +107,9 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the frequencies and the weights.
+        """Learn the frequencies and the weights from rows ``X`` (n, d) and labels ``y`` (n,).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Class labels.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If there is only one class, or a parameter or the data are unusable.
+        Raises ``ValueError`` if there is only one class.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)

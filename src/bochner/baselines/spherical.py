@@ -140,7 +140,8 @@ def _function(
     """Return the kernel as a function of distances of shape (n,) on the sphere."""
     if isinstance(kernel, Kernel):
         # In one dimension the sphere is two points; distances between them need a circle.
-        circles = [_circle(max(dim, 2), rng) for _ in range(2)]
+        normal = rng.standard_normal((2, max(dim, 2), 2))
+        circles = [np.linalg.qr(pair)[0].T for pair in normal]
         return lambda z: _along_circles(kernel, radius, circles, z)
     if callable(kernel):
         return lambda z: _checked(kernel, z)
@@ -148,12 +149,6 @@ def _function(
         f"kernel must be a Kernel, the name of one, or a function of an array of distances, got "
         f"{kernel!r}."
     )
-
-
-def _circle(dim: int, rng: np.random.Generator) -> Array:
-    """Return two orthogonal unit vectors, of shape (2, dim)."""
-    circle: Array = np.linalg.qr(rng.standard_normal((dim, 2)))[0].T
-    return circle
 
 
 def _along_circles(kernel: Kernel, radius: float, circles: list[Array], distance: Array) -> Array:

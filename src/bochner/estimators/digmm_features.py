@@ -209,17 +209,11 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         similarity : array-like of shape (n, n), default=None
             With ``kernel="precomputed"``: the symmetric matrix of similarities of the rows.
 
-        Returns
-        -------
-        self : DIGMMFeatures
-
         Raises
         ------
         ValueError
             If a parameter is out of range, the data are unusable, or similarities are not finite,
-            not symmetric, all zero, or not given where they have to be.
-        TypeError
-            If a parameter is of the wrong type.
+            not symmetric, all zero, or missing.
         """
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         n_frequencies = count_frequencies(self.n_components)
@@ -240,12 +234,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features, of shape (n, n_components): cosines, then sines.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        """
+        """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         features: NDArray[Any] = self.frequencies_.features(X)[:, : self._n_features_out]
