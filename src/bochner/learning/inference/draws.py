@@ -171,6 +171,22 @@ def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_f
     )
 
 
+def point_draw(
+    omega: Array,
+    coef: Array,
+    precision: float,
+    log_density: float,
+    prior: FrequencyPrior,
+    *,
+    in_full: bool,
+) -> Draw:
+    """Return a draw of frequencies (k, D) and weights (p,) that have no spread left."""
+    whitener = np.zeros((len(coef), len(coef)), dtype=np.float32) if in_full else None
+    components = prior.components() if in_full else None
+    parts = omega.copy(), coef.copy(), precision, 1.0, log_density
+    return Draw(*parts, whitener, components)
+
+
 def stacked(draws: Sequence[Draw], basis: Basis = PLAIN) -> Draws:
     """Return the draws as one value."""
     whitened = [index for index, draw in enumerate(draws) if draw.whitener is not None]

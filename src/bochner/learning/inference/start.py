@@ -13,6 +13,7 @@ from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.mixture import GammaPrior, MixturePrior
 from bochner.learning.wishart import NormalInverseWishart
+from bochner.registry import register
 
 _MEAN_STRENGTH = 0.05
 """Frequencies that the prior mean of a component is worth: it spreads over 4.5 typical scales."""
@@ -88,6 +89,7 @@ class Structure(ABC):
         return True
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class SparseStructure(Structure):
     """Frequencies that act on few inputs; see :class:`SparsePrior`."""
@@ -118,6 +120,7 @@ class SparseStructure(Structure):
         return dim > 1
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class DenseStructure(Structure):
     """Frequencies that act on all inputs; see :class:`DensePrior`."""

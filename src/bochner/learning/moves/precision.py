@@ -13,6 +13,7 @@ from bochner.registry import register
 
 
 @register
+@register
 @dataclass(frozen=True, slots=True)
 class LogNormalPrecision:
     r"""The prior :math:`\log \lambda_0 \sim N(\text{mean}, \text{std}^2)`.
@@ -36,6 +37,7 @@ class LogNormalPrecision:
         return float(np.exp(self.mean + self.std * rng.normal()))
 
 
+@register
 @register
 @dataclass(frozen=True, slots=True)
 class PrecisionWalk(Move):

@@ -11,6 +11,7 @@ from bochner.registry import register
 
 
 @register
+@register
 @dataclass(frozen=True, slots=True)
 class PriorParameters(Move):
     """Draw the parameters of the prior given the frequencies; always accepted."""

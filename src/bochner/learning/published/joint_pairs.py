@@ -8,7 +8,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies.waves import Layout, wave_features
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import Draw, point_draw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -132,16 +132,8 @@ class JointPairChain:
 
     def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state: its weights are a draw, with nothing left to spread."""
-        p = len(state.beta)
-        return Draw(
-            omega=state.omega.copy(),
-            coef=state.beta.copy(),
-            precision=state.precision,
-            noise_variance=1.0,
-            log_density=info["log_likelihood"],
-            whitener=np.zeros((p, p), dtype=np.float32) if in_full else None,
-            components=state.prior.components() if in_full else None,
-        )
+        fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
+        return point_draw(*fitted, state.prior, in_full=in_full)
 
     def saved(self, state: JointPairState) -> dict[str, Any]:
         """Return all that a state is computed from, as nested arrays and numbers."""

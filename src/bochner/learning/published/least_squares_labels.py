@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.draws import Draw
+from bochner.learning.inference.draws import Draw, point_draw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -85,16 +85,8 @@ class LeastSquaresChain:
 
     def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> Draw:
         """Return what is kept of a state; nothing is known of the spread of its weights."""
-        p = len(state.coef)
-        return Draw(
-            omega=state.omega.copy(),
-            coef=state.coef.copy(),
-            precision=state.precision,
-            noise_variance=1.0,
-            log_density=state.value,
-            whitener=np.zeros((p, p), dtype=np.float32) if in_full else None,
-            components=state.prior.components() if in_full else None,
-        )
+        fitted = state.omega, state.coef, state.precision, state.value
+        return point_draw(*fitted, state.prior, in_full=in_full)
 
     def saved(self, state: LeastSquaresState) -> dict[str, Any]:
         """Return all that a state is computed from, as nested arrays and numbers."""
