@@ -4,11 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeVar, overload
+from typing import Any
 
 from sklearn.base import BaseEstimator
-
-AnyClass = TypeVar("AnyClass", bound=type)
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -30,39 +28,6 @@ _CLASSES: dict[str, type] = {}
 """Classes by their names in model files, former names included."""
 _KERNEL_NAMES: dict[str, type] = {}
 """Kernel classes by the strings that estimators accept for them."""
-
-
-@overload
-def register(cls: AnyClass) -> AnyClass: ...
-
-
-@overload
-def register(
-    cls: AnyClass,
-    *,
-    closed_form: Callable[[Any, int], Any] | None = ...,
-    law: Callable[[Any, int], Any] | None = ...,
-    profile: Callable[[Any], Any] | None = ...,
-    name: str | None = ...,
-    former_names: tuple[str, ...] = ...,
-    shapes: Mapping[str, str] = ...,
-    arguments: Mapping[str, str] = ...,
-    allow_nan: bool = ...,
-) -> AnyClass: ...
-
-
-@overload
-def register(
-    *,
-    closed_form: Callable[[Any, int], Any] | None = ...,
-    law: Callable[[Any, int], Any] | None = ...,
-    profile: Callable[[Any], Any] | None = ...,
-    name: str | None = ...,
-    former_names: tuple[str, ...] = ...,
-    shapes: Mapping[str, str] = ...,
-    arguments: Mapping[str, str] = ...,
-    allow_nan: bool = ...,
-) -> Callable[[AnyClass], AnyClass]: ...
 
 
 def register(

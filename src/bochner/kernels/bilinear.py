@@ -11,11 +11,10 @@ from bochner._numerics.arrays import Array, frozen_array
 from bochner.kernels.base import Kernel, checked_rows
 
 _SHOWN_ENTRIES = 64
-"""Entries of a matrix up to which the repr shows them: some eight lines of text."""
+"""Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""
 
 _DIAGONAL_BLOCK = 64
-"""Rows of a block whose Gram matrix is formed for its diagonal: the work per row grows with them,
-the number of calls falls; the result does not change."""
+"""Rows whose Gram matrix is formed for its diagonal: more waste work, fewer cost calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

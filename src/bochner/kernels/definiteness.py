@@ -13,17 +13,16 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Terms of a sum beyond which a kernel counts as unknown: each is compared with all of the other
-factor, with a decomposition of order d, so that at twice as many time is four times as long."""
+"""Terms of a factor beyond which it counts as unknown; all pairs with the other's are compared."""
 
 _CLEARLY = 1e-6
-"""Negative eigenvalue, relative to the greatest entry, that refutes: a million roundings."""
+"""Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""
 
 _TINY = 1e-290
 """Least divisor; kernel values that are smaller are not normal numbers any more."""
 
 _STEPS = 40
-"""Points on each side of the centre, for every scale: eight for each factor of ten."""
+"""Points on each side of the centre, for every scale: ten for each factor of ten."""
 
 _DIRECTIONS = 24
 """Lines through the centre on which two points are looked for; time grows linearly with them."""

@@ -206,11 +206,11 @@ class RationalQuadratic(Correlation):
 
 
 _DEBYE_FROM = 30.0
-"""Smoothness from which Debye's expansion serves: its error falls like nu**-4, 1e-8 here; at 60
-Bessel's function overflows at lags that count."""
+"""Smoothness beyond which Debye's expansion serves: its error falls as nu grows, while Bessel's
+function soon overflows."""
 
 _SMALLEST = 1e-100
-"""Stand-in for a lag of zero, where the logarithm has none; its powers do not underflow."""
+"""Stand-in for a lag of zero, whose logarithm is infinite."""
 
 
 def matern_profile(u: Array, nu: float) -> Array:

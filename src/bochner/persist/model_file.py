@@ -11,30 +11,27 @@ from bochner.persist.encoding import Encoder
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Save a model as one safetensors file with a JSON header.
-
-    The file is written under a temporary name and renamed: it is there whole or not at all.
+    """Save a model as one safetensors file with a JSON header, written whole or not at all.
 
     Parameters
     ----------
     model : estimator, Kernel or Frequencies
-        One of bochner's, fitted or not. A ``random_state`` that is a generator is saved as
-        ``None``, and requests for metadata routing are left out.
+        An object of a class of bochner, or of one given to :func:`bochner.register`; fitted or not.
+        A ``random_state`` that is a generator is saved as ``None``, and requests for metadata
+        routing are left out.
     path : str or path-like
         By custom with the ending ``.bochner``.
 
     Raises
     ------
     TypeError
-        If the model, or a part of it, is of a class that model files do not hold, such as a
-        kernel defined elsewhere; it is named.
+        If the model, or a part of it, is of a class that is not registered; it is named.
     ValueError
         If the model holds infinite numbers or NaN where there should be none, or is fitted in
         part only.
     ModelFileError
-        If ``path`` is a directory or its folder does not exist, or if the kernel is a
-        :class:`~bochner.kernels.Radial` or :class:`~bochner.kernels.DotProduct`, which hold
-        functions.
+        If ``path`` is a directory or its folder does not exist, or the kernel holds a function, as
+        :class:`~bochner.kernels.Radial` does.
 
     Examples
     --------
@@ -50,8 +47,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     cls = type(model)
     if not (is_estimator(cls) or is_value(cls)):
         raise TypeError(
-            f"bochner saves its own estimators, kernels and frequencies, got an object of "
-            f"{cls.__module__}.{cls.__qualname__}."
+            f"bochner saves estimators, kernels and frequencies of registered classes, got an "
+            f"object of {cls.__module__}.{cls.__qualname__}; decorate your own class with "
+            f"bochner.register."
         )
     encoder = Encoder()
     tree = encoder.encode(model)

@@ -11,7 +11,7 @@ from bochner.spectral.laws import Independent, Isotropic, Law
 from bochner.spectral.radial import Chi, Shell, Student
 
 _LARGEST_EXPONENT = 300.0  # exp(-300) is zero to every rounding, and exp(300) does not overflow
-_FEW_INPUTS = 4  # in more, waves of the sphere decay so fast that fine scales add nothing
+_FEW_INPUTS = 4  # in more, the mean of a wave over directions falls off faster
 # at half-periods of the reach; the program takes as many columns, so time grows with it
 _WAVES = 100
 

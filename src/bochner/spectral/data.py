@@ -13,8 +13,7 @@ from bochner._numerics.arrays import Array, dense_rows, squared_norms, stacked_r
 from bochner.kernels import Metric
 
 _ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher
-# quantiles of the distances; the cost of a design grows linearly, its error not noticeably
-_PAIRS = 400
+_PAIRS = 400  # quantiles of the distances; the time of a design grows linearly with them
 _OWN = 20  # quantiles of the norms, for the diagonal of a Gram matrix
 _EQUAL_NORMS = 1e-5  # relative difference of norms on one sphere, as for kernels.UnitSphere
 

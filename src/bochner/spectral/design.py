@@ -25,11 +25,9 @@ _NEGLIGIBLE = 1e-9  # masses below are rounding of the linear program, whose tol
 _MARGINS = (1.05, 1.0)
 # from all of the greatest value to the accuracy of the program, steps of 2.4
 _TOLERANCES = tuple(np.geomspace(1.0, 2e-6, 16).tolist())
-# for the many atoms of fine scales, each of whose programs takes seconds
-# fewer, as programs with the many atoms of fine scales are slow
+# fewer, as each program with fine scales has many more atoms
 _FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
-# least tolerance above which fine scales are tried; features rarely have smaller errors
-_ROUGH = 0.01
+_ROUGH = 0.01  # least tolerance above which fine scales are tried, at more cost
 _POOR = 0.5  # relative error above which a design explains less than it leaves out
 _FITTED_TOLERANCE = 0.1  # relative to the greatest value: masses within it leave enough to fit
 # of a unit of mass, 1 % of the greatest standard deviation: bounds the variation
@@ -37,10 +35,9 @@ _LEAST_COST = 0.01
 # of features far away, relative to the greatest value; above _CEILING by the noise
 _FAR_CEILING = 1.5
 _FAR_DEVIATIONS = 4.0  # one value in 16,000 of a normal variable is farther
-# norms over sqrt(d) / length: half to twice as many change little
+# norms over sqrt(d) / length: a tenth to thirteen times, by factors of two
 _SHELLS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
-# over the squared radius: from nearly constant to local, factors of four
-_RATES = (0.05, 0.2, 0.8, 3.2)
+_RATES = (0.05, 0.2, 0.8, 3.2)  # over the squared radius, by factors of four
 
 
 @dataclass(frozen=True, slots=True, eq=False)

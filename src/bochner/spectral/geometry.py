@@ -13,7 +13,7 @@ from bochner.spectral.data import Pairs
 from bochner.spectral.profiles import Function, Profile
 
 _BISECTIONS = 40  # 2**-40 of a grid step: a continuous function differs by rounding there
-_JUMP = 1e-3  # of the range; a smaller one costs less than features of any usual number err
+_JUMP = 1e-3  # of the range of the function; a smaller step counts as steep, not as a jump
 # beyond the reach: dense up to 3 times, where features of new rows are, sparse to 100
 _OUTSIDE = (1.0, 3.0, 100.0)
 

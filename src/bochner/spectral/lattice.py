@@ -14,7 +14,7 @@ from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import Part, SpectralMeasure
 
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
-_ROUGH = 0.01  # of the greatest value: errors below are small next to those of sampling
+_ROUGH = 0.01  # of the greatest value; sampling 256 frequencies has an error of about 4 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,13 +13,13 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 
 LagFunction = Callable[[Array], Any]
 
-# nodes along each input, for one second; the error of smooth functions falls like a power
+# nodes along each input; more cost time and memory, fewer resolve less of steep functions
 _GRID = {1: 2**15, 2: 2**10, 3: 2**7}
 _SEARCH = {1: (4096, 4097), 2: (96, 129), 3: (24, 33)}  # lags a side, by size and by place
 _SCALES = (1e-6, 1e6)  # lags among which a function falls off, in units of the inputs
 _ROOMS = (1.0, 2.0, 4.0, 8.0)  # of the taper, in units of what it must leave alone
 _NARROW = 1e-3  # of the tolerance: what may be cut off without notice
-_HEAVY = 0.02  # share of the integral beyond half of the greatest lag that is not integrable
+_HEAVY = 0.02  # share of the integral beyond half of the greatest lag that counts as no fall-off
 _LAG_BYTES = 2**8  # of a lag with temporaries of a function, for the size of blocks
 
 

@@ -31,12 +31,8 @@ _GRADES = 40  # halvings towards a corner: 2**-40 of a panel
 class PhaseFactor:
     r"""The factor :math:`H(t) = \alpha + \gamma \cos t + i \delta \sin t`.
 
-    Its even part is real and its odd part imaginary, so that kernels come out real.
-
-    Parameters
-    ----------
-    constant, cosine, sine : float
-        :math:`\alpha`, :math:`\gamma` and :math:`\delta`.
+    Its even part is real and its odd part imaginary, so that kernels come out real. The fields are
+    :math:`\alpha`, :math:`\gamma` and :math:`\delta`.
 
     Examples
     --------
