@@ -330,9 +330,7 @@ def test_what_files_do_not_hold_is_named(model, name, tmp_path):
 
 @pytest.mark.parametrize("model", [Foreign(), {"a": 1}, None, KreinRidge, "model"])
 def test_only_models_are_saved(model, tmp_path):
-    with pytest.raises(
-        TypeError, match="of registered classes, got an object of"
-    ):
+    with pytest.raises(TypeError, match="of registered classes, got an object of"):
         bochner.save(model, tmp_path / "model")
 
 
