@@ -52,28 +52,28 @@ docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 
 bench: bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
-bench-tables: $(VENV)/.demo  ## Test errors on tables, beside other methods
+bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"
 
-bench-indefinite: $(VENV)/.demo  ## Features of indefinite kernels, beside other methods
+bench-indefinite: $(VENV)/.demo  ## Features of indefinite kernels, next to other methods
 	$(BIN)/python -m benchmarks indefinite $(FLAGS) --out "$(OUT)"
 
-bench-asymmetric: $(VENV)/.demo  ## Features of asymmetric kernels, beside other methods
+bench-asymmetric: $(VENV)/.demo  ## Features of asymmetric kernels, next to other methods
 	$(BIN)/python -m benchmarks asymmetric $(FLAGS) --out "$(OUT)"
 
-bench-bank: $(VENV)/.demo  ## Learned kernels, beside other methods; about two hours
+bench-bank: $(VENV)/.demo  ## Learned kernels, next to other methods; about two hours
 	$(BIN)/python -m benchmarks bank $(FLAGS) --out "$(OUT)"
 
-bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, beside other methods; about an hour and a half
+bench-gabasr: $(VENV)/.demo  ## Learned kernels that are locally stationary, next to other methods; about an hour and a half
 	$(BIN)/python -m benchmarks gabasr $(FLAGS) --out "$(OUT)"
 
-bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, beside other methods; about two hours
+bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, next to other methods; about two hours
 	$(BIN)/python -m benchmarks digmm $(FLAGS) --out "$(OUT)"
 
-bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, beside other methods and the machine's limits
+bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to other methods and the machine's limits
 	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment

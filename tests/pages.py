@@ -5,6 +5,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
+from benchmarks.folds import Fold
+
 
 def halves_by_hand(seed=0, *, on_sphere=False):
     """Return the breast cancer data in halves, in the unit cube or on the sphere."""
@@ -66,3 +68,13 @@ def values_by_picture(benchmark, rows):
         for part in benchmark.parts
         for picture in part.pictures
     }
+
+
+def small_fold(n=150, n_test=40, *, is_regression=True, unit=1.0):
+    """Return rows of three inputs of different scales, and a smooth target or its upper half."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + n_test, 3)) * [1.0, 20.0, 0.1] + [5.0, 0.0, 0.0]
+    y = np.sin(2.0 * X[:, 0]) + 0.05 * X[:, 1] + 0.1 * rng.normal(size=len(X))
+    if not is_regression:
+        y = (y > np.median(y)).astype(np.intp)
+    return Fold(X[:n], y[:n], X[n:], y[n:], is_regression, unit)

@@ -118,22 +118,6 @@ def test_the_linear_classifier_by_hand():
     assert (measured["C"], measured["accuracy"]) == (C, pytest.approx(accuracy, abs=1e-12))
 
 
-@pytest.mark.parametrize(
-    ("method", "kernel", "n_features"),
-    [
-        (design.SYM, design.COSH, 2 * 2 * DIM),
-        (design.SYM_THRICE, design.COSH, 3 * 2 * 2 * DIM),
-        (design.ASY_POLAR, design.COSH, 2 * 3 * 2 * 2 * DIM),
-        (design.RBF, design.GAUSSIAN, 2 * 2 * DIM),
-        (design.RBF_THRICE, design.GAUSSIAN, 3 * 2 * 2 * DIM),
-        (design.RBF_TWICE, design.GAUSSIAN, 2 * 3 * 2 * 2 * DIM),
-    ],
-)
-def test_numbers_of_features(method, kernel, n_features):
-    measured = ASYMMETRIC.run(cell("table 1", method, kernel), QUICK)
-    assert measured["n_features"] == n_features
-
-
 def test_a_linear_classifier_sees_no_phases():
     """Left and right features side by side have the products of a symmetric kernel, twice."""
     X = halves_by_hand()[2][:50]
@@ -157,12 +141,3 @@ def test_a_cell_is_the_same_whatever_was_measured_before(method):
     for metrics in (first, second):
         assert metrics.pop("fit_seconds") > 0.0
     assert first == second
-
-
-def test_trials_and_methods_draw_differently():
-    runs = [
-        ASYMMETRIC.run(cell("error", method, seed=seed), QUICK)["relative_error"]
-        for method in (design.POLAR, design.POLAR_IID)
-        for seed in (0, 1)
-    ]
-    assert len(set(runs)) == 4

@@ -5,10 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from benchmarks import Cell, Options
 from benchmarks.asymmetric import design
-from benchmarks.asymmetric.benchmark import ASYMMETRIC
-from benchmarks.asymmetric.design import rows_of
 from benchmarks.asymmetric.direction import (
     DEGREES,
     GENERATED,
@@ -34,22 +31,6 @@ MANY_SIGMAS = norm.isf(1e-6)
 # The design.
 
 
-@pytest.mark.parametrize(
-    ("method", "m", "n_trials"),
-    [
-        (design.POLAR, 8_192, 10),
-        (design.POLAR, 8_193, 2),
-        (design.JORDAN, 8_193, 0),
-        (design.LEAST_SQUARES, 1_024, 10),
-        (design.LEAST_SQUARES, 1_025, 0),
-        (design.NYSTROEM, 512, 3),
-        (design.NYSTROEM, 513, 0),
-    ],
-)
-def test_trials_by_the_number_of_frequencies(method, m, n_trials):
-    assert design.METHODS[method].n_trials(m) == n_trials
-
-
 def test_the_parameters_of_the_kernels():
     """r = 2/d, beta = 0.5 pi/d and sigma = 2, in d = 8."""
     x, y = np.full((1, 8), 0.75), np.full((1, 8), 0.25)
@@ -63,16 +44,6 @@ def test_the_parameters_of_the_kernels():
     }
     for label, value in expected.items():
         assert design.KERNELS[label](8)(x, y)[0, 0] == pytest.approx(value, rel=1e-12)
-
-
-def test_the_papers_figures():
-    """In every row the paper has its asymmetric features above the symmetrised and the rest."""
-    assert tuple(design.PAPER) == design.DATASETS
-    for figures in design.PAPER.values():
-        for kernel in design.ASYMMETRIC:
-            asymmetric, symmetrised = figures[kernel]
-            assert asymmetric > max(symmetrised, *figures[design.GAUSSIAN])
-            assert symmetrised > figures[design.LINEAR][0]
 
 
 @pytest.mark.parametrize("n_parts", [2, 3])
@@ -93,16 +64,6 @@ def test_sets_of_equal_size_estimate_the_kernel():
     draws = np.stack([design.EqualSets(kernel, 48, seed).fit(X).gram(X) for seed in range(400)])
     z = (draws.mean(axis=0) - kernel(X)) / (draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
     assert np.abs(z).max() < MANY_SIGMAS
-
-
-def test_the_split_of_spambase(tmp_path):
-    values = np.random.default_rng(1).permutation(4_601 * 2).astype(float).reshape(-1, 2)
-    np.savez(tmp_path / "spambase.npz", X=values, y=np.arange(4_601) % 2)
-    rows = rows_of("spambase", 0, tmp_path)
-    assert (len(rows.train), len(rows.test)) == (2_760, 1_841)
-    assert (len(rows.fit), len(rows.error), rows.choice) == (2_760, 1_000, slice(0, 2_000))
-    np.testing.assert_allclose([rows.train.min(axis=0), rows.train.max(axis=0)], [[0, 0], [1, 1]])
-    assert not (set(rows.train[:, 0]) & set(rows.test[:, 0])) - {0.0, 1.0}
 
 
 # Masses.
@@ -227,18 +188,3 @@ def test_degrees_by_hand():
     score, _ = MODELS[DEGREES](train, 0)
     assert score(test).tolist() == [4.0, 0.0]
     assert accuracy(score, test) == 0.75
-
-
-def test_a_direction_cell_of_a_folder_can_be_measured(tmp_path):
-    rng = np.random.default_rng(0)
-    words = rng.random((60, 60)) < 0.2
-    np.savez(
-        tmp_path / "cora_directed.npz",
-        edges=rng.integers(60, size=(150, 2)),
-        X_indices=np.nonzero(words)[1],
-        X_indptr=np.concatenate(([0], words.sum(axis=1).cumsum())),
-        X_shape=np.array([60, 60]),
-    )
-    settings = {"part": "direction", "kernel": design.NO_KERNEL, "size": 1}
-    cell = Cell("cora_directed", LOGISTIC, 0, settings)
-    assert 0.0 <= ASYMMETRIC.run(cell, Options(data=tmp_path))["accuracy"] <= 1.0

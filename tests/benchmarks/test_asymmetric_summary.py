@@ -174,19 +174,3 @@ def test_the_linear_classifier_is_a_flat_line():
         (panel, design.ASY_JORDAN, 4.0): 0.9,
         **{(panel, design.LINEAR, x): 0.72 for x in (1.0, 2.0, 4.0)},
     })  # fmt: skip
-
-
-def test_exact_masses_are_flat_lines():
-    view = next(view for view in pictures_of(ASYMMETRIC) if view.name == "masses")
-    values = view.values(ROWS)
-    assert {key[0] for key in values} == {design.SHIFT}
-    for x in (2.0, 4.0):
-        assert values[design.SHIFT, "imaginary, exact", x] == 0.3
-        assert values[design.SHIFT, "imaginary, fitted", x] == pytest.approx(0.4)
-
-
-def test_figures_of_the_rows():
-    figures = ASYMMETRIC.figures(ROWS)
-    assert list(figures) == ["masses", "error", "accuracy"]
-    labels = {name: figure.axes[0].get_xlabel() for name, figure in figures.items()}
-    assert labels == {"masses": "M", "error": "M / d", "accuracy": "M / d"}

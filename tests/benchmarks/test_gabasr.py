@@ -1,13 +1,10 @@
 """The benchmark of locally stationary kernels, run small."""
 
-from pathlib import Path
-
 import pytest
 from pages import metrics_of
 
 from benchmarks import Options, read_rows
 from benchmarks.gabasr import design
-from benchmarks.gabasr.benchmark import GABASR
 
 QUICK = Options(quick=True)
 
@@ -33,19 +30,3 @@ def test_methods_have_what_they_can_have(quick):
         if name == classification:
             has_density = method not in (design.LINEAR_SVM, design.RBF_SVM)
         assert ("nlpd" in metrics) == has_density
-
-
-def test_the_seconds_of_the_full_design(tmp_path):
-    """What samples may take fits two processes for three quarters of an hour, with the rest."""
-    limits = 0.0
-    for cell in GABASR.cells(Options(data=Path(tmp_path))):
-        learns = cell.method in (design.OURS, design.PUBLISHED, design.BANK)
-        if learns and cell.settings["part"] != "update":
-            budgets = {
-                "xor": design.FULL.xor,
-                "mixture": design.FULL.mixture,
-                "nonstationary": design.FULL.series,
-            }
-            budget = budgets.get(str(cell.settings["part"]))
-            limits += (budget or design.budget_of(cell.dataset, design.FULL)).seconds
-    assert limits < 2 * 40 * 60

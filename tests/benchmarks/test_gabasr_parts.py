@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pages import small_fold
 from scipy.integrate import quad
 from scipy.stats import kstest, norm
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -31,17 +32,6 @@ from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
-
-COMPETITORS = (design.LINEAR, design.LINEAR_SVM, design.RBF_SVM, design.TREES)
-
-
-def small_fold(n=150, n_test=40, *, is_regression=True, unit=1.0):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n + n_test, 3)) * [1.0, 20.0, 0.1] + [5.0, 0.0, 0.0]
-    y = np.sin(2.0 * X[:, 0]) + 0.05 * X[:, 1] + 0.1 * rng.normal(size=len(X))
-    if not is_regression:
-        y = (y > np.median(y)).astype(np.intp)
-    return Fold(X[:n], y[:n], X[n:], y[n:], is_regression, unit)
 
 
 # Data.
@@ -143,40 +133,6 @@ def test_the_probability_of_exclusive_or_is_that_of_its_rows():
 
 
 # Methods.
-
-
-@pytest.mark.parametrize("is_regression", [True, False], ids=["regression", "classification"])
-@pytest.mark.parametrize("method", COMPETITORS)
-def test_test_targets_are_not_looked_at(method, is_regression):
-    fold = small_fold(is_regression=is_regression)
-    other = replace(fold, y_test=fold.y_test[::-1])
-    first, second = (methods.compete(method, f, seed=1) for f in (fold, other))
-    np.testing.assert_array_equal(first.mean, second.mean)
-    assert fold_figures(first, fold)["r2" if is_regression else "auc"] > (
-        0.5 if is_regression else 0.75
-    )
-
-
-@pytest.mark.parametrize("method", COMPETITORS)
-def test_competitors_learn_from_so_many_rows(method, monkeypatch):
-    seen = []
-    inner = Fold.inner
-
-    def counted(self, n, rng):
-        seen.append(len(self.y))
-        return inner(self, n, rng)
-
-    monkeypatch.setattr(design, "MOST_ROWS", dict.fromkeys(COMPETITORS, 60))
-    monkeypatch.setattr(Fold, "inner", counted)
-    methods.compete(method, small_fold(), seed=0)
-    assert seen == [60]
-
-
-@pytest.mark.parametrize("method", [design.LINEAR_SVM, design.RBF_SVM])
-def test_machines_rank_and_have_no_probabilities(method):
-    fold = small_fold(is_regression=False)
-    found = fold_figures(methods.compete(method, fold, seed=0), fold)
-    assert sorted(found) == ["auc", "error"]
 
 
 def test_learners_have_the_same_budget(monkeypatch):
@@ -357,10 +313,3 @@ def test_the_update_that_is_timed_is_the_one_afresh(accept):
     assert np.all(moved >= 3)
     afresh = evidence_of(rows, evidence.omega, 0.05, noise)
     assert evidence.log_evidence() == pytest.approx(afresh.log_evidence())
-
-
-def test_seconds_are_medians_without_the_first(monkeypatch):
-    ticks, runs = iter([0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 9.0, 0.0, 99.0]), []
-    monkeypatch.setattr(update, "perf_counter", lambda: next(ticks))
-    assert update._seconds(lambda: runs.append(0)) == 3.0
-    assert len(runs) == 6

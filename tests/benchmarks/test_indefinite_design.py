@@ -70,18 +70,6 @@ def test_letter_is_split_as_in_the_paper(tmp_path):
     assert not np.array_equal(rows.train, other.train)
 
 
-def test_a_part_of_the_source_stays_a_part(tmp_path):
-    X = save(tmp_path, "ijcnn1", 400, n_test=300)
-    rows = rows_of("ijcnn1", 0, tmp_path, on_sphere=False)
-    assert (len(rows.train), len(rows.test)) == (400, 300)
-    # Scaled by the training part alone, and the test part clipped.
-    np.testing.assert_allclose([rows.train.min(axis=0), rows.train.max(axis=0)], [[0] * 3, [1] * 3])
-    expected = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    np.testing.assert_allclose(np.sort(rows.train, axis=0), np.sort(expected, axis=0))
-    assert (rows.test == 1.0).sum() > 100
-    assert rows.y.sum() == 200
-
-
 def test_labels_go_with_their_rows(tmp_path):
     """The class is 2 where the first column is large, which scaling does not change."""
     X = np.random.default_rng(0).uniform(size=(300, 3))

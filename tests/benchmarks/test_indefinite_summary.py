@@ -6,7 +6,6 @@ from pages import pictures_of
 
 from benchmarks.indefinite import design
 from benchmarks.indefinite.benchmark import INDEFINITE
-from bochner.plot.curves import curves_figure
 
 DELTA = design.MAIN[0]
 
@@ -127,16 +126,3 @@ def test_panels_are_named_by_what_differs():
     assert panels(four) == [f"{k}, {name}" for k in design.MAIN for name in ("toy", "other")]
     assert panels(four[::2]) == ["toy", "other"]
     assert panels([]) == []
-
-
-def test_many_panels_take_several_lines_and_many_curves_an_outer_legend():
-    values = {
-        (f"panel {i}", f"curve {j}", x): 1.0 for i in range(6) for j in range(9) for x in (1, 2)
-    }
-    figure = curves_figure(values, xlabel="x", ylabel="y")
-    assert [axis.get_title() for axis in figure.axes] == [f"panel {i}" for i in range(6)]
-    assert len({round(axis.get_subplotspec().rowspan.start) for axis in figure.axes}) == 2
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"curve {j}" for j in range(9)]
-    assert figure.axes[0].get_legend() is None
-    assert [axis.get_ylabel() for axis in figure.axes] == ["y", "", "", "", "y", ""]

@@ -1,4 +1,4 @@
-"""What a user would otherwise pick for a table, and how all of them are measured."""
+"""Common methods for tables, and the metrics of a fitted model on a train/test split."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,18 @@ RBF_SAMPLER_DEFAULT = "RBFSampler + default RidgeCV"
 TREES = "gradient-boosted trees"
 
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
+"""Ridge penalties to choose from: two per decade, wide enough that the ends are rarely chosen."""
+
 _DEFAULT_ALPHAS = (0.1, 1.0, 10.0)
+"""Penalties that scikit-learn's RidgeCV tries by default."""
+
 _INTERVAL = 0.9
+"""Probability of the central prediction intervals whose coverage is measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Training and test rows of a table, and what to learn."""
+    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``."""
 
     X: Any
     y: NDArray[Any]
@@ -72,8 +77,8 @@ def _trees(task: str, n_components: int, seed: int) -> BaseEstimator:
 
 
 def _encoder() -> TableEncoder:
-    # Standardised, one-hot and imputed. The clip never bites: of n rows, none is further than √n
-    # standard deviations out. Further out yet, it would cost digits.
+    # Standardised, one-hot encoded and imputed. No value is clipped below 10⁸ rows: none of n rows
+    # lies more than √n standard deviations out. Larger values would lose digits in sums.
     return TableEncoder(numeric="standardize", clip=1e4)
 
 
@@ -84,11 +89,11 @@ CONTENDERS: Mapping[str, Contender] = MappingProxyType(
 MORE_CONTENDERS: Mapping[str, Contender] = MappingProxyType(
     {**CONTENDERS, RBF_SAMPLER_DEFAULT: partial(_rbf_sampler, alphas=_DEFAULT_ALPHAS)}
 )
-"""With RidgeCV's default regularisations, too; the others have a wide grid of them."""
+"""The methods with a further one: RidgeCV with its default penalties."""
 
 
 def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str, float]:
-    """Fit ``model`` to the training rows and return its figures on the test rows.
+    """Fit ``model`` to the training rows and return its metrics on the test rows.
 
     Fits run on one OpenMP thread: these threads spin, and where other work shares the cores,
     trees take a hundred times longer with two of them.
@@ -109,7 +114,7 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
 
 
 def evaluate(model: Any, split: Split) -> dict[str, float]:
-    """Return the figures of a fitted model on the test rows; see :func:`measure`."""
+    """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
     if split.task == "classification":
         return {"error": float(np.mean(model.predict(split.X_test) != split.y_test))}
     if not _gives_std(model):
