@@ -8,7 +8,6 @@ from scipy.integrate import quad
 
 from benchmarks.digmm import data as _digmm_data
 from benchmarks.digmm import design
-from benchmarks.digmm import learning as _digmm_best
 from benchmarks.digmm.data import Split, _directions, split_of
 from benchmarks.digmm.learning import (
     _MORE_CS,
@@ -81,24 +80,6 @@ def test_the_mean_over_directions_in_the_plane(distance):
     assert found == pytest.approx(expected, abs=5e-3)
 
 
-QUICK_METHODS = (design.TAYLOR, design.EXACT, design.LARGER, design.REWEIGHTED)
-"""Designs take seconds, and the others' widths are tested with them."""
-
-
-@pytest.mark.parametrize("kernel", list(design.SIMILARITIES))
-@pytest.mark.parametrize("method", QUICK_METHODS)
-def test_every_double_mixture_has_as_many_features(kernel, method):
-    one = task(kernel, method)
-    split = one.split()
-    exact = design.SIMILARITIES[kernel].kernel(30)
-    features = one.features(exact, split).fit(split.fit)
-    assert features.transform(split.test[:3]).shape == (3, 120)
-    gram = (features.transform(split.test[:5]) * features.signature_) @ features.transform(
-        split.test[:5]
-    ).T
-    np.testing.assert_allclose(features.gram(split.test[:5]), gram, atol=1e-10)
-
-
 def test_fitted_weights_lower_the_error():
     split = split_of(NAME, 0, None, on_sphere=False)
     kernel = kernels.TL1(21.0)
@@ -153,38 +134,6 @@ def test_the_penalty_is_chosen_on_training_rows():
     assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
 
 
-def test_scales_by_input_are_in_the_units_of_the_inputs():
-    split = made_up()
-    stretched = replace(split, train=split.train * [1.0, 10.0, 1.0, 0.1])
-    one, other = (per_input_scales(some, GAUSSIAN_FAMILY) for some in (split, stretched))
-    np.testing.assert_allclose(other, one * [1.0, 10.0, 1.0, 0.1], rtol=1e-3)
-
-
-@pytest.mark.parametrize("name", [design.IJCNN1, design.SPAMBASE])
-def test_the_last_round_has_all_rows_and_features_and_the_first_has_few(monkeypatch, name):
-    asked, judged = [], []
-
-    def splitting(name, seed, folder, *, on_sphere, every=False):
-        asked.append(every)
-        return made_up(18_000 if name == design.IJCNN1 else 900)
-
-    def judging(Z, y, Cs, parts, **given):
-        judged.append((Z.shape, Cs, len(parts)))
-        return np.zeros(len(Cs))
-
-    monkeypatch.setattr(_digmm_best, "split_of", splitting)
-    monkeypatch.setattr(_digmm_best, "accuracies", judging)
-    trial = Trial((kernels.Gaussian(), False), name, 0, None)
-    trial.first(2_400)
-    trial.last(2_400)
-    assert asked == [False, True]
-    many = name == design.IJCNN1
-    assert judged == [
-        ((8_000 if many else 600, 2_000), design.CS, 3),
-        ((12_000 if many else 600, 2_400), _MORE_CS, 1 if many else 4),
-    ]
-
-
 def test_the_best_is_a_candidate_that_training_rows_chose():
     found = best_metrics(NAME, 120, 0, None)
     assert found["accuracy"] > 0.9
@@ -210,13 +159,6 @@ def test_rows_that_the_source_has_for_validation_are_held_out(monkeypatch):
     np.testing.assert_array_equal(np.sort(part), np.flatnonzero(original[:12] >= 20))
 
 
-def test_other_rows_are_held_out_in_folds():
-    split = split_of(NAME, 0, None, on_sphere=False)
-    assert not split.validation.any()
-    parts = Trial((kernels.Gaussian(), False), NAME, 0, None)._parts(split, slice(90), 3)
-    assert sorted(np.concatenate(parts)) == list(range(90))
-
-
 def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypatch):
     first = np.zeros(len(candidates(NAME, 0, None)))
     first[:6] = 0.1, 0.7, 0.6, 0.2, 0.9, 0.8
@@ -230,3 +172,8 @@ def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypa
     found = best_metrics(NAME, 24, 0, None)
     assert found["candidate"] == 1
     assert found["C"] == _MORE_CS[-1]
+
+
+def test_scales_by_input_find_the_input_that_counts():
+    scales = per_input_scales(made_up(), GAUSSIAN_FAMILY)
+    assert scales[0] < 0.3 * scales[1:].min()

@@ -16,7 +16,6 @@ from benchmarks.folds import Fold, fifth_at_random, held_out_at_random
 from benchmarks.gabasr import data, design, methods, mixture, series, update
 from benchmarks.gabasr.accuracy import (
     GRID,
-    accuracy_metrics,
     fold_figures,
     probability_name,
     xor_metrics,
@@ -35,13 +34,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 
 
 # Data.
-
-
-def test_a_random_fifth():
-    train, test = fifth_at_random(103, 4)
-    assert len(test) == 20
-    assert sorted([*train, *test]) == list(range(103))
-    assert not np.array_equal(test, fifth_at_random(103, 5)[1])
 
 
 def test_a_split_is_standardised_by_its_training_rows():
@@ -122,16 +114,6 @@ def test_the_probability_of_exclusive_or_is_bayes_rule():
     np.testing.assert_allclose(data.xor_probability(places), unlike / (unlike + like))
 
 
-def test_the_probability_of_exclusive_or_is_that_of_its_rows():
-    """Shares of ones where a probability is forecast, as z-scores."""
-    X, y = data.xor_rows(np.random.default_rng(0), 20_000)
-    p = data.xor_probability(X)
-    for low in (0.0, 0.2, 0.4, 0.6, 0.8):
-        chosen = (low <= p) & (p <= low + 0.2)
-        deviation = np.sqrt(np.sum(p[chosen] * (1.0 - p[chosen])))
-        assert abs(np.sum(y[chosen] - p[chosen])) < 4.0 * deviation
-
-
 # Methods.
 
 
@@ -187,15 +169,6 @@ def test_figures_of_a_classification():
             "nlpd": log_loss(fold.y_test, probability),
         }
     )
-
-
-def test_linear_regression_of_diabetes():
-    """Five-fold R² of least squares on these data is 0.48, and the error near 3,000."""
-    found = [
-        accuracy_metrics("diabetes", design.LINEAR, design.QUICK, fold, None) for fold in range(5)
-    ]
-    assert 0.44 < np.mean([one["r2"] for one in found]) < 0.52
-    assert 2_700 < np.mean([one["mse"] for one in found]) < 3_300
 
 
 # What is generated.
@@ -265,22 +238,6 @@ def test_the_truth_of_a_series_is_calibrated():
     t = np.linspace(0.0, 1.0, 10_001)
     expected = -np.mean(np.log(0.02 * (1.0 + 2.0 * t))) - 0.5 * np.log(2.0 * np.pi * np.e)
     assert abs(found - expected) < 4.0 * np.sqrt(0.5 + 0.1) / np.sqrt(9 * 80)
-
-
-def test_a_series_is_shown_from_end_to_end():
-    found = series.series_metrics("stationary", design.BANK, design.QUICK, 0, None)
-    places = [found[series.shown_name("place", share)] for share in (0.0, 0.5, 1.0)]
-    assert 0.0 <= places[0] < 0.05 < 0.95 < places[2] <= 1.0
-    assert places[1] == pytest.approx(0.5 * (places[0] + places[2]))
-    for share in series.SHOWN:
-        low, mean, high = (
-            found[series.shown_name(what, share)] for what in ("low", "mean", "high")
-        )
-        assert mean == pytest.approx(0.5 * (low + high))
-        assert low < high
-    assert "mean_at_0" not in series.series_metrics(
-        "stationary", design.BANK, design.QUICK, 1, None
-    )
 
 
 def test_the_truth_of_exclusive_or():

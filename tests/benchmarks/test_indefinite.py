@@ -140,15 +140,6 @@ def test_the_accuracy_by_hand():
     assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
 
 
-def test_seeds_and_methods_draw_differently():
-    runs = [
-        INDEFINITE.run(cell(method, "TL1(0.7 d)", seed=seed), QUICK)["relative_error"]
-        for method in (design.DESIGNED, design.NYSTROM)
-        for seed in (0, 1)
-    ]
-    assert len(set(runs)) == 4
-
-
 def test_warnings_of_what_is_measured_are_not_shown(recwarn):
     INDEFINITE.run(cell(design.JORDAN), QUICK)  # of infinite mass
     INDEFINITE.run(cell(design.SPHERICAL, DELTA), QUICK)  # all features are zero

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import Options, find, read_rows, render
+from benchmarks import Options, find, read_rows
 from benchmarks.speed import distributed
 from benchmarks.speed import map as maps
 from benchmarks.speed import ridge as ridges
@@ -30,14 +30,6 @@ def test_the_quick_design_is_measured_whole(quick):
     predicted = [row for row in measured if row["method"] == distributed.MODEL]
     assert len(seconds) == len(measured) - len(orthogonal) - len(predicted)
     assert all(row["value"] > 0.0 for row in seconds)
-
-
-@pytest.mark.slow
-def test_the_page_has_ratios_and_errors(quick):
-    page = render(SPEED, quick)[0].read_text(encoding="utf-8")
-    assert "RBFSampler" in page
-    assert "extended precision" in page
-    assert "Hadamard blocks" in page
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

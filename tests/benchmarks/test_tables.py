@@ -27,16 +27,6 @@ def test_the_quick_design_is_measured_whole(quick):
     assert 0.75 < coverage <= 1.0
 
 
-def test_a_cell_measured_alone_gives_the_same_error(quick):
-    cells = [cell for cell in TABLES.cells(Options(quick=True)) if cell.method == LINEAR]
-    for cell in cells:
-        assert TABLES.run(cell, Options(quick=True))["error"] == next(
-            row["value"]
-            for row in read_rows(quick)
-            if (row["dataset"], row["method"], row["metric"]) == (cell.dataset, LINEAR, "error")
-        )
-
-
 def test_the_tables_say_what_the_rows_say(quick):
     (page,) = render(TABLES, quick)
     text = page.read_text(encoding="utf-8")
