@@ -79,7 +79,6 @@ def test_imports_have_no_circles():
     assert circles() == []
 
 
-@pytest.mark.xfail(reason="unfinished", strict=False)
 def test_private_modules_are_few():
     private = [
         name
