@@ -26,7 +26,7 @@ THOROUGH = re.compile(
             r"laws/test_\w+::test_(samples_are|dependent|independent|estimates|fitted_masses"
             r"|at_zero|kernel|measure|radius).*\b(1|5|20)d-",
             # Samplers: Geweke's test sees what calibration sees.
-            r"test_calibration.py::test_the_truth|test_dense_jumps.py::test_jumps_keep",
+            r"test_calibration.py::test_the_truth|test_dense_jumps.py::test_jumps",
             r"double_mixture/test_exact.py::test_a_difference_of_mixtures",
             # Checkpoints and seeds: one case for each likelihood and structure.
             r"test_bank_checkpoint.py::test_a_killed_fit.*\[(dense|two|three)",

@@ -93,7 +93,7 @@ def params():
         yield pytest.param(file, marks=marks)
 
 
-@pytest.mark.parametrize("file", params())
+@pytest.mark.parametrize("file", list(params()))
 def test_numbers_have_reasons(file):
     assert not unexplained((ROOT / file).read_text(encoding="utf-8"))
 

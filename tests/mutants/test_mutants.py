@@ -1,41 +1,14 @@
 """Every planted bug is noticed: its laws hold without it and fail with it."""
 
-import pytest
-from mutants import (
-    planted,
-    planted_asymmetric,
-    planted_bank,
-    planted_chains,
-    planted_digmm,
-    planted_evidence,
-    planted_gabasr,
-    planted_indefinite,
-    planted_jordan,
-    planted_krein,
-    planted_large,
-    planted_locally_stationary,
-    planted_measures,
-    planted_mixture,
-    planted_structured,
-)
+from importlib import import_module
+from pathlib import Path
 
-MODULES = (
-    planted,
-    planted_asymmetric,
-    planted_bank,
-    planted_chains,
-    planted_digmm,
-    planted_evidence,
-    planted_gabasr,
-    planted_indefinite,
-    planted_jordan,
-    planted_krein,
-    planted_large,
-    planted_locally_stationary,
-    planted_measures,
-    planted_mixture,
-    planted_structured,
-)
+import pytest
+
+MODULES = [
+    import_module(f"mutants.{path.stem}")
+    for path in sorted(Path(__file__).parent.glob("planted*.py"))
+]
 PLANTED = [
     pytest.param(mutant.plant, check, id=f"{mutant}-{index}")
     for module in MODULES
