@@ -39,8 +39,8 @@ class Frequencies:
     Parameters
     ----------
     omega : array-like or HadamardRows of shape (m, d)
-        Frequencies, in radians per unit of the inputs. Those of
-        :class:`~bochner.sampling.HadamardRows` are kept so, and features made without them.
+        Frequencies, in radians per unit of the inputs. :class:`~bochner.sampling.HadamardRows`
+        stay blocks, and features are computed without the matrix.
     weight : array-like of shape (m,)
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None
@@ -51,14 +51,14 @@ class Frequencies:
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
     modulation : CosineFactors, default=None
-        Factors of the features besides; both arguments have the same number of inputs then.
+        Cosine factors of the features; both arguments must have the same number of inputs.
 
     Attributes
     ----------
     omega_blocks : ndarray or HadamardRows of shape (m, d)
-        ``omega`` as it is held.
+        ``omega`` as it is stored.
     nu_blocks : ndarray, HadamardRows or None
-        ``nu`` as it is held; ``None`` where it is ``omega``.
+        ``nu`` as it is stored; ``None`` if it is ``omega``.
 
     Raises
     ------

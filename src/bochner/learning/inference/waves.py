@@ -7,8 +7,8 @@ kernel of the two features is
 .. math:: a(x) a(y) \cos(s \cdot \delta) = [\cos(v \cdot u + 2 \psi) + \cos(v \cdot \delta / 2)]
           \cos(s \cdot \delta), \quad u = \tfrac12 (x + y),\ \delta = x - y,
 
-a locally stationary kernel (Silverman, 1957) and a stationary one beside it, which makes the sum
-positive definite.
+a locally stationary kernel (Silverman, 1957) plus a stationary one, which makes the sum positive
+definite.
 """
 
 from dataclasses import dataclass
@@ -30,13 +30,15 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waves:
-    r"""Waves with their amplitudes."""
+    r"""M waves with frequencies ``omega`` (M, d) and amplitudes.
 
-    omega: Array  # (M, d): Frequencies s
-    # (M, d): Twice the frequencies of the amplitudes; where all of a row is zero, as with None,
-    # the amplitude is one
+    ``v`` (M, d) are twice the frequencies of the amplitudes and ``phase`` (M,) their :math:`\psi`.
+    The amplitude of a wave is one if its row of ``v`` is zero, or both are ``None``.
+    """
+
+    omega: Array
     v: Array | None = None
-    phase: Array | None = None  # (M,): psi; there if v is
+    phase: Array | None = None
 
     def __len__(self) -> int:
         return len(self.omega)
