@@ -16,8 +16,8 @@ from bochner import datasets
 from bochner._numerics.arrays import Array
 from bochner.datasets import Dataset
 
-# Numbers of rows that features are fitted to, whose Gram matrix is approximated, that choose a
-# penalty, and that are tested: minutes for each benchmark, and errors to two digits.
+# Largest numbers of rows that features are fitted to, whose Gram matrix is approximated, that
+# choose a penalty, and that are tested.
 _FIT, _ERROR, _CHOICE, _TEST = 5_000, 1_000, 2_000, 20_000
 
 # Tolerance of liblinear itself (scikit-learn's is a hundred times smaller), and its steps.

@@ -32,7 +32,7 @@ def kernel_metrics(
     """Return a kernel at lags from 0 to 6, and its root mean square errors there.
 
     One is of the kernel, one of ``1 - k`` times the best factor: that is what is left to be known
-    of a kernel beside an intercept, where adding a constant changes nothing.
+    of a kernel next to an intercept, where adding a constant changes nothing.
 
     The data of Section 4.1: 1,000 inputs of deviation 4, and targets of a function with as many
     frequencies of the true spectral distribution, with unit weights and unit noise.

@@ -1,4 +1,4 @@
-"""A sweep and a gradient beside their own matrix products, and beside plainer algorithms."""
+"""A sweep and a gradient next to their own matrix products and plainer algorithms."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

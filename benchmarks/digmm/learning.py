@@ -26,7 +26,7 @@ from bochner.learning.kernel_search import minimise
 N_FOLDS = 5
 
 # Training rows that choose a penalty: fewer where there are more features than the first number,
-# or more than two classes, so that a choice takes about as long as a fit.
+# or more than two classes, since a choice takes many fits.
 _MANY_FEATURES = 2_000
 _CHOICE, _FEW_CHOICE, _CHOICE_OF_MANY_CLASSES = 4_000, 2_000, 1_000
 

@@ -1,4 +1,4 @@
-"""Memory of a fit that learns its kernel, and a gradient beside its own matrix products."""
+"""Memory of a fit that learns its kernel, and a gradient next to its own matrix products."""
 
 from collections.abc import Mapping, Sequence
 
@@ -52,7 +52,7 @@ def _page(rows: Sequence[Row]) -> Sequence[str]:
         "trajectory of eight gradients, and the megabytes at its peak, above the rows;",
         by_method(rows, "bank_seconds"),
         by_method(rows, "bank_megabytes"),
-        "and the seconds of one step, its sums and its gradient, beside its matrix products alone.",
+        "and the seconds of one step, its sums and its gradient, and of its matrix products alone.",
         by_method(rows, "gradient_seconds", GRADIENT),
     )
 

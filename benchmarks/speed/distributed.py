@@ -1,4 +1,4 @@
-"""Ridge regression on one and on two Dask workers, beside what the cost model predicts."""
+"""Ridge regression on one and on two Dask workers, next to what the cost model predicts."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
