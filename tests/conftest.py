@@ -27,6 +27,9 @@ THOROUGH = re.compile(
             r"|at_zero|kernel|measure|radius).*\b(1|5|20)d-",
             # Samplers: Geweke's test sees what calibration sees.
             r"test_calibration.py::test_the_truth|test_dense_jumps.py::test_jumps",
+            # Geweke's test itself: one sampler of each likelihood and kind of move stays.
+            r"test_rounds_and_redraws.*\[(regression-dense-(mh|pcn)|regression-sparse-hmc|grid-dense"
+            r"|polya-gamma-(matched|sparse)|joint-pairs-dense-mh)\]",
             r"double_mixture/test_exact.py::test_a_difference_of_mixtures",
             # Checkpoints and seeds: one case for each likelihood and structure.
             r"test_bank_checkpoint.py::test_a_killed_fit.*\[(dense|two|three)",
