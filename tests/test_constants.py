@@ -74,14 +74,7 @@ UNFINISHED: tuple[str, ...] = (
     "comparison/contenders.py",
     "datasets/dataset.py",
     "diagnosis/diagnosis.py",
-    "estimators/bank_forecaster.py",
     "learning/double_mixture/starts.py",
-    "learning/inference/components.py",
-    "learning/inference/learned_kernel.py",
-    "learning/inference/preparation.py",
-    "learning/inference/relevance.py",
-    "learning/inference/sparse.py",
-    "learning/inference/two_spectra.py",
 )
 """Files that still have unexplained numbers."""
 

@@ -15,6 +15,7 @@ from bochner._numerics.progress import Progress, silent
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.registry import register
 
+# Weight of a trend relative to that of one degree less; see the class.
 _RATIO = 0.25
 
 

@@ -13,7 +13,9 @@ from bochner.kernels import ModulatedWaves, SpectralMixture
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.waves import Waves
 
+# Components of an averaged mixture, beyond which the lightest become one: bounds its cost.
 _MOST_COMPONENTS = 128
+# Waves of an averaged kernel, beyond which every few are left out: bounds its cost.
 _MOST_WAVES = 4096
 
 

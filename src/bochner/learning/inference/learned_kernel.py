@@ -16,7 +16,9 @@ from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
 from bochner.registry import register
 
+# Draws, evenly spread, whose kernels are averaged: the cost is in proportion to them.
 _POOLED_DRAWS = 24
+# Training rows at which chains are compared: the cost is in proportion to them.
 _PROBES = 64
 
 

@@ -9,9 +9,13 @@ from scipy.linalg import qr, solve_triangular
 from bochner._numerics.arrays import Array, as_array
 from bochner.registry import register
 
+# Share of the values at either end that the scale of an input does not depend on.
 _TAILS = 0.005
+# Pairs of rows whose distances give a typical frequency: a median within a per cent or two in rank.
 _MOST_PAIRS = 5000
+# Pivot below which a column of unit length depends on the others, near the root of rounding.
 _DEPENDENT = 1e-7
+# Rows per distinct row up to which repetitions are kept as rows, which need no weights.
 _FEW_REPEATED = 1.25
 
 

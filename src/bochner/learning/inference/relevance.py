@@ -10,8 +10,11 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draws
 from bochner.registry import register
 
+# Most draws of second derivatives, fewer draws of averages over inputs, and bounds of the rows.
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500
+# Multiplications that second derivatives may take, and numbers of a block of them (16 MB).
 _MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
+# Keeps quotients of zeros finite.
 _TINY = float(np.finfo(np.float64).tiny)
 
 

@@ -15,8 +15,11 @@ from bochner.learning.inference.prior import (
     crank_nicolson,
 )
 
+# Correlations of Crank-Nicolson steps: from nearly independent draws to a twentieth of a scale.
 _CORRELATIONS = np.array([0.3, 0.8, 0.95, 0.99, 0.999])
+# Shares of the kinds of proposals: steps, toggles, swaps and new draws.
 _SHARES = np.array([0.5, 0.25, 0.15, 0.1])
+# Keeps logarithms of zero finite.
 _TINY = float(np.finfo(np.float64).tiny)
 
 

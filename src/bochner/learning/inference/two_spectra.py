@@ -20,8 +20,11 @@ from bochner.learning.inference.prior import (
 PHASE_DEVIATION = 0.5 * float(np.pi)
 r"""Of the normal prior of phases: modulo :math:`\pi`, all that matters, uniform to 1.5 per cent."""
 
+# Correlations of Crank-Nicolson steps of phases; zero is an independent draw.
 _PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
+# Share of the proposals that move the amplitude of a frequency that has one of its own.
 _AMPLITUDE_SHARE = 0.25
+# Label of a proposal that has none.
 _UNLABELLED = -1
 
 
