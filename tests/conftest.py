@@ -23,7 +23,7 @@ THOROUGH = re.compile(
             # Planted bugs test the laws, and what the laws test runs anyway.
             r"mutants/test_mutants",
             # Laws of samples on the line and in many inputs: those of the plane see as much.
-            r"laws/test_\w+::test_(samples_are|dependent|independent|estimates|fitted_masses"
+            r"laws/test_\w+.py::test_(samples_are|dependent|independent|estimates|fitted_masses"
             r"|at_zero|kernel|measure|radius).*\b(1|5|20)d-",
             # Samplers: Geweke's test sees what calibration sees.
             r"test_calibration.py::test_the_truth|test_dense_jumps.py::test_jumps",
