@@ -8,7 +8,7 @@ from benchmarks.gabasr.accuracy import GRID, probability_name
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gabasr.mixture import PLACES, metric_name
 from benchmarks.gabasr.series import SHOWN, shown_name
-from bochner.plot.curves import fields_figure
+from benchmarks.pictures import fields_figure
 
 
 def row(part, dataset, method, metric, value, seed=0, m=100):

@@ -5,39 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from bochner.plot.curves import curves_figure
 from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
-
-VALUES = {
-    ("wine", "iid", 2): 0.5,
-    ("wine", "iid", 8): 0.25,
-    ("wine", "qmc", 2): 0.3,
-    ("letter", "iid", 2): 0.6,
-    ("letter", "iid", 8): 0.2,
-}
-
-
-def test_curves():
-    figure = curves_figure(VALUES, xlabel="features", ylabel="error")
-    assert [axis.get_title() for axis in figure.axes] == ["wine", "letter"]
-    assert {axis.get_xlabel() for axis in figure.axes} == {"features"}
-    assert figure.axes[0].get_ylabel() == "error"
-    drawn = {
-        (axis.get_title(), line.get_label(), x): y
-        for axis in figure.axes
-        for line in axis.lines
-        for x, y in line.get_xydata()
-    }
-    assert drawn == VALUES
-    assert {axis.get_xscale() for axis in figure.axes} == {"log"}
-    assert {axis.get_yscale() for axis in figure.axes} == {"log"}
-    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert shown == ["iid", "qmc"]
-
-
-def test_one_panel():
-    figure = curves_figure({("wine", "iid", 2): 0.5}, xlabel="p", ylabel="error")
-    assert len(figure.axes) == 1
 
 
 @pytest.fixture
