@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array
 from bochner.estimators.bank import BaNK
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.learning.periods import Period, dominant_periods, wave_energy
-from bochner.tables.units import EncodedColumns
+from bochner.tables.encodings import EncodedColumns
 
 SHOWN_COLUMNS = 8
 """Columns listed or drawn, the most important first: a screen has room for a few lines."""

@@ -18,7 +18,7 @@ from bochner.estimators.learned_tables import LearnedTable
 from bochner.plot.kernels import envelope_figure, kernel_figure, local_kernel_figure
 from bochner.plot.learned import prediction_figure, relevance_figure, trace_figure
 from bochner.plot.spectra import spectrum_figure
-from bochner.tables.units import EncodedColumns
+from bochner.tables.encodings import EncodedColumns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

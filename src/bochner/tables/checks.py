@@ -9,9 +9,8 @@ import numpy as np
 
 from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import text_columns
+from bochner.tables.reading import looks_like_numbers, text_columns
 from bochner.tables.refusals import InputError, drop_advice, naming, nearest, refuse_mixed
-from bochner.tables.text_files import looks_like_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array
@@ -119,24 +121,14 @@ def output_names(state: State, name: str | None = None) -> list[str]:
     return [name] * bool(state["points"]) + [f"{name}_<missing>"] * state["indicator"]
 
 
-def scale_and_origin(state: State) -> tuple[float, float] | None:
-    """Return (a, b) such that the column is a z + b for its numeric feature z, None without one.
-
-    >>> scale_and_origin({"name": "x", "kind": "numeric", "fill": 1.0, "indicator": False,
-    ...                   "points": [-2.0, 4.0], "scores": [-3.0, 3.0]})
-    (1.0, 1.0)
-    """
-    if (state["kind"] != "numeric" and state["kind"] != "date") or not state["points"]:
-        return None
-    points, scores = state["points"], state["scores"]
-    scale = (points[-1] - points[0]) / (scores[-1] - scores[0])
-    return scale, points[0] - scale * scores[0]
-
-
 def encode(state: State, column: Column) -> Array:
     """Return the features (n, width) of a column that the state can read."""
     if state["kind"] == "text":
-        return _one_hot(state["levels"], column)
+        code = {level: position for position, level in enumerate(state["levels"])}
+        text = labels(column.raw, column.present)
+        codes = np.array([code.get(entry, len(code)) for entry in text], dtype=np.intp)
+        one_hot: Array = np.eye(len(code) + 1)[codes]
+        return one_hot
     if state["kind"] == "constant" or state["kind"] == "empty":
         return np.empty((column.raw.shape[0], 0))
     parts = []
@@ -155,27 +147,62 @@ def changed_kind(state: State, column: Column) -> str | None:
     if column.kind in ("empty", state["kind"]):
         return None
     # A small file may hold only those levels of a text column that read as numbers.
-    if state["kind"] == "text" and column.kind == "numeric" and _any_number(state["levels"]):
+    if (
+        state["kind"] == "text"
+        and column.kind == "numeric"
+        and any(map(_is_number_or_truth, state["levels"]))
+    ):
         return None
     return f"{KIND_NAMES[state['kind']]} at fit, now {KIND_NAMES[column.kind]}, {column.examples()}"
 
 
-def _one_hot(levels: list[str], column: Column) -> Array:
-    code = {level: position for position, level in enumerate(levels)}
-    text = labels(column.raw, column.present)
-    codes = np.fromiter((code.get(entry, len(levels)) for entry in text), np.intp, text.size)
-    out = np.zeros((text.size, len(levels) + 1))
-    out[np.arange(text.size), codes] = 1.0
-    return out
-
-
-def _any_number(levels: list[str]) -> bool:
-    return any(level in ("True", "False") or _is_number(level) for level in levels)
-
-
-def _is_number(text: str) -> bool:
+def _is_number_or_truth(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return False
+        return text in ("True", "False")
     return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedColumns:
+    """Names and units of ``d`` encoded columns of a table.
+
+    ``scale`` (d,) is the number of units of the table's column per unit of the encoded one (a
+    standard deviation, or 1 for indicators), ``origin`` (d,) the value of the table's column where
+    the encoded one is zero. ``is_number`` (d,) is False for indicators.
+    """
+
+    names: list[str]
+    scale: Array
+    origin: Array
+    is_number: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, states: Sequence[State], used: NDArray[np.int64]) -> EncodedColumns:
+        """Return the encoded columns in use, given an encoder's ``columns_``.
+
+        >>> state = NumericState(name="x", kind="numeric", fill=1.0, indicator=False,
+        ...                      points=[-2.0, 4.0], scores=[-3.0, 3.0])
+        >>> columns = EncodedColumns.of([state], np.array([0]))
+        >>> columns.names, columns.scale, columns.origin
+        (['x'], array([1.]), array([1.]))
+        """
+        rows: list[tuple[str, float, float, bool]] = []
+        for state in states:
+            rows += [(name, 1.0, 0.0, False) for name in output_names(state)]
+            if (state["kind"] == "numeric" or state["kind"] == "date") and state["points"]:
+                points, scores = state["points"], state["scores"]
+                scale = (points[-1] - points[0]) / (scores[-1] - scores[0])
+                origin = points[0] - scale * scores[0]
+                rows[-1 - state["indicator"]] = (state["name"], scale, origin, True)
+        names, scales, origins, is_number = zip(*(rows[i] for i in used), strict=True)
+        return cls(list(names), np.array(scales), np.array(origins), np.array(is_number))
+
+    def decoded(self, rows: Array) -> Array:
+        """Return encoded rows (n, d) in the units of the table."""
+        return rows * self.scale + self.origin
+
+    def encoded(self, rows: Array) -> Array:
+        """Return rows in the units of the table as encoded rows, the inverse of `decoded`."""
+        return (rows - self.origin) / self.scale
