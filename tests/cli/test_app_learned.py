@@ -10,7 +10,7 @@ import pytest
 from cli.command import QUICK, SMALL, bochner, fit, labelled, refusal, table, usage_error, write
 
 import bochner as library
-from bochner.cli.learned import encoded_columns
+from bochner.cli.inspecting import encoded_columns
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 
 PICTURES = {"kernel.png", "spectrum.png", "relevance.png", "trace.png", "predictions.png"}

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from bochner import datasets
-from bochner.cli.co2 import (
+from bochner import BaNKForecaster, datasets
+from bochner.cli.demo import (
     FIXED,
     co2_kernel,
     co2_split,
     compare_co2,
     first_years,
     fit_by_hand,
-    learner,
+    learned_periods,
 )
 from bochner.comparison.contenders import LINEAR, OURS, TREES, evaluate
 
@@ -57,7 +57,7 @@ def test_seasons_return_after_a_year():
 
 def test_a_learned_kernel_is_ahead_of_models_for_any_table(split):
     few = type(split)(split.X[::3], split.y[::3], split.X_test, split.y_test, split.task)
-    model = learner(24, 1, 0, n_jobs=None).fit(few.X, few.y)
+    model = BaNKForecaster(n_frequencies=24, n_chains=1, random_state=0).fit(few.X, few.y)
     results = compare_co2(few, model, 0, n_components=64)
     ours = results[OURS]
     assert ours["rmse"] == evaluate(model, few)["rmse"]
@@ -83,9 +83,7 @@ def test_the_demo_keeps_its_promises(split, seed):
 
     Within 1.2 ppm over two years with other seeds than the command's own.
     """
-    from bochner.cli.demo import learned_periods
-
-    model = learner(seed=seed).fit(split.X, split.y)
+    model = BaNKForecaster(n_jobs=2, random_state=seed).fit(split.X, split.y)
     figures = evaluate(model, split)
     year = learned_periods(split, model)[0]
     assert year.length == pytest.approx(1.0, abs=0.01)

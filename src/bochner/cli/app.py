@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bochner.cli.demo import run_demo
-from bochner.cli.diagnosing import DiagnoseOptions, diagnose_table
+from bochner.cli.diagnosing import diagnose_table
 from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.models import Model
@@ -116,17 +116,8 @@ def fit(
             "kernel": kernel,
             "n_components": n_components,
         }
-        options = FitOptions(
-            target,
-            Model.of(model, given),
-            task,
-            test_size,
-            seed,
-            out,
-            tuple(drop or ()),
-            compare,
-            pictures,
-        )
+        kind, dropped = Model.of(model, given), tuple(drop or ())
+        options = FitOptions(target, kind, task, test_size, seed, out, dropped, compare, pictures)
         fit_table(file, options, Console())
 
 
@@ -168,9 +159,8 @@ def diagnose(
 ) -> None:
     """Analyse a kernel on a table: its definiteness, the error of its features, what to use."""
     with _refusals():
-        left_out = (*(target or ()), *(drop or ()))
-        options = DiagnoseOptions(kernel, left_out, rows, seed)
-        diagnose_table(file, options, Console())
+        left_out = [*(target or ()), *(drop or ())]
+        diagnose_table(file, kernel, left_out, rows, seed, Console())
 
 
 @app.command()

@@ -1,19 +1,18 @@
 """`bochner diagnose`."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
-from bochner.cli.output import counted, facts_table, reporting
-from bochner.diagnosis import Diagnosis, diagnose
+from bochner.cli.output import cells_table, counted, facts_table, reporting
+from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
 from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
@@ -29,27 +28,31 @@ _SCALED = (Metric.CITY_BLOCK, Metric.INNER_PRODUCT)
 """Metrics whose kernels get columns on the scale [0, 1]."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiagnoseOptions:
-    """Options of `bochner diagnose`."""
-
-    kernel: str
-    left_out: tuple[str, ...]
-    rows: int
-    seed: int
-
-
-def diagnose_table(path: Path, options: DiagnoseOptions, console: Console) -> None:
+def diagnose_table(
+    path: Path, kernel: str, left_out: Sequence[str], rows: int, seed: int, console: Console
+) -> None:
     """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
     with reporting(console) as progress:
         progress(f"reading {path}")
-        inputs, scaling = scaled_inputs(_read(path, options), options.kernel)
-        progress(f"diagnosing {options.kernel}")
-        rng = np.random.default_rng(options.seed)
-        rows = rng.permutation(len(inputs))[: options.rows]
-        found = diagnose(options.kernel, inputs[rows], random_state=options.seed)
+        frame = drop_columns(read_table(path), left_out)
+        if not frame.shape[1]:
+            raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
+        if len(frame) < 2:
+            raise InputError("The table has one row: expected at least two.")
+        check_table(frame)
+        inputs, scaling = scaled_inputs(frame, kernel)
+        progress(f"diagnosing {kernel}")
+        chosen = np.random.default_rng(seed).permutation(len(inputs))[:rows]
+        found = diagnose(kernel, inputs[chosen], random_state=seed)
     console.print(f"{scaling}\n", markup=False)
-    _print(console, found, len(inputs))
+    known = {**facts(found), "rows": f"{found.n_rows} of {len(inputs)}, with {found.dim} inputs"}
+    console.print(facts_table(known))
+    if found.features is not None:
+        console.print()
+        console.print(cells_table(HEADINGS, error_rows(found), first="right"))
+        console.print(f"\n{legend(found)}", markup=False)
+    console.print()
+    console.print(Text(found.advice, style="bold"))
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
@@ -76,29 +79,3 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     inputs: Array = make_pipeline(*steps).fit_transform(encoded) if steps else encoded
     sizes = f"{counted(frame.shape[1], 'column')}, {counted(inputs.shape[1], 'input')}"
     return inputs, f"{sentence}: {sizes}."
-
-
-def _read(path: Path, options: DiagnoseOptions) -> "pd.DataFrame":
-    frame = drop_columns(read_table(path), options.left_out)
-    if not frame.shape[1]:
-        raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
-    if len(frame) < 2:
-        raise InputError("The table has one row: expected at least two.")
-    check_table(frame)
-    return frame
-
-
-def _print(console: Console, found: Diagnosis, n_samples: int) -> None:
-    known = {**facts(found), "rows": f"{found.n_rows} of {n_samples}, with {found.dim} inputs"}
-    console.print(facts_table(known))
-    if found.features is not None:
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        for heading in HEADINGS:
-            table.add_column(heading, justify="right")
-        for cells in error_rows(found):
-            table.add_row(*cells)
-        console.print()
-        console.print(table)
-        console.print(f"\n{legend(found)}", markup=False)
-    console.print()
-    console.print(Text(found.advice, style="bold"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from bochner import persist
-from bochner.cli.learned import column_ranges, learned_facts, relevance_table
+from bochner.cli.inspecting import column_ranges, learned_facts, relevance_table
 from bochner.cli.models import Model
 from bochner.cli.output import (
     check_folder,

@@ -1,11 +1,11 @@
 """Tables, progress and warnings that the commands print, and checks of files to write."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
@@ -33,16 +33,25 @@ def notes() -> Iterator[list[str]]:
             )
 
 
+def cells_table(
+    headings: Iterable[str], rows: Iterable[Iterable[str]], first: JustifyMethod = "left"
+) -> Table:
+    """Return a table of texts; columns after the first are flush right."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else first)
+    for cells in rows:
+        table.add_row(*cells)
+    return table
+
+
 def results_table(results: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> Table:
     """Return the table of methods by metrics, given the metrics' headings."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("method")
-    for heading in columns.values():
-        table.add_column(heading, justify="right")
-    for method, metrics in results.items():
-        cells = [f"{metrics[name]:.4g}" if name in metrics else "" for name in columns]
-        table.add_row(method, *cells)
-    return table
+    rows = (
+        (method, *(f"{metrics[name]:.4g}" if name in metrics else "" for name in columns))
+        for method, metrics in results.items()
+    )
+    return cells_table(("method", *columns.values()), rows)
 
 
 def facts_table(facts: Mapping[str, str]) -> Table:

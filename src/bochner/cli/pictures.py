@@ -10,7 +10,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
-from bochner.cli.learned import SHOWN_COLUMNS, encoded_columns
+from bochner.cli.inspecting import SHOWN_COLUMNS, encoded_columns
 from bochner.comparison.contenders import Split
 from bochner.estimators.gabasr_classifier import GaBaSRClassifier
 from bochner.estimators.gabasr_regressor import GaBaSRRegressor
