@@ -11,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.features import feature_sums
-from bochner.learning.asymmetric_ridge import composition, fit_composed, right_gram, transformed
+from bochner.learning.asymmetric_ridge import composition, fit_composed, right_gram
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(40, 3)), RNG.normal(size=(9, 3))
@@ -119,16 +119,6 @@ def test_the_regularisation_does_not_depend_on_the_number_of_rows():
     many = right_gram(FREQUENCIES, np.tile(X, (5, 1)))
     few, more = (composition(g, FREQUENCIES.signature, n) for g, n in ((G, 40.0), (many, 200.0)))
     assert_allclose(few @ few.T, more @ more.T, rtol=1e-9, atol=1e-12)
-
-
-def test_sums_of_transformed_features():
-    matrix = RNG.normal(size=(16, 5))
-    sums = transformed(feature_sums(FREQUENCIES, X, TARGETS, WEIGHT), matrix)
-    Z = FREQUENCIES.features(X) @ matrix
-    weighted = Z * WEIGHT[:, None]
-    assert_allclose(sums.gram, weighted.T @ Z, atol=1e-10)
-    assert_allclose(sums.cross, weighted.T @ TARGETS, atol=1e-10)
-    assert_allclose(sums.features, weighted.sum(axis=0), atol=1e-10)
 
 
 def test_blocks_of_rows_give_the_whole(monkeypatch):

@@ -10,7 +10,6 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
-from bochner.distributed.local_order import LocalOrder
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.summed import Columns, SummedRows
@@ -30,21 +29,72 @@ class Size:
     basis: Basis
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalOrder:
+    """Positions of the rows of partitions among the distinct, ordered rows in memory.
+
+    ``rows`` are in memory, from :func:`~bochner.learning.inference.preparation.distinct_rows`, and
+    ``own`` (k,) their groups of equal rows. ``group`` (n,) holds the groups of all rows of the
+    partitions in order, ``share`` (n,) the share of a row in the weight of its group, and
+    ``bounds`` the first rows of all partitions but the first.
+    """
+
+    rows: TrainingData
+    group: NDArray[np.intp]
+    own: NDArray[np.intp]
+    share: Array
+    bounds: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        rows: TrainingData,
+        ordered: tuple[Array, Array],
+        given: tuple[Array, Array, Array | None],
+        lengths: Sequence[int],
+    ) -> "LocalOrder":
+        """Return the order of ``rows``.
+
+        ``ordered`` are their inputs (k, d), in the units of the data, and targets (k,); ``given``
+        are inputs (n, d), targets (n,) and weights (n,) of all partitions in order, whose numbers
+        of rows are ``lengths``.
+        """
+        X, y, weight = given
+        order = np.lexsort((y, *X.T[::-1]))
+        group = np.empty(len(y), dtype=np.intp)
+        group[order] = _groups(X[order], y[order])
+        weight = np.ones(len(y)) if weight is None else weight
+        share = weight / np.bincount(group, weight)[group]
+        return cls(rows, group, _groups(*ordered), share, np.cumsum(lengths)[:-1])
+
+    def here(self, pieces: Sequence[Array]) -> Array:
+        """Return a column of the rows in memory, from those of the partitions."""
+        values = np.empty(self.own[-1] + 1)
+        values[self.group] = np.concatenate(pieces)
+        column: Array = values[self.own]
+        return column
+
+    def there(self, column: Array) -> tuple[Array, ...]:
+        """Return the pieces of partitions whose sums over equal rows are those of the column."""
+        total = np.bincount(self.own, column)
+        return tuple(np.split(self.share * total[self.group], self.bounds))
+
+
+def _groups(X: Array, y: Array) -> NDArray[np.intp]:
+    """Return the number of each row in ascending order, the same one for equal rows."""
+    is_new = (X[1:] != X[:-1]).any(axis=1) | (y[1:] != y[:-1])
+    return np.concatenate(([0], np.cumsum(is_new))).astype(np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class ChunkedRows(SummedRows):
     """Rows on workers, a part in every partition, which return sums only.
 
     Features are computed again in every pass. The rows of a worker that is lost are made again
-    from the user's data and from what was sent.
-
-    Parameters
-    ----------
-    parts : tuple of Delayed
-        One :class:`~bochner.learning.inference.training_data.TrainingData` per partition.
-    size : Size
-    order : LocalOrder or None
-        Order of few rows, in which variates are drawn here exactly as for rows in memory; with
-        ``None`` every partition draws its own, from a seed and its number.
+    from the user's data and from what was sent. ``parts`` holds one
+    :class:`~bochner.learning.inference.training_data.TrainingData` per partition. In the ``order``
+    of few rows, variates are drawn here exactly as for rows in memory; with ``None`` every
+    partition draws its own, from a seed and its number.
     """
 
     parts: tuple[Delayed, ...]
@@ -87,8 +137,7 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int,
     ) -> list[Array]:
-        call = partial(_called, "total", function, args, _present(along), n_features)
-        sums: list[Array] = summed(mapped(call, self.parts, *_given(along)), _plus)
+        sums: list[Array] = summed(self._calls("total", function, args, along, n_features), _plus)
         return sums
 
     def each(
@@ -98,8 +147,20 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int = 1,
     ) -> Pieces:
-        call = partial(_called, "each", function, args, _present(along), n_features)
-        return kept(mapped(call, self.parts, *_given(along)))
+        return kept(self._calls("each", function, args, along, n_features))
+
+    def _calls(
+        self,
+        method: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        along: Sequence[Columns | None],
+        n_features: int,
+    ) -> list[Delayed]:
+        """Return the values of a method of every part, not yet computed."""
+        present = tuple(column is not None for column in along)
+        call = partial(_called, method, function, args, present, n_features)
+        return mapped(call, self.parts, *(column for column in along if column is not None))
 
     def drawn(
         self,
@@ -128,13 +189,8 @@ class ChunkedRows(SummedRows):
 class Prepared:
     """Rows of a partition in the layout of a chain, with the targets of every problem.
 
-    Parameters
-    ----------
-    inputs : ndarray of shape (d, k)
-        Scaled inputs, in the type of the features.
-    targets : ndarray of shape (t, k)
-    fixed : ndarray of shape (q, k)
-    weight : ndarray of shape (k,) or None
+    Scaled inputs (d, k) have the type of the features; targets have shape (t, k), fixed columns
+    (q, k) and weights (k,).
     """
 
     inputs: NDArray[Any]
@@ -192,11 +248,3 @@ def _sizes(part: TrainingData) -> list[Array]:
 
 def _plus(first: list[Array], second: list[Array]) -> list[Array]:
     return [a + b for a, b in zip(first, second, strict=True)]
-
-
-def _present(along: Sequence[Columns | None]) -> tuple[bool, ...]:
-    return tuple(column is not None for column in along)
-
-
-def _given(along: Sequence[Columns | None]) -> list[Columns]:
-    return [column for column in along if column is not None]

@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from bochner._numerics.arrays import FLOATS, Array
-from bochner.distributed.chunked_rows import ChunkedRows, Prepared, Size, problem_rows
-from bochner.distributed.local_order import LocalOrder
+from bochner.distributed.chunked_rows import (
+    ChunkedRows,
+    LocalOrder,
+    Prepared,
+    Size,
+    problem_rows,
+)
 from bochner.distributed.partitions import Partitions
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.features.chunks import Chunk
@@ -45,18 +50,10 @@ def _prepared(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected:
-    """Rows of Dask collections, and a sample of them in memory.
+    """Rows of Dask collections: a chunk in every partition, the lengths of all, and a sample.
 
-    Parameters
-    ----------
-    parts : tuple of Delayed
-        One :class:`~bochner.features.chunks.Chunk` per partition.
-    lengths : tuple of int
-        Numbers of rows of the parts.
-    sample : Chunk
-        At most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order.
-    meta : pandas.DataFrame or None
-        Columns without rows, if the rows come from a data frame.
+    The sample is in memory: at most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order.
+    ``meta`` is a data frame of the columns without rows, if the rows come from a data frame.
     """
 
     parts: tuple[Delayed, ...]
@@ -69,11 +66,7 @@ class Collected:
         """Return the checked rows of Dask collections; see :meth:`Partitions.of`.
 
         ``keep`` keeps checked rows on the workers; otherwise every pass reads and checks them.
-
-        Raises
-        ------
-        ValueError
-            If the data are unusable.
+        Raises ValueError if the data are unusable.
         """
         partitions = Partitions.of(X, y, sample_weight)
         parts = tuple(mapped(check, partitions.parts))
@@ -131,22 +124,12 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Checks the rows of a partition.
+    """Checks the rows of a partition."""
 
-    Parameters
-    ----------
-    numeric, single : bool
-        Whether targets must be numbers, and one for each row.
-    double : bool
-        Whether inputs are converted to float64, or may be float32.
-    positive : bool
-        Whether rows without weight are dropped.
-    """
-
-    numeric: bool
-    single: bool
-    double: bool
-    positive: bool
+    numeric: bool  # whether targets must be numbers
+    single: bool  # whether rows have one target each
+    double: bool  # whether inputs are converted to float64, or may be float32
+    positive: bool  # whether rows without weight are dropped
 
     def __call__(self, part: tuple[int, Any, Any, Any]) -> Chunk:
         index, X, y, weight = part

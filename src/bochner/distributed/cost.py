@@ -18,18 +18,9 @@ from bochner.frequencies import Frequencies
 class Machine:
     """Rates of the workers of a cluster, each with one thread.
 
-    Parameters
-    ----------
-    seconds_per_product : float
-        Time to multiply two features of a row and add the product up.
-    seconds_per_feature : float
-        Time to compute one feature of a row.
-    bytes_per_second : float, default=1e8
-        Rate at which a worker sends or receives: a network of one gigabit.
-    seconds_per_task : float, default=1e-3
-        Time of the scheduler for one task.
-    seconds_per_pass : float, default=0.05
-        Time before the first task and after the last.
+    A product multiplies two features of a row and adds the result up. Workers send and receive at
+    ``bytes_per_second``, by default over a network of one gigabit; the scheduler takes
+    ``seconds_per_task``, and ``seconds_per_pass`` before the first task and after the last.
     """
 
     seconds_per_product: float
@@ -64,20 +55,8 @@ class PassCost:
     .. math:: T = T_0 + 2 b t_s + \lceil b / W \rceil \frac{n}{b} p (t_f + p\, t_p) +
               \Bigl(\frac{b - 1}{W} \Bigl(1 - \frac1W\Bigr) + 1\Bigr) \frac{8 p (p + t + 1)}{v}
 
-    up to terms that do not grow with ``p``. Each worker receives the ``p/2`` frequencies, in
-    ``4 p d`` bytes.
-
-    Parameters
-    ----------
-    n, d, p : int
-        Rows, inputs and features.
-    n_workers : int
-        ``W``, of one thread each.
-    n_partitions : int
-        ``b``.
-    machine : Machine
-    t : int, default=1
-        Targets.
+    for ``d`` inputs, ``p`` features and ``t`` targets, up to terms that do not grow with ``p``.
+    Each worker has one thread and receives the ``p/2`` frequencies, in ``4 p d`` bytes.
     """
 
     n: int

@@ -36,10 +36,9 @@ class DaskChunks(RowChunks):
         *,
         numeric: bool,
     ) -> "DaskChunks":
-        """Return the rows of Dask collections; see :meth:`Partitions.of`.
+        """Return the rows of Dask collections, after a check of a sample in memory.
 
-        ``check`` checks a sample of at most 100,000 rows in memory; ``numeric`` is whether targets
-        are numbers, not labels.
+        ``numeric`` is whether targets are numbers, not labels. See :meth:`Partitions.of`.
         """
         rules = Check(numeric=numeric, single=not numeric, double=False, positive=False)
         found = Collected.of(X, y, sample_weight, rules, keep=False)
@@ -68,9 +67,8 @@ class DaskChunks(RowChunks):
         parts = self.collected.parts
         rngs = [arg.spawn(len(parts)) for arg in args if isinstance(arg, np.random.Generator)]
         rest = tuple(None if isinstance(arg, np.random.Generator) else arg for arg in args)
-        total: Sum | None = summed(
-            mapped(partial(_called, function, rest, kwargs), parts, *rngs), _plus
-        )
+        terms = mapped(partial(_called, function, rest, kwargs), parts, *rngs)
+        total: Sum | None = summed(terms, _plus)
         if total is None:
             raise ValueError("There are no rows to sum over.")
         return total

@@ -14,14 +14,9 @@ from bochner.distributed.passes import applied
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partitions:
-    """Rows, targets and weights of every partition, not yet computed.
+    """A tuple ``(index, X, y, sample_weight)`` per partition, not yet computed.
 
-    Parameters
-    ----------
-    parts : tuple of Delayed
-        A tuple ``(index, X, y, sample_weight)`` per partition.
-    meta : pandas.DataFrame or None
-        Columns without rows, if ``X`` is a data frame.
+    ``meta`` is a data frame of the columns without rows if ``X`` is a data frame, else ``None``.
     """
 
     parts: tuple[Delayed, ...]
@@ -29,21 +24,12 @@ class Partitions:
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None) -> "Partitions":
-        """Return the partitions of ``X``, with targets and weights cut as ``X`` is.
+        """Return the partitions of ``X``, a Dask array (n, d) or data frame.
 
-        Parameters
-        ----------
-        X : dask.array.Array of shape (n, d) or dask.dataframe.DataFrame
-        y : dask.array.Array, dask.dataframe.Series or DataFrame, or array-like if X is an array
-            Arrays with other chunks are rechunked; data frames must have the partitions of ``X``.
-        sample_weight : as ``y``, or None
-
-        Raises
-        ------
-        TypeError
-            If ``X`` is neither an array nor a data frame.
-        ValueError
-            If there are no targets, sizes of chunks are unknown, or rows and targets do not match.
+        Targets and weights are Dask collections, or array-like if ``X`` is an array. Arrays with
+        other chunks are rechunked; data frames must have the partitions of ``X``. Raises TypeError
+        if ``X`` is neither an array nor a data frame, and ValueError if there are no targets,
+        sizes of chunks are unknown, or rows and targets do not match.
         """
         blocks = blocks_of_rows(X)
         if y is None:
@@ -116,10 +102,9 @@ def _matched_blocks(name: str, column: Any, X: Any, count: int) -> list[Delayed]
         blocks = _blocks_of_array(name, column)
     else:
         blocks = list(column.to_delayed())
-        if _is_frame(X) and {X.known_divisions, column.known_divisions} == {True}:
-            same = X.divisions == column.divisions
-            if not same:
-                raise ValueError(f"{name} has other divisions than X; repartition it like X.")
+        known = _is_frame(X) and X.known_divisions and column.known_divisions
+        if known and X.divisions != column.divisions:
+            raise ValueError(f"{name} has other divisions than X; repartition it like X.")
     if len(blocks) != count:
         raise ValueError(
             f"X has {count} partitions and {name} has {len(blocks)}; repartition {name} like X."

@@ -118,10 +118,6 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         right : {array-like, sparse matrix} of shape (n2, d2), default=None
             Rows of the right argument; ``None`` means ``X``.
 
-        Returns
-        -------
-        self : AsymmetricKernelPCA
-
         Raises
         ------
         TypeError, ValueError
@@ -142,24 +138,14 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return left scores of shape (n, n_components).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        """
+        """Return left scores (n, n_components) of rows ``X``, an array or CSR matrix (n, d)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return self._scores(self.frequencies_.features, X, self.components_.left)
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
-        """Return right scores of shape (n, n_components).
-
-        Parameters
-        ----------
-        Y : {array-like, sparse matrix} of shape (n, d2)
-        """
+        """Return right scores (n, n_components) of rows ``Y``, an array or CSR matrix (n, d2)."""
         check_is_fitted(self)
         Y = checked_right(Y, "Y", dim=self.frequencies_.dim_right)
         check_rows(self.kernel_, self._region, Y, right=True)

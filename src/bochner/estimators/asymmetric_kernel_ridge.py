@@ -8,10 +8,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS
-from bochner.estimators.asymmetric_forms import AsymmetricForm, TrainingRows
-from bochner.estimators.pair_form import PairForm, check_pairs
+from bochner.estimators.asymmetric_forms import FORMS, TrainingRows
 from bochner.estimators.predictions import RegressionAttributes
-from bochner.estimators.row_form import RowForm
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.estimators.validation import checked_alpha, checked_right, checked_weight
 from bochner.features.length_scales import AnyKernel
@@ -21,9 +19,6 @@ from bochner.learning.ridge import RidgePosterior
 from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
-
-FORMS: dict[bool, AsymmetricForm] = {False: RowForm(), True: PairForm()}
-"""The two regressions, by whether rows come in pairs."""
 
 
 @register
@@ -141,6 +136,8 @@ class AsymmetricKernelRidge(
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, right: Any = None) -> Self:
         """Fit to rows, or to pairs of rows.
 
+        Warns with a ``ConvergenceWarning`` if conjugate gradients, on pairs, do not converge.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -152,40 +149,28 @@ class AsymmetricKernelRidge(
         right : {array-like, sparse matrix} of shape (n, d2), default=None
             The right rows of pairs; ``None`` fits a function of rows.
 
-        Returns
-        -------
-        self : AsymmetricKernelRidge
-
         Raises
         ------
         ValueError
             If a parameter is out of range, the data are unusable, or the numbers of left and right
             rows differ.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If conjugate gradients, on pairs, do not converge.
         """
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True
         )
         alpha = checked_alpha(self.alpha)
         weight = checked_weight(sample_weight, X)
-        Y = None if right is None else checked_right(right)
+        Y = _paired(X, right)
         targets = y.astype(np.float64).reshape(len(y), -1)
-        if Y is not None:
-            check_pairs(X, Y)
-            if targets.shape[1] != 1:
-                raise ValueError(f"Pairs have one target each, y has {targets.shape[1]} columns.")
+        if Y is not None and targets.shape[1] != 1:
+            raise ValueError(f"Pairs have one target each, y has {targets.shape[1]} columns.")
         rng = self._approximate(X, Y, self.n_components, weight)
         self._single_target = y.ndim == 1
         # Sums of squares about an origin far away would cancel; an intercept may move it.
         origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
         rows = TrainingRows(X, Y, targets - self._target_origin, weight)
-        form = FORMS[Y is not None]
-        self.posterior_ = form.fit(
+        self.posterior_ = FORMS[Y is not None].fit(
             self.frequencies_, rows, alpha, rng, fit_intercept=self.fit_intercept
         )
         return self
@@ -204,9 +189,8 @@ class AsymmetricKernelRidge(
 
         Returns
         -------
-        mean : ndarray of shape (n,) or (n, n_targets)
-        std : ndarray of the same shape
-            Only if ``return_std``.
+        mean, std : ndarrays of shape (n,) or (n, n_targets)
+            The mean alone unless ``return_std``.
 
         Raises
         ------
@@ -217,9 +201,8 @@ class AsymmetricKernelRidge(
         check_is_fitted(self, "posterior_")
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
-        Y = None if right is None else checked_right(right, dim=self.frequencies_.dim_right)
+        Y = _paired(X, right, dim=self.frequencies_.dim_right)
         if Y is not None:
-            check_pairs(X, Y)
             check_rows(self.kernel_, self._region, Y, right=True)
         form = FORMS[isinstance(self.posterior_, PairSolution)]
         mean, std = form.predict(self.frequencies_, self.posterior_, X, Y, with_std=return_std)
@@ -227,11 +210,17 @@ class AsymmetricKernelRidge(
         return mean if std is None else (mean, self._squeezed(std))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, right: Any = None) -> float:
-        """Return the coefficient of determination of the predictions, one at best.
-
-        Parameters
-        ----------
-        X, y, sample_weight, right
-            As in :meth:`fit`.
-        """
+        """Return the coefficient of determination; parameters are those of :meth:`fit`."""
         return float(r2_score(y, self.predict(X, right=right), sample_weight=sample_weight))
+
+
+def _paired(X: Any, right: Any, *, dim: int | None = None) -> Any:
+    """Return the right rows of pairs, checked, one for every row of ``X``; ``None`` for none."""
+    if right is None:
+        return None
+    Y = checked_right(right, dim=dim)
+    if Y.shape[0] != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and right has {Y.shape[0]}: a pair is one row of each."
+        )
+    return Y

@@ -29,7 +29,7 @@ from bochner.estimators.bank_parameters import (
     settings_of,
 )
 from bochner.estimators.bank_tasks import Classes, Problems
-from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
+from bochner.estimators.row_sources import is_dask, lazily, refuse_std
 from bochner.estimators.validation import checked_weight
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture

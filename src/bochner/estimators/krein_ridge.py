@@ -4,15 +4,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS
-from bochner._numerics.namespaces import float_types, like, to_numpy
-from bochner.estimators.dask_collections import is_dask, lazily, refuse_std
+from bochner._numerics.namespaces import like
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.row_sources import row_chunks
-from bochner.estimators.validation import checked_weight
+from bochner.estimators.row_sources import is_dask, lazily, refuse_std, row_chunks
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.registry import register
@@ -142,10 +139,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         sample_weight : array-like of shape (n,), default=None
             A row of weight ``w`` counts as ``w`` rows.
 
-        Returns
-        -------
-        self : KreinRidge
-
         Raises
         ------
         TypeError
@@ -184,17 +177,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=float_types(X, FLOATS),
-            multi_output=True,
-            y_numeric=True,
-            reset=is_first,
-        )
-        return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
+        options = {"multi_output": True, "y_numeric": True}
+        return self._checked_rows(X, y, sample_weight, is_first, **options)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictive means and, if asked for, standard deviations.
@@ -209,10 +193,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
 
         Returns
         -------
-        mean : array of shape (n,) or (n, n_targets)
-            A NumPy array, or an array of the namespace and on the device of ``X``.
-        std : array of the same shape
-            Only if ``return_std``.
+        mean, std : arrays of shape (n,) or (n, n_targets)
+            NumPy arrays, or arrays of the namespace and on the device of ``X``; the mean alone
+            unless ``return_std``.
 
         Raises
         ------

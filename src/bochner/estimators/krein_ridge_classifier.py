@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array
-from bochner._numerics.namespaces import float_types, to_numpy
-from bochner.estimators.dask_collections import is_dask, lazily
+from bochner._numerics.arrays import Array
+from bochner._numerics.namespaces import to_numpy
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.row_sources import labels_of, row_chunks
-from bochner.estimators.validation import checked_weight
+from bochner.estimators.row_sources import is_dask, labels_of, lazily, row_chunks
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Indicators
 from bochner.registry import register
@@ -37,16 +35,10 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    kernel_ : Kernel
-    frequencies_ : Frequencies
-    signature_ : ndarray of shape (n_components,)
-    alpha_ : float
     coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
     intercept_ : ndarray of shape (1,) or (n_classes,)
-    log_evidence_ : float
-        Not in a Krein space.
-    sums_ : FeatureSums or None
-    n_iter_ : int or None
+    kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
+        As in :class:`KreinRidge`.
 
     Examples
     --------
@@ -70,10 +62,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks.
         sample_weight : array-like of shape (n,), default=None
-
-        Returns
-        -------
-        self : KreinRidgeClassifier
 
         Raises
         ------
@@ -115,11 +103,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        dtypes = float_types(X, FLOATS)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtypes, reset=is_first)
-        y = to_numpy(y)
-        check_classification_targets(y)
-        return Chunk(X, y, checked_weight(sample_weight, X))
+        rows = self._checked_rows(X, y, sample_weight, is_first)
+        check_classification_targets(rows.y)
+        return rows
 
     def decision_function(self, X: Any) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""

@@ -10,9 +10,13 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner.frequencies import Frequencies
+from bochner.learning.iterative import IterativeSolution
+from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
 from bochner.learning.ridge import RidgePosterior
-from bochner.learning.solutions import LinearSolution
+
+LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
+"""The solutions that model files of linear heads may hold."""
 
 
 def predictions(
@@ -20,21 +24,10 @@ def predictions(
 ) -> tuple[Any, Any]:
     """Return means and, if asked for, standard deviations, both of shape (n, t).
 
-    Features of rows on a device are made there, block by block, and so are predictions: in
+    Features of rows (n, d) on a device are made there, block by block, and so are predictions: in
     float64, or in float32 if the device has no float64. The weights are copied to it once, and
-    for standard deviations a matrix of shape (p, p), too.
-
-    Parameters
-    ----------
-    frequencies : Frequencies
-    solution : RidgePosterior, KreinSolution or IterativeSolution
-    X : ndarray, CSR matrix or array on a device, of shape (n, d)
-    with_std : bool
-
-    Raises
-    ------
-    ValueError
-        If the solution has no standard deviations.
+    for standard deviations a matrix of shape (p, p), too. Raises ValueError if the solution has
+    no standard deviations.
     """
     if with_std and not isinstance(solution, RidgePosterior):
         raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
@@ -71,13 +64,7 @@ def _on_device(
 
 
 def offered(solution: LinearSolution | PairSolution, name: str) -> Any:
-    """Return a quantity of a solution.
-
-    Raises
-    ------
-    AttributeError
-        If the solution does not offer it.
-    """
+    """Return a quantity of a solution; raise AttributeError if the solution does not offer it."""
     value = getattr(solution, name)
     if value is None:
         quantity = name.removeprefix("log_").replace("_", " ")

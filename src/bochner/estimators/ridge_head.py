@@ -11,9 +11,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar
 from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import float_types, host_view, on_device
-from bochner.estimators.predictions import SolutionAttributes, predictions
-from bochner.estimators.validation import checked_alpha, refuse_asymmetric, refuse_two_sided
+from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
+from bochner.estimators.predictions import LinearSolution, SolutionAttributes, predictions
+from bochner.estimators.validation import (
+    checked_alpha,
+    checked_weight,
+    refuse_asymmetric,
+    refuse_two_sided,
+)
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -26,9 +31,8 @@ from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import fit_krein
 from bochner.learning.ridge import best_alpha, fit_ridge
-from bochner.learning.ridge_plan import RidgePlan, RidgeProblem, plan_ridge
+from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
 from bochner.learning.selection import evidence_problem, select_length_scale
-from bochner.learning.solutions import LinearSolution
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
@@ -80,6 +84,21 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit the head."""
 
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, is_first: bool, **options: bool
+    ) -> Chunk:
+        """Return checked rows, where ``options`` say what targets may be."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=float_types(X, FLOATS),
+            reset=is_first,
+            **options,
+        )
+        return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
+
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
         """Fit to the rows; an error on the way leaves an earlier fit as it was.
 
@@ -108,7 +127,20 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
             )
             posterior = self._solve(sums, frequencies, alpha)
         else:
-            posterior = self._iterate(rows, targets, frequencies, problem, plan, solver_rng)
+            assert alpha is not None
+            posterior = fit_iteratively(
+                rows,
+                frequencies,
+                targets,
+                self._signs(frequencies),
+                alpha,
+                solver_rng,
+                fit_intercept=self.fit_intercept,
+                tol=problem.tol,
+                dtype=problem.pass_dtype,
+                n_landmarks=plan.n_landmarks,
+                keep=plan.keep,
+            )
         self.kernel_, self._region = kernel, found.region
         self.frequencies_, self.signature_ = frequencies, frequencies.signature
         self.sums_, self.posterior_ = sums, posterior
@@ -200,31 +232,6 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
             alpha = best_alpha(sums, fit_intercept=intercept)[0]
         return fit_ridge(sums, alpha, fit_intercept=intercept)
 
-    def _iterate(
-        self,
-        rows: RowChunks,
-        targets: Targets,
-        frequencies: Frequencies,
-        problem: RidgeProblem,
-        plan: RidgePlan,
-        rng: np.random.Generator,
-    ) -> IterativeSolution:
-        """Return the same weights by conjugate gradients, without the sums."""
-        assert problem.alpha is not None
-        return fit_iteratively(
-            rows,
-            frequencies,
-            targets,
-            self._signs(frequencies),
-            problem.alpha,
-            rng,
-            fit_intercept=self.fit_intercept,
-            tol=problem.tol,
-            dtype=problem.pass_dtype,
-            n_landmarks=plan.n_landmarks,
-            keep=plan.keep,
-        )
-
     @property
     def n_iter_(self) -> int | None:
         """Products with the matrix of the system that conjugate gradients took."""
@@ -234,8 +241,8 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Any, Any]:
         """Return means and, if asked for, standard deviations, both of shape (n, t)."""
         check_is_fitted(self, "posterior_")
-        dtypes = float_types(X, FLOATS)
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtypes, reset=False)
+        dtype = float_types(X, FLOATS)
+        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, X)
         return predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
 

@@ -1,4 +1,4 @@
-"""Rows given to ``fit``: arrays, Dask collections, or chunks that are read one by one."""
+"""Rows given to estimators: arrays, Dask collections, or chunks that are read one by one."""
 
 import os
 from collections.abc import Callable, Iterable, Sized
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.estimators.dask_collections import is_dask
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
@@ -34,7 +33,29 @@ _ANY_READER = (
 )
 
 
-def is_stream(X: Any, y: Any) -> bool:
+def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Call :func:`bochner.distributed.partitions.lazily`."""
+    from bochner.distributed import partitions
+
+    lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
+    return lazy
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether ``X`` is a Dask array or data frame."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def refuse_std(return_std: bool) -> None:
+    """Raise ``ValueError`` for standard deviations of lazy predictions."""
+    if return_std:
+        raise ValueError(
+            "Predictions for Dask collections have no standard deviations; call predict on rows in "
+            "memory, partition by partition."
+        )
+
+
+def _is_stream(X: Any, y: Any) -> bool:
     """Return whether ``X`` is an iterable of chunks, without targets, and not an array or table."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
     if y is not None or array_like or not isinstance(X, Iterable):
@@ -55,7 +76,7 @@ def row_chunks(
         from bochner.distributed.dask_chunks import DaskChunks
 
         return DaskChunks.of(X, y, sample_weight, check, numeric=numeric)
-    if not is_stream(X, y):
+    if not _is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:
         raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")

@@ -37,18 +37,10 @@ class TwoSidedEstimator(BaseEstimator, ABC):
     def _approximate(
         self, X: Any, right: Any, n_components: int, weight: Array | None = None
     ) -> np.random.Generator:
-        """Set the kernel and its frequencies, and return a generator for later draws.
+        """Set the kernel and its ``n_components`` features; return a generator for later draws.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-        right : ndarray or CSR matrix of shape (n2, d2) or None
-            Rows of the right argument; ``None`` means ``X``. The median distance of a kernel
-            given by name is that of all rows together.
-        n_components : int
-            Number of features.
-        weight : ndarray of shape (n,), default=None
-            Weights of rows, or of pairs of rows with ``right``; rows without weight are ignored.
+        ``right`` (n2, d2) holds rows of the right argument, ``None`` means ``X`` (n, d); the
+        median distance is that of all rows together. Rows or pairs without weight are ignored.
         """
         recipe = Recipe(
             count_frequencies(n_components),

@@ -37,9 +37,7 @@ from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 
 
 def right_gram(frequencies: Frequencies, X: Any, weight: Array | None = None) -> Array:
-    r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` of the right features, of shape (p, p).
-
-    Weights are one by default.
+    r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` (p, p) of the right features.
 
     Examples
     --------
@@ -66,16 +64,6 @@ def composition(gram: Array, signature: Array, weight: float) -> Array:
     return factor
 
 
-def transformed(sums: FeatureSums, matrix: Array) -> FeatureSums:
-    """Return the sums for the features ``z @ matrix``, where ``matrix`` has shape (p, q)."""
-    return replace(
-        sums,
-        gram=matrix.T @ sums.gram @ matrix,
-        cross=matrix.T @ sums.cross,
-        features=matrix.T @ sums.features,
-    )
-
-
 def fit_composed(
     sums: FeatureSums,
     gram: Array,
@@ -86,24 +74,11 @@ def fit_composed(
 ) -> RidgePosterior:
     r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
 
-    Parameters
-    ----------
-    sums : FeatureSums
-        Sums of the left features and the targets.
-    gram : ndarray of shape (p, p)
-        :func:`right_gram` of the same rows, with the same weights.
-    signature : ndarray of shape (p,)
-        Signs of the features.
-    alpha : float or None
-        Positive number; ``None`` maximises the evidence.
-    fit_intercept : bool, default=False
-        Whether to add a constant with a flat prior.
-
-    Returns
-    -------
-    posterior : RidgePosterior
-        Its coefficients and its whitener are those of the left features ``z``, not of
-        :math:`L^\top z`: the covariance of the coefficients is :math:`\sigma^2 W W^\top`.
+    ``sums`` are those of the left features and the targets; ``gram`` (p, p) is :func:`right_gram`
+    of the same rows with the same weights, and ``signature`` (p,) the signs of the features.
+    ``alpha=None`` maximises the evidence; an intercept has a flat prior. Coefficients and whitener
+    are those of the left features ``z``, not of :math:`L^\top z`: the covariance of the
+    coefficients is :math:`\sigma^2 W W^\top`.
 
     Examples
     --------
@@ -120,7 +95,12 @@ def fit_composed(
     True
     """
     factor = composition(gram, signature, sums.weight)
-    composed = transformed(sums, factor)
+    composed = replace(
+        sums,
+        gram=factor.T @ sums.gram @ factor,
+        cross=factor.T @ sums.cross,
+        features=factor.T @ sums.features,
+    )
     if alpha is None:
         alpha = best_alpha(composed, fit_intercept=fit_intercept)[0]
     posterior = fit_ridge(composed, alpha, fit_intercept=fit_intercept)

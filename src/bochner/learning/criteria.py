@@ -16,14 +16,9 @@ from bochner._numerics.arrays import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairCriterion(ABC):
-    """A loss on a few rows, as a function of the correlations of their pairs.
+    """A loss on a few rows with centred targets (n, t), by the correlations of their pairs.
 
-    Parameters
-    ----------
-    lags : ndarray of shape (d, n_pairs)
-        Absolute differences of every input over the pairs ``i < j``, row by row.
-    targets : ndarray of shape (n, t)
-        Centred targets.
+    ``lags`` (d, n_pairs) are absolute differences of inputs over the pairs ``i < j``, row by row.
     """
 
     lags: Array

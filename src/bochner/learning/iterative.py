@@ -45,6 +45,7 @@ from bochner.learning.row_products import (
     normal_products,
     target_products,
 )
+from bochner.learning.solutions import PointSolution
 from bochner.registry import register
 
 MOST_STEPS = 200
@@ -60,18 +61,10 @@ Product = Callable[[Array], Array]
 
 @register(shapes={"coef": "pt", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
-class IterativeSolution:
-    """The solution on ``p`` features, for ``t`` targets, without a covariance.
+class IterativeSolution(PointSolution):
+    """Weights (p, t) and intercepts (t,) found in ``n_iter`` products with the system's matrix.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (p, t)
-    intercept : ndarray of shape (t,)
-    alpha : float
-    noise : ndarray of shape (t,) or None
-        Maximum-likelihood variance of the noise; ``None`` in a Krein space.
-    n_iter : int
-        Number of products with the matrix of the system.
+    ``noise`` (t,) is the maximum-likelihood variance of the noise, ``None`` in a Krein space.
     """
 
     coef: Array
@@ -86,26 +79,16 @@ class IterativeSolution:
 
     @property
     def noise_variance(self) -> Array | None:
-        """Variances of the noise, ``None`` in a Krein space."""
         return self.noise
 
     @property
-    def log_evidence(self) -> None:
-        """``None``, as the determinant is not computed."""
-
-    @property
     def limitation(self) -> str:
-        """Why there are no standard deviations and no evidence."""
         if self.noise is None:
             return NO_LIKELIHOOD
         return (
             "Conjugate gradients compute the weights without their covariance. Use "
             "solver='cholesky', which takes time in n p^2 and memory in p^2."
         )
-
-
-def _in_double(weight_rms: float) -> type[np.float64]:
-    return np.float64
 
 
 def fit_iteratively(
@@ -118,24 +101,23 @@ def fit_iteratively(
     *,
     fit_intercept: bool = False,
     tol: float = 1e-4,
-    dtype: Callable[[float], Any] = _in_double,
+    dtype: Callable[[float], Any] = lambda weight_rms: np.float64,
     n_landmarks: int = 1024,
     keep: bool = False,
 ) -> IterativeSolution:
     r"""Return the ridge solution from some passes over the rows.
 
+    Warns with a ``ConvergenceWarning`` if the tolerance is not reached in 200 steps: near a pole of
+    a Krein space, above all.
+
     Parameters
     ----------
-    rows : RowChunks
-        Rows that can be read more than once.
-    features : Frequencies
-    targets : Targets
+    rows, features, targets : RowChunks, Frequencies, Targets
+        Rows that can be read more than once, with their features and targets.
     signature : ndarray of shape (p,)
         The diagonal of ``J``, of plus and minus ones.
-    alpha : float
     rng : numpy.random.Generator
         Draws the rows of the preconditioner.
-    fit_intercept : bool, default=False
     tol : float, default=1e-4
         Residual at which steps end, in the norm of :math:`P^{-1}` and relative to that of zero
         weights. With a good preconditioner it is about the relative root mean square error of the
@@ -147,15 +129,6 @@ def fit_iteratively(
         Number ``s`` of rows of the preconditioner.
     keep : bool, default=False
         Whether the features of all rows are kept, or computed again in every pass.
-
-    Returns
-    -------
-    solution : IterativeSolution
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the tolerance is not reached in 200 steps: near a pole of a Krein space, above all.
 
     Examples
     --------
@@ -223,13 +196,8 @@ def _noise(
 class Preconditioner:
     r"""The inverse of :math:`P = B^\top B + \alpha I`, by Woodbury's identity.
 
-    Parameters
-    ----------
-    landmarks : ndarray of shape (s, p)
-        Weighted features ``B`` of the sample.
-    lower : ndarray of shape (s, s)
-        Cholesky factor of :math:`B B^\top + \alpha I`.
-    alpha : float
+    ``landmarks`` (s, p) are the weighted features ``B`` of the sample, and ``lower`` (s, s) is the
+    Cholesky factor of :math:`B B^\top + \alpha I`.
     """
 
     landmarks: NDArray[Any]

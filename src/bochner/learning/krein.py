@@ -36,6 +36,7 @@ from bochner._numerics.linalg import pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin, residual_squares
+from bochner.learning.solutions import PointSolution
 from bochner.registry import register
 
 NO_LIKELIHOOD = (
@@ -62,20 +63,12 @@ points."""
 
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
-class KreinSolution:
-    """The stationary point on ``p`` features, for ``t`` targets.
+class KreinSolution(PointSolution):
+    """The stationary point: weights (p, t), intercepts (t,) and the regularisation in use.
 
-    It has no likelihood: no Gaussian process has an indefinite covariance.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (p, t)
-    intercept : ndarray of shape (t,)
-    alpha : float
-        The regularisation in use, away from the poles.
-    poles : ndarray of shape (q,)
-        Values of ``alpha`` without a solution, ascending: minus the negative eigenvalues of the
-        Gram matrix (centred, with an intercept).
+    ``poles`` (q,) are the values of ``alpha`` without a solution, ascending: minus the negative
+    eigenvalues of the Gram matrix (centred, with an intercept). It has no likelihood: no Gaussian
+    process has an indefinite covariance.
     """
 
     coef: Array
@@ -88,16 +81,7 @@ class KreinSolution:
         return Z @ self.coef + self.intercept
 
     @property
-    def noise_variance(self) -> None:
-        """``None``, as there is no likelihood."""
-
-    @property
-    def log_evidence(self) -> None:
-        """``None``, as there is no likelihood."""
-
-    @property
     def limitation(self) -> str:
-        """Why there is no uncertainty."""
         return NO_LIKELIHOOD
 
 
@@ -112,9 +96,8 @@ def fit_krein(
 
     Parameters
     ----------
-    sums : FeatureSums
-    signature : ndarray of shape (p,)
-        The diagonal of ``J``, of plus and minus ones.
+    sums, signature : FeatureSums, ndarray of shape (p,)
+        Sums, and the diagonal of ``J``, of plus and minus ones.
     alpha : float or None
         Positive number; ``None`` minimises the generalised cross-validation score,
         :meth:`KreinSpectrum.best_alpha`. A pole (:meth:`KreinSpectrum.is_pole`) is moved to
@@ -141,13 +124,25 @@ def fit_krein(
     >>> bool(np.allclose(solution.mean(f.features(X)), dense))
     True
     """
-    signature = _checked(signature, len(sums.gram))
+    p = len(sums.gram)
+    if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
+        raise ValueError(
+            f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r}."
+        )
+    signature = np.asarray(signature, dtype=np.float64)
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = KreinSpectrum.of(centred, signature, degrees)
     if alpha is None:
         alpha = spectrum.best_alpha()
     elif spectrum.is_pole(alpha):
-        alpha = _moved(alpha, spectrum)
+        clear = spectrum.clear_alpha(alpha)
+        warn_user(
+            f"alpha = {alpha:.10g} is a pole: the Gram matrix has an eigenvalue of -alpha, up to "
+            f"rounding, and Z'Z + alpha J is singular. alpha = {clear:.10g} is used instead. "
+            f"Choose another alpha, alpha='evidence', or associated=True, which has no poles.",
+            RuntimeWarning,
+        )
+        alpha = clear
     coef: Array = solve(_system(centred.gram, signature, alpha), centred.cross, assume_a="sym")
     mean_features, mean_targets = origin(sums, centred)
     return KreinSolution(
@@ -165,16 +160,9 @@ class KreinSpectrum:
     With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are those of
     the symmetric matrix :math:`L^\top J L`, whatever the number of rows.
 
-    Parameters
-    ----------
-    values : ndarray of shape (r,)
-        Eigenvalues, ascending; ``r`` is the numerical rank of ``Z``.
-    squares : ndarray of shape (r, t)
-        Squares of the targets' components along the eigenvectors.
-    sums : FeatureSums
-        Sums, centred with an intercept.
-    degrees : float
-        Number of degrees of freedom of the sums.
+    ``values`` (r,) are the eigenvalues, ascending, where ``r`` is the numerical rank of ``Z``, and
+    ``squares`` (r, t) the squares of the targets' components along the eigenvectors. The sums,
+    centred with an intercept, have ``degrees`` degrees of freedom.
 
     Examples
     --------
@@ -300,22 +288,3 @@ def _nearest(point: float, low: Array, high: Array) -> float:
     """Return the nearest point of the intervals from ``low`` to ``high``."""
     clipped = np.clip(point, low, high)
     return float(clipped[np.argmin(np.abs(clipped - point))])
-
-
-def _moved(alpha: float, spectrum: KreinSpectrum) -> float:
-    clear = spectrum.clear_alpha(alpha)
-    warn_user(
-        f"alpha = {alpha:.10g} is a pole: the Gram matrix has an eigenvalue of -alpha, up to "
-        f"rounding, and Z'Z + alpha J is singular. alpha = {clear:.10g} is used instead. Choose "
-        f"another alpha, alpha='evidence', or associated=True, which has no poles.",
-        RuntimeWarning,
-    )
-    return clear
-
-
-def _checked(signature: Array, p: int) -> Array:
-    if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
-        raise ValueError(
-            f"signature must hold a sign, 1 or -1, for each of {p} features, got {signature!r}."
-        )
-    return np.asarray(signature, dtype=np.float64)

@@ -29,6 +29,7 @@ from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
 from bochner.features.stats import FeatureSums
 from bochner.learning.pair_system import PairFeatures, PairSystem
 from bochner.learning.ridge import best_alpha
+from bochner.learning.solutions import PointSolution
 from bochner.registry import register
 
 _DIRECT = 2000
@@ -42,17 +43,10 @@ take eight times as long; half of them choose from half the information."""
 
 @register(shapes={"coef": "pp"})
 @dataclass(frozen=True, slots=True, eq=False)
-class PairSolution:
-    """A bilinear function of ``p`` left and ``p`` right features.
+class PairSolution(PointSolution):
+    """A bilinear function of left and right features, with ``coef`` (p, p) the matrix ``A``.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (p, p)
-        The matrix ``A``.
-    intercept : float
-    alpha : float
-    n_iterations : int
-        Number of steps of conjugate gradients, zero for the direct solution.
+    ``n_iterations`` is the number of steps of conjugate gradients, zero for the direct solution.
     """
 
     coef: Array
@@ -61,16 +55,7 @@ class PairSolution:
     n_iterations: int
 
     @property
-    def noise_variance(self) -> None:
-        """``None``; see ``limitation``."""
-
-    @property
-    def log_evidence(self) -> None:
-        """``None``; see ``limitation``."""
-
-    @property
     def limitation(self) -> str:
-        """Why there is no uncertainty."""
         return "On pairs, weights are estimated without their covariance and evidence."
 
     def mean(self, left: Array, right: Array) -> Array:
@@ -87,24 +72,12 @@ def fit_pairs(
     weight: Array | None = None,
     fit_intercept: bool = False,
 ) -> PairSolution:
-    """Return the bilinear function that minimises the regularised error.
+    """Return the bilinear function that minimises the regularised error on ``n`` pairs.
 
-    Parameters
-    ----------
-    features : PairFeatures
-        Of ``n`` pairs.
-    targets : ndarray of shape (n,)
-    alpha : float
-        Positive: ratio of the noise variance to the prior variance of a unit kernel.
-    weight : ndarray of shape (n,), default=None
-        Nonnegative, not all zero.
-    fit_intercept : bool, default=False
-        Whether to add a constant that is not penalised.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If 2000 steps of conjugate gradients do not reach a relative residual of 1e-7.
+    ``targets`` and ``weight``, nonnegative and not all zero, have shape (n,); ``alpha`` is the
+    ratio of the noise variance to the prior variance of a unit kernel; a constant is not penalised.
+    Warns with a ``ConvergenceWarning`` if 2000 steps of conjugate gradients do not reach a relative
+    residual of 1e-7.
 
     Examples
     --------
@@ -143,13 +116,8 @@ def best_pair_alpha(
     The model is a Gaussian process of covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))`
     between pairs, plus a multiple of the kernel and a constant with flat priors. The covariance
     does not depend on the number of pairs, so that a subsample can choose for all of them. The
-    evidence is that of the contrasts of targets which the flat priors leave alone.
-
-    Parameters
-    ----------
-    features, targets, weight, fit_intercept
-        As in :func:`fit_pairs`.
-    rng : numpy.random.Generator
+    evidence is that of the contrasts of targets which the flat priors leave alone. Parameters are
+    those of :func:`fit_pairs`, and ``rng`` draws the subsample.
     """
     rows = np.arange(len(targets)) if weight is None else np.flatnonzero(weight > 0)
     if len(rows) > _SUBSAMPLE:

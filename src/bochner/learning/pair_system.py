@@ -36,15 +36,9 @@ Block = tuple[slice, Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFeatures:
-    """The features of the left and the right row of every pair, in blocks of pairs.
+    """The features of left rows ``X`` (n, d) and right rows ``Y`` (n, d2) in blocks of pairs.
 
-    Parameters
-    ----------
-    frequencies : Frequencies
-    X : ndarray or CSR matrix of shape (n, d)
-    Y : ndarray or CSR matrix of shape (n, d2)
-    held : tuple of blocks or None
-        ``None`` computes the features again in every pass.
+    With ``held=None`` every pass computes the features again.
     """
 
     frequencies: Frequencies
@@ -87,18 +81,9 @@ class PairFeatures:
 class PairSystem:
     """The equations for ``A``, as products with matrices of shape (p, p).
 
-    Parameters
-    ----------
-    features : PairFeatures
-    weight : ndarray of shape (n,)
-    alpha : float
-    signature : ndarray of shape (p,)
-    mean : ndarray of shape (p, p)
-        The mean of ``z z'^T`` over pairs, zero without an intercept.
-    bases : two ndarrays of shape (p, p)
-        Eigenvectors of the sums of ``z z^T`` and of ``z' z'^T``.
-    scales : ndarray of shape (p, p)
-        Eigenvalues of the preconditioner in these bases.
+    ``weight`` has shape (n,) and ``signature`` (p,); ``mean`` is the mean of ``z z'^T`` over pairs,
+    zero without an intercept. ``bases`` are the eigenvectors of the sums of ``z z^T`` and of
+    ``z' z'^T``, and ``scales`` the eigenvalues of the preconditioner in these bases.
     """
 
     features: PairFeatures
@@ -170,7 +155,8 @@ class PairSystem:
 
     def product(self, coef: Array) -> Array:
         """Return the left side of the equations."""
-        total: Array = self.alpha * (coef - self._along_kernel(coef))
+        along_kernel = np.diagonal(coef) @ self.signature / len(self.signature)
+        total: Array = self.alpha * (coef - np.diag(along_kernel * self.signature))
         for rows, left, right in self.features.blocks():
             values = self.weight[rows] * np.sum((left @ coef) * right, axis=1)
             total += (left * values[:, None]).T @ right
@@ -185,8 +171,3 @@ class PairSystem:
     def mean_value(self, coef: Array) -> float:
         """Return the mean over pairs of the function without its intercept, zero without one."""
         return float(np.sum(coef * self.mean))
-
-    def _along_kernel(self, coef: Array) -> Array:
-        share = np.diagonal(coef) @ self.signature / len(self.signature)
-        along: Array = np.diag(share * self.signature)
-        return along

@@ -40,20 +40,9 @@ class RidgePosterior:
     its covariance :math:`\sigma_t^2 A^{-1}`, :math:`A = Z^\top Z + \alpha I`. The noise
     variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`.
 
-    Parameters
-    ----------
-    coef : ndarray of shape (p, t)
-    intercept : ndarray of shape (t,)
-    whitener : ndarray of shape (p, p)
-        Matrix ``W`` with :math:`W W^\top = A^{-1}`.
-    noise_variance : ndarray of shape (t,)
-    alpha : float
-    log_evidence : float
-        Log marginal likelihood, summed over targets.
-    centre : ndarray of shape (p,)
-        Mean features, zero without an intercept.
-    intercept_variance : float
-        Variance of the intercept relative to that of the noise, zero without one.
+    ``coef`` has shape (p, t), ``intercept`` and ``noise_variance`` (t,); ``whitener`` (p, p) is a
+    matrix ``W`` with :math:`W W^\top = A^{-1}`, ``log_evidence`` the log marginal likelihood,
+    summed over targets, and ``centre`` (p,) the mean features, zero without an intercept.
     """
 
     coef: Array
@@ -63,7 +52,7 @@ class RidgePosterior:
     alpha: float
     log_evidence: float
     centre: Array
-    intercept_variance: float
+    intercept_variance: float  # relative to that of the noise, zero without an intercept
 
     @property
     def limitation(self) -> None:
@@ -171,11 +160,7 @@ def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
 
 
 def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
-    r"""Return the maximum-likelihood variances of the noise, of shape (t,).
-
-    They are :math:`(y^\top y - b^\top A^{-1} b) / n`, from ``square`` and ``explained`` of shape
-    (t,), of centred targets with an intercept.
-    """
+    """Return the maximum-likelihood variances of the noise, all arguments of shape (t,)."""
     return residual_squares(square, explained) / degrees
 
 

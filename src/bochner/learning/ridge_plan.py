@@ -72,38 +72,18 @@ _WORTH_RATIO = 2.0
 
 @dataclass(frozen=True, slots=True)
 class RidgeProblem:
-    """What the plan depends on: ``p`` features, ``t`` targets, and more.
-
-    Parameters
-    ----------
-    p, t : int
-    n_samples : int or None
-        Number of rows, ``None`` if unknown.
-    alpha : float or None
-        ``None`` if evidence or cross-validation chooses it, which needs the Gram matrix.
-    scale : float
-        Mean squared norm of the features, :math:`k(0)`.
-    is_indefinite : bool
-    is_repeatable : bool
-        Whether the rows can be read more than once.
-    tol : float
-        Tolerance of conjugate gradients.
-    on_device : bool
-        Whether the rows are on a device, which forms the Gram matrix faster than predicted.
-    weight_rms : float
-        Root mean square of the rows' weights.
-    """
+    """What the plan depends on: a fit of ``t`` targets on ``p`` features."""
 
     p: int
     t: int
-    n_samples: int | None
-    alpha: float | None
-    scale: float
+    n_samples: int | None  # number of rows, None if unknown
+    alpha: float | None  # None: evidence or cross-validation chooses it, from the Gram matrix
+    scale: float  # mean squared norm of the features, k(0)
     is_indefinite: bool = False
-    is_repeatable: bool = True
-    tol: float = 1e-4
-    on_device: bool = False
-    weight_rms: float = 1.0
+    is_repeatable: bool = True  # whether the rows can be read more than once
+    tol: float = 1e-4  # of conjugate gradients
+    on_device: bool = False  # a device forms the Gram matrix faster than predicted
+    weight_rms: float = 1.0  # root mean square of the rows' weights
 
     def float32_suffices(self, weight_rms: float) -> bool:
         r"""Return whether rounding in float32 products is negligible compared to ``alpha``.
@@ -135,17 +115,15 @@ class RidgeProblem:
         matrices = 9 if self.is_indefinite else 5 if self.alpha is None else 2
         return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
 
-    def cholesky_seconds(self) -> float:
-        """Predict the time of the Gram matrix and its factorisation."""
+    @property
+    def is_faster_by_passes(self) -> bool:
+        """Whether the Gram matrix is predicted to take so long that it does not pay."""
         n = self.n_samples or 0
         factor = _FACTOR * (_EIGENVALUES if self.alpha is None else 1.0)
         product = _PRODUCT[self._product_dtype(n, self.weight_rms)]
-        return product * n * self.p**2 + factor * self.p**3
-
-    def iterative_seconds(self) -> float:
-        """Predict the time of the passes."""
-        n = self.n_samples or 0
-        return _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
+        direct = product * n * self.p**2 + factor * self.p**3
+        passes = _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
+        return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
     def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:
         """Return the type of features in conjugate gradients."""
@@ -173,12 +151,8 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
 
     ``"auto"`` forms the Gram matrix, which also gives standard deviations and the evidence, unless
     it does not fit or is predicted to take more than ten seconds and twice as long as conjugate
-    gradients.
-
-    Raises
-    ------
-    ValueError
-        If the solver is unknown, cannot solve the problem, or needs more memory.
+    gradients. Raises ValueError if the solver is unknown, cannot solve the problem, or needs more
+    memory.
     """
     if solver not in SOLVERS:
         known = ", ".join(map(repr, SOLVERS))
@@ -187,7 +161,8 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     obstacle = _obstacle(problem)
     if solver == "cg" and obstacle is not None:
         raise ValueError(f"solver='cg' {obstacle}; use solver='cholesky'.")
-    if solver == "cg" or (solver == "auto" and obstacle is None and _pays(problem, fits)):
+    pays = not fits or (not problem.on_device and problem.is_faster_by_passes)
+    if solver == "cg" or (solver == "auto" and obstacle is None and pays):
         return _iterative(problem, limit)
     if not fits:
         assert limit is not None
@@ -212,13 +187,6 @@ def _obstacle(problem: RidgeProblem) -> str | None:
             "a list of chunks, or an object whose __iter__ starts again)"
         )
     return None
-
-
-def _pays(problem: RidgeProblem, fits: bool) -> bool:
-    if not fits or problem.on_device:
-        return not fits
-    direct, passes = problem.cholesky_seconds(), problem.iterative_seconds()
-    return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
 
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:

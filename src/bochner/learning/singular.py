@@ -63,12 +63,8 @@ class SingularComponents:
     .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2} = z(x) \cdot S R'^\top H
               \Sigma^{-1/2}, \qquad \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
 
-    Parameters
-    ----------
-    values : ndarray of shape (r,)
-        Singular values, in descending order.
-    left, right : ndarrays of shape (p, r)
-        Matrices from features to scores; zero where a singular value is zero up to rounding.
+    ``values`` (r,) are the singular values, in descending order; ``left`` and ``right`` (p, r) map
+    features to scores, and are zero where a singular value is zero up to rounding.
     """
 
     values: Array

@@ -1,49 +1,26 @@
-"""What the solutions of linear models have in common, whichever way they were found."""
+"""What solutions of linear models without a posterior have in common."""
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 from bochner._numerics.arrays import Array
-from bochner.learning.iterative import IterativeSolution
-from bochner.learning.krein import KreinSolution
-from bochner.learning.ridge import RidgePosterior
 
 
-class Solution(Protocol):
-    """A linear function of ``p`` features for ``t`` targets, and what is known of its uncertainty.
+class PointSolution(ABC):
+    """The weights of a linear model without their covariance."""
 
-    A quantity that the solution does not offer is ``None``, and ``limitation`` says why.
-    """
-
-    @property
-    def coef(self) -> Array:
-        """Weights of the features, of shape (p, t)."""
-
-    @property
-    def intercept(self) -> Array:
-        """Constants, of shape (t,)."""
-
-    @property
-    def alpha(self) -> float:
-        """The regularisation in use."""
+    __slots__ = ()
 
     @property
     def noise_variance(self) -> Array | None:
-        """Variances of the noise, of shape (t,)."""
+        """Variances of the noise (t,); ``None`` where ``limitation`` says why."""
+        return None
 
     @property
     def log_evidence(self) -> float | None:
-        """Log marginal likelihood of the training targets, summed over targets."""
+        """``None``; see ``limitation``."""
+        return None
 
     @property
-    def limitation(self) -> str | None:
-        """Why quantities are missing, and what to do; ``None`` for a full posterior.
-
-        Only a full posterior, :class:`~bochner.learning.ridge.RidgePosterior`, has ``std``.
-        """
-
-    def mean(self, Z: Array) -> Array:
-        """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
-
-
-LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
-"""The solutions that model files of linear heads may hold."""
+    @abstractmethod
+    def limitation(self) -> str:
+        """Why there is no uncertainty, and what to do."""
