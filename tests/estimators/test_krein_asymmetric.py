@@ -51,6 +51,29 @@ def test_an_asymmetric_kernel_is_refused_with_the_ways_out(head, targets, kernel
             fit(X, targets)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a positive number or 'evidence'"),
+        ({"alpha": -1.0}, "alpha must be a positive number"),
+        ({"alpha": np.nan}, "alpha must be a positive number"),
+        ({"alpha": "best"}, "alpha must be a positive number"),
+        ({"n_components": 41}, "odd.*Use 42"),
+        ({"kernel": "gauss"}, "Did you mean 'gaussian'"),
+        ({"length_scale": "mean"}, "length_scale must be 'median'"),
+        ({"scheme": "none"}, "scheme must be one of"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("head", "others"),
+    [(KreinRidge, {}), (AsymmetricKernelRidge, {}), (AsymmetricKernelRidge, {"right": X})],
+    ids=["ridge", "rows", "pairs"],
+)
+def test_wrong_parameters_are_refused(parameters, message, head, others):
+    with pytest.raises(ValueError, match=message):
+        head(**parameters).fit(X, Y, **others)
+
+
 def test_a_name_of_an_asymmetric_kernel_is_refused():
     with pytest.raises(ValueError, match=r"ShiftGaussian\(.*is asymmetric"):
         KreinRidge("shift_gaussian").fit(X, Y)

@@ -142,6 +142,8 @@ def test_conjugate_gradients_leave_nothing_to_add_to():
         model.partial_fit(X, Y)
     with pytest.raises(ValueError, match="solver='cholesky'"):
         model.predict(NEW, return_std=True)
+    with pytest.raises(AttributeError, match=r"no evidence.*solver='cholesky'"):
+        _ = model.log_evidence_
     with pytest.raises(ValueError, match="number for alpha"):
         ridge(solver="cg", alpha="evidence").fit(X, Y)
 

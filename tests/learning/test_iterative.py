@@ -134,15 +134,6 @@ def test_at_a_pole_it_says_that_it_has_not_converged():
         solve(SIGNED, 3.0 * pole)
 
 
-def test_what_is_not_known_is_none():
-    found = solve(POSITIVE, 1.0)
-    assert "solver='cholesky'" in found.limitation
-    assert found.log_evidence is None
-    indefinite = solve(SIGNED, 1.0)
-    assert indefinite.noise_variance is None
-    assert "associated=True" in indefinite.limitation
-
-
 def test_samples_of_rows_are_uniform_and_add_up():
     counts = np.zeros(30)
     y = np.arange(30.0)

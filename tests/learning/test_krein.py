@@ -64,13 +64,6 @@ def test_sums_of_parts_and_weights_are_rows(fit_intercept, alpha):
     assert_allclose(merged.intercept, whole.intercept, rtol=1e-9 if alpha else 1e-3, atol=1e-12)
 
 
-def test_what_needs_a_likelihood_is_none():
-    solution = fit_krein(SUMS, SIGNS, 0.7)
-    assert solution.noise_variance is None
-    assert solution.log_evidence is None
-    assert "associated=True" in solution.limitation
-
-
 @pytest.mark.parametrize("signature", [np.ones(7), np.zeros(8), np.where(SIGNS > 0, 1.0, np.nan)])
 def test_a_signature_is_a_sign_for_every_feature(signature):
     with pytest.raises(ValueError, match="signature must hold a sign, 1 or -1, for each of 8"):
