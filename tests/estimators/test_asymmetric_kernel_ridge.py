@@ -77,20 +77,6 @@ def test_a_symmetric_kernel_gives_kernel_ridge_regression_with_its_square():
     assert_allclose(model.predict(NEW), expected, atol=1e-9)
 
 
-def test_pairs_are_fitted_by_least_squares():
-    model = ridge(n_components=6, alpha=0.5).fit(X, T, right=RIGHT)
-    f, p = model.frequencies_, 6
-    products = np.einsum("ni,nj->nij", f.features(X), f.features_right(RIGHT)).reshape(80, -1)
-    signs = np.diag(f.signature).ravel()
-    # What is orthogonal to the signs is penalised; the multiple of them is not.
-    penalised = np.eye(p * p) - np.outer(signs, signs) / p
-    coef = np.linalg.solve(products.T @ products + 0.5 * penalised, products.T @ T).reshape(p, p)
-    assert_allclose(model.coef_, coef, atol=1e-6)
-    mean = np.einsum("ni,ij,nj->n", f.features(NEW), coef, f.features_right(NEW_RIGHT))
-    assert_allclose(model.predict(NEW, right=NEW_RIGHT), mean, atol=1e-6)
-    assert np.abs(mean - model.predict(NEW_RIGHT, right=NEW)).max() > 0.1
-
-
 def test_much_regularisation_leaves_the_direction_to_the_kernel():
     # An edge runs from x to about x + r; the other half of the pairs are edges turned round.
     rng = np.random.default_rng(1)

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
-from sklearn.kernel_ridge import KernelRidge
 
 from bochner import Frequencies
 from bochner._numerics import limits
@@ -62,15 +61,6 @@ def test_weights_are_those_of_rows_and_of_dual_coefficients():
     beta = np.linalg.lstsq(rows, right, rcond=None)[0]
     mean = fitted(0.3, WEIGHT).mean(FREQUENCIES.features(NEW))
     assert_allclose(mean, gram(NEW, X) @ (WEIGHT[:, None] * beta), rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
-def test_it_is_kernel_ridge_regression_with_the_composed_kernel(weight):
-    ones = np.ones(40) if weight is None else weight
-    theirs = KernelRidge(alpha=0.3, kernel="precomputed")
-    theirs.fit(composed(X, X, ones), TARGETS, sample_weight=weight)
-    mean = fitted(0.3, weight).mean(FREQUENCIES.features(NEW))
-    assert_allclose(mean, theirs.predict(composed(NEW, X, ones)), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -79,6 +79,7 @@ def _blocks_of_array(name: str, array: Any) -> list[Delayed]:
 
 
 def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
+    """Return blocks whose number and divisions are those of ``X``, or raise."""
     if column is None:
         return [None] * count
     if not is_dask_collection(column):
@@ -93,11 +94,6 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
             raise ValueError(f"X has {X.shape[0]} rows and {name} has {column.shape[0]}.")
         if column.chunks[0] != X.chunks[0] and not np.isnan(column.shape[0]):
             column = column.rechunk({0: X.chunks[0]})
-    return _matched_blocks(name, column, X, count)
-
-
-def _matched_blocks(name: str, column: Any, X: Any, count: int) -> list[Delayed]:
-    """Return blocks whose number and divisions are those of ``X``, or raise."""
     if isinstance(column, da.Array):
         blocks = _blocks_of_array(name, column)
     else:

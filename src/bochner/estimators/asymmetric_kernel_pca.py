@@ -41,15 +41,10 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     ----------
     n_components : int, default=2
         Number of components, at most that of singular values of the approximate Gram matrix.
-    kernel : Kernel or str, default="gaussian"
-        An object of :mod:`bochner.kernels`, or the name of one.
     n_features : int, default=512
         Number of real features, even.
-    length_scale : float, sequence of d floats or "median", default="median"
-        Length scale of a kernel given by name; ``"median"`` is the median distance of rows.
-    scheme, weights, decomposition, masses
-        As in :class:`bochner.FourierFeatures`.
-    random_state : int, RandomState instance or None, default=None
+    kernel, length_scale, scheme, weights, decomposition, masses, random_state
+        As in :class:`bochner.FourierFeatures`, with ``scheme="orthogonal"`` by default.
 
     Attributes
     ----------

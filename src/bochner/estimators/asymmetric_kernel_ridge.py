@@ -52,8 +52,6 @@ class AsymmetricKernelRidge(
 
     Parameters
     ----------
-    kernel : Kernel or str, default="gaussian"
-        An object of :mod:`bochner.kernels`, or the name of one.
     n_components : int, default=256
         Number ``p`` of real features, even. On pairs there are :math:`p^2` coefficients; with
         more than 2000 pairs, conjugate gradients take :math:`4 n p^2` operations per step.
@@ -62,13 +60,10 @@ class AsymmetricKernelRidge(
         :math:`\kappa` on rows; on pairs a product that is one for a pair with itself if ``k`` has
         unit total mass. Its scale does not depend on the number of rows. ``"evidence"``
         maximises the marginal likelihood, on pairs that of at most 1000 of them.
-    length_scale : float, sequence of d floats or "median", default="median"
-        Length scale of a kernel given by name; ``"median"`` is the median distance of rows.
-    scheme, weights, decomposition, masses
-        As in :class:`bochner.FourierFeatures`.
+    kernel, length_scale, scheme, weights, decomposition, masses, random_state
+        As in :class:`bochner.FourierFeatures`, with ``scheme="orthogonal"`` by default.
     fit_intercept : bool, default=False
         Whether to add a constant that is not penalised.
-    random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------

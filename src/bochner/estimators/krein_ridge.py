@@ -42,8 +42,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
 
     Parameters
     ----------
-    kernel : Kernel or str, default="gaussian"
-        An object of :mod:`bochner.kernels`, or a name such as ``"matern52"``.
     n_components : int, default=512
         Number of real features, even.
     alpha : float or "evidence", default=1.0
@@ -54,7 +52,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Length scale of a kernel given by name; ``"evidence"`` searches a grid around the median
         distance on at most 2000 rows (of the first batch, under :meth:`partial_fit`).
-    scheme, weights, decomposition, pairs
+    kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. Without it the prior mean is zero:
@@ -74,7 +72,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     memory_limit : int or str, default=None
         Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
         The fit is arranged to stay below, or refused.
-    random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------

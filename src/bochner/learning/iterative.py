@@ -35,13 +35,13 @@ from sklearn.exceptions import ConvergenceWarning
 from bochner._numerics.arrays import Array
 from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.warn import warn_user
-from bochner.features.chunks import RowChunks, RowSample, sample_rows
+from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
 from bochner.learning.krein import NO_LIKELIHOOD
 from bochner.learning.ridge import noise_variance
 from bochner.learning.row_products import (
     FeatureMap,
-    kept_features,
+    PrecomputedFeatures,
     normal_products,
     target_products,
 )
@@ -153,7 +153,9 @@ def fit_iteratively(
     made = dtype(sample.weight_rms)
     Z = to_numpy(features.features(sample.rows.X, made))
     if keep:
-        rows, features = kept_features(rows, features, made)
+        head = rows.head
+        rows = ArrayChunks(Chunk(features.features(head.X, made), head.y, head.weight))
+        features = PrecomputedFeatures(features.n_frequencies)
     moments = rows.total(target_products, features, made, targets)
     p, t = Z.shape[1], targets.n_targets
     cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])

@@ -93,9 +93,14 @@ def fit_pairs(
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
     if len(rows) <= _DIRECT:
-        coef, intercept = _dual(
-            features.at(rows), features.signature, targets[rows], alpha, weight[rows], fit_intercept
-        )
+        left, right = features.at(rows)
+        flat = _flat(left, right, features.signature, fit_intercept)
+        lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight[rows]))
+        solved = cho_solve((lower, True), np.column_stack([flat, targets[rows]]))
+        level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
+        dual = solved[:, -1] - solved[:, :-1] @ level
+        coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.signature)
+        intercept = float(level[1]) if fit_intercept else 0.0
         return PairSolution(coef, intercept, float(alpha), 0)
     system = PairSystem.of(features, weight, alpha, fit_intercept)
     origin = float(weight @ targets) / float(weight.sum()) if fit_intercept else 0.0
@@ -135,25 +140,6 @@ def best_pair_alpha(
     sums = FeatureSums.from_rows(*contrasts)
     degrees = max(float(np.sum(root**2)) - flat.shape[1], 1.0)
     return best_alpha(replace(sums, weight=degrees))[0]
-
-
-def _dual(
-    features: tuple[Array, Array],
-    signature: Array,
-    targets: Array,
-    alpha: float,
-    weight: Array,
-    fit_intercept: bool,
-) -> tuple[Array, float]:
-    """Return ``A`` and the constant, from the covariance of pairs of positive weight."""
-    left, right = features
-    flat = _flat(left, right, signature, fit_intercept)
-    lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight))
-    solved = cho_solve((lower, True), np.column_stack([flat, targets]))
-    level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
-    dual = solved[:, -1] - solved[:, :-1] @ level
-    coef: Array = (left * dual[:, None]).T @ right + level[0] * np.diag(signature)
-    return coef, float(level[1]) if fit_intercept else 0.0
 
 
 def _covariance(left: Array, right: Array) -> Array:

@@ -12,7 +12,7 @@ from bochner._numerics.arrays import Array, steps
 from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
+from bochner.features.chunks import Chunk
 from bochner.features.targets import Targets
 
 
@@ -44,15 +44,6 @@ class PrecomputedFeatures:
     def to_device_of(self, X: Any) -> "PrecomputedFeatures":
         """Return the map itself."""
         return self
-
-
-def kept_features(
-    rows: RowChunks, features: FeatureMap, dtype: Any
-) -> tuple[RowChunks, PrecomputedFeatures]:
-    """Return the features of all rows as rows, and their feature map."""
-    chunk = rows.head
-    Z = features.features(chunk.X, dtype)
-    return ArrayChunks(Chunk(Z, chunk.y, chunk.weight)), PrecomputedFeatures(features.n_frequencies)
 
 
 def target_products(
