@@ -1,9 +1,8 @@
 """What a pass over rows on a cluster costs: seconds and bytes moved, for each worker."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from time import perf_counter
+from timeit import repeat
 
 import numpy as np
 
@@ -37,9 +36,10 @@ class Machine:
         chunk = Chunk(rng.normal(size=(n, d)), rng.normal(size=n))
         with single_threaded_blas():
             frequencies.features(chunk.X[:100])
-            features = _seconds(lambda: frequencies.features(chunk.X))
+            features = min(repeat(lambda: frequencies.features(chunk.X), number=1, repeat=3))
             targets = Numbers(np.zeros(1))
-            whole = _seconds(lambda: chunk_sums([chunk], frequencies, targets))
+            sums = repeat(lambda: chunk_sums([chunk], frequencies, targets), number=1, repeat=3)
+            whole = min(sums)
         return cls(max(whole - features, 0.1 * whole) / (n * p**2), features / (n * p))
 
 
@@ -96,12 +96,3 @@ class PassCost:
         tasks = 2 * self.n_partitions * self.machine.seconds_per_task
         moved = (self.bytes_per_worker + self.sum_bytes) / self.machine.bytes_per_second
         return self.machine.seconds_per_pass + tasks + self.compute_seconds + moved
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    found = []
-    for _ in range(3):
-        start = perf_counter()
-        work()
-        found.append(perf_counter() - start)
-    return min(found)

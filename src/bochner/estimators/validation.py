@@ -17,6 +17,7 @@ _WHY = (
     "This model uses the features of one argument only. Phases cancel in their products, and it "
     "would learn with another kernel"
 )
+_ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Array | None:
@@ -65,7 +66,7 @@ def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
         f"{kernel!r} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
         f"AsymmetricKernelRidge(kernel); or kernel.symmetrised, if the order of the arguments does "
         f"not matter (a Stationary whose function is even says so with symmetric=True)"
-        f"{_or_associated(associated)}."
+        f"{_ASSOCIATED if associated else ''}."
     )
 
 
@@ -77,15 +78,11 @@ def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
         raise ValueError(
             f"{kernel!r} has different features for its two arguments. {_WHY}. Use "
             f"AsymmetricKernelRidge(kernel), or fit weights to its values alone: "
-            f"kernel.__call__ with weights='least_squares'{_or_associated(True)}."
+            f"kernel.__call__ with weights='least_squares'{_ASSOCIATED}."
         )
     raise ValueError(
         f"The function {kernel!r} is not symmetric on these data. {_WHY}. Use "
         f"AsymmetricKernelRidge(kernel, weights='least_squares'); or a function that returns "
         f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
-        f"{_or_associated(True)}."
+        f"{_ASSOCIATED}."
     )
-
-
-def _or_associated(offered: bool) -> str:
-    return "; or associated=True, which learns with Z Z' as it is" if offered else ""

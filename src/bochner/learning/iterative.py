@@ -38,14 +38,13 @@ from bochner._numerics.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
 from bochner.learning.krein import NO_LIKELIHOOD
-from bochner.learning.ridge import noise_variance
+from bochner.learning.ridge import PointSolution, noise_variance
 from bochner.learning.row_products import (
     FeatureMap,
     PrecomputedFeatures,
     normal_products,
     target_products,
 )
-from bochner.learning.solutions import PointSolution
 from bochner.registry import register
 
 MOST_STEPS = 200

@@ -35,8 +35,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
-from bochner.learning.ridge import LOG_ALPHA, centred_sums, origin, residual_squares
-from bochner.learning.solutions import PointSolution
+from bochner.learning.ridge import LOG_ALPHA, PointSolution, centred_sums, origin, residual_squares
 from bochner.registry import register
 
 NO_LIKELIHOOD = (

@@ -28,8 +28,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
 from bochner.features.stats import FeatureSums
 from bochner.learning.pair_system import PairFeatures, PairSystem
-from bochner.learning.ridge import best_alpha
-from bochner.learning.solutions import PointSolution
+from bochner.learning.ridge import PointSolution, best_alpha
 from bochner.registry import register
 
 _DIRECT = 2000

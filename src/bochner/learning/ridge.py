@@ -1,5 +1,6 @@
 """Bayesian ridge regression on features, from sums alone."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,27 @@ times the noise's variance to noise of 1e5 times the signal's."""
 _GRID = 33
 """Number of values of alpha in that range, three per decade: every term of the evidence depends on
 alpha by a logistic function of its logarithm, which changes over more than a decade."""
+
+
+class PointSolution(ABC):
+    """The weights of a linear model without their covariance."""
+
+    __slots__ = ()
+
+    @property
+    def noise_variance(self) -> Array | None:
+        """Variances of the noise (t,); ``None`` where ``limitation`` says why."""
+        return None
+
+    @property
+    def log_evidence(self) -> float | None:
+        """``None``; see ``limitation``."""
+        return None
+
+    @property
+    @abstractmethod
+    def limitation(self) -> str:
+        """Why there is no uncertainty, and what to do."""
 
 
 @register(
