@@ -84,6 +84,23 @@ def test_log_evidence_is_that_of_a_student_law(settings, basis):
     check_log_evidence(basis, **settings)
 
 
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
+def test_evidence_at_other_frequencies_is_that_of_the_same_law(settings):
+    """A trajectory compares states by it: the field's weights must not count as rows."""
+    case = amplitude_problem(MATCHED, n=25, d=D, m=5, **settings)
+    rng = np.random.default_rng(3)
+    _, state = started(case, rng)
+    moved = state.omega.copy()
+    moved[:, :D] += 0.7 * rng.normal(size=(len(moved), D))
+    proposed = state.evidence_at(moved)
+    found = proposed.log_evidence() - state.evidence.log_evidence()
+    expected = -student_log_density(case, state)
+    state.evidence = proposed
+    expected += student_log_density(case, state)
+    assert abs(expected) > 0.1
+    assert_allclose(found, expected, atol=1e-7)
+
+
 def test_weights_are_repetitions():
     """The same moves, from the same variates, of rows that are written as often as they weigh."""
     case = amplitude_problem(MATCHED, n=25, d=D, m=5, weights="integer")

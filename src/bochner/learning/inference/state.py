@@ -74,4 +74,7 @@ class ChainState:
         """
         old = self.evidence
         keep = old.features is not None
-        return evidence_of(self.rows, omega, old.precision, old.noise, keep=keep)
+        # Weights that latent variables give do not count rows.
+        return evidence_of(
+            self.rows, omega, old.precision, old.noise, keep=keep, degrees=old.degrees
+        )
