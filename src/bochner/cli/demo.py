@@ -49,11 +49,7 @@ _WEATHER = (0.003, 1.5)
 _DPI = 150
 """Dots per inch of the picture, which is 1,650 pixels wide."""
 
-_METRICS = {
-    "rmse_first": "RMSE, 2 years (ppm)",
-    "rmse": "10 years (ppm)",
-    "fit_seconds": "seconds",
-}
+_METRICS = {"rmse_first": "RMSE, 2 years (ppm)", "rmse": "10 years (ppm)", "fit_seconds": "seconds"}
 
 
 def run_demo(out: Path, n_frequencies: int, n_chains: int, seed: int, console: Console) -> None:

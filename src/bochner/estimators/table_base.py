@@ -53,10 +53,6 @@ class TableModel(BaseEstimator, ABC):
         progress : callable, default=silent
             Called with a line of text before each step, and after each iteration of a sampler.
 
-        Returns
-        -------
-        self : TableModel
-
         Raises
         ------
         ValueError
@@ -118,8 +114,7 @@ class RegressionTable(RegressorMixin, TableModel):
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means (n,) and, with ``return_std``, standard deviations with noise."""
-        encoded = self.encode(X)
-        mean, std = self.head_.predict(encoded, return_std=True)
+        mean, std = self.head_.predict(self.encode(X), return_std=True)
         shift, scale = self._units()
         return (shift + scale * mean, scale * std) if return_std else shift + scale * mean
 
@@ -148,12 +143,10 @@ class ClassificationTable(ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
-        encoded = self.encode(X)
-        labels: NDArray[Any] = self.head_.predict(encoded)
+        labels: NDArray[Any] = self.head_.predict(self.encode(X))
         return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        encoded = self.encode(X)
-        probability: Array = self.head_.predict_proba(encoded)
+        probability: Array = self.head_.predict_proba(self.encode(X))
         return probability

@@ -141,15 +141,9 @@ class FixedKernelTable(TableModel):
         def fitted(encoder: TableEncoder, kernel: Kernel | str) -> Any:
             encoded = encoder.transform(X)
             scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
-            head = self._head_class(
-                kernel,
-                self.n_components,
-                "evidence",
-                length_scale="evidence",
-                scheme=scheme,
-                fit_intercept=True,
-                random_state=seed,
-            )
+            options: dict[str, Any] = {"fit_intercept": True, "random_state": seed}
+            options |= {"length_scale": "evidence", "scheme": scheme}
+            head = self._head_class(kernel, self.n_components, "evidence", **options)
             return head.fit(encoded, y)
 
         heads = [fitted(encoder, kernels[0]) for encoder, kernels in choices]

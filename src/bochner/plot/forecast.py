@@ -58,11 +58,10 @@ def forecast_figure(
     """
     from matplotlib.figure import Figure
 
+    figure = Figure(figsize=(8.0 if spectrum is None else 11.0, 3.8), layout="constrained")
     if spectrum is None:
-        figure = Figure(figsize=(8.0, 3.8), layout="constrained")
         _series(figure.subplots(), forecast, ylabel, title)
         return figure
-    figure = Figure(figsize=(11.0, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[2.4, 1.0])
     _series(left, forecast, ylabel, title)
     _periods(right, spectrum, unit, float(np.ptp(forecast.time)))
@@ -72,24 +71,13 @@ def forecast_figure(
 def _series(axis: "Axes", forecast: Forecast, ylabel: str, title: str) -> None:
     held_out = forecast.time >= forecast.start
     half_width = ndtri(0.5 + 0.5 * _LEVEL) * forecast.std
-    axis.plot(
-        forecast.time[~held_out], forecast.observed[~held_out], ".", ms=1.5, c="0.45",
-        label="observed",
-    )  # fmt: skip
-    axis.plot(
-        forecast.time[held_out], forecast.observed[held_out], ".", ms=2.5, c="tab:red",
-        label="held out",
-    )  # fmt: skip
-    axis.plot(forecast.time, forecast.mean, lw=0.9, c="tab:blue", label="prediction")
-    axis.fill_between(
-        forecast.time,
-        forecast.mean - half_width,
-        forecast.mean + half_width,
-        color="tab:blue",
-        alpha=0.2,
-        lw=0,
-        label=f"{100.0 * _LEVEL:g} % interval",
-    )
+    time, observed = forecast.time, forecast.observed
+    axis.plot(time[~held_out], observed[~held_out], ".", ms=1.5, c="0.45", label="observed")
+    axis.plot(time[held_out], observed[held_out], ".", ms=2.5, c="tab:red", label="held out")
+    axis.plot(time, forecast.mean, lw=0.9, c="tab:blue", label="prediction")
+    lower, upper = forecast.mean - half_width, forecast.mean + half_width
+    label = f"{100.0 * _LEVEL:g} % interval"
+    axis.fill_between(time, lower, upper, color="tab:blue", alpha=0.2, lw=0, label=label)
     axis.axvline(forecast.start, color="0.3", lw=0.8, ls="--")
     axis.set(xlabel="year", ylabel=ylabel, title=title)
     axis.legend(frameon=False, loc="upper left")
@@ -105,9 +93,6 @@ def _periods(axis: "Axes", spectrum: Spectrum, unit: str, span: float) -> None:
     share, _ = np.histogram(period, edges, weights=energy)
     axis.stairs(100.0 * share, edges, fill=True, color="tab:blue", alpha=0.6)
     axis.set_xscale("log")
-    axis.set(
-        xlabel=f"period ({unit})" if unit else "period",
-        ylabel="share of the variance (%)",
-        title="learned spectrum",
-    )
+    xlabel = f"period ({unit})" if unit else "period"
+    axis.set(xlabel=xlabel, ylabel="share of the variance (%)", title="learned spectrum")
     axis.xaxis.set_major_formatter("{x:g}")

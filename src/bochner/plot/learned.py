@@ -95,11 +95,8 @@ def prediction_figure(
     """
     check_level(level)
     observed, predicted, spread = as_array(y), as_array(mean), as_array(std)
-    if (
-        observed.ndim != 1
-        or not observed.size
-        or len({observed.shape, predicted.shape, spread.shape}) > 1
-    ):
+    shapes = {observed.shape, predicted.shape, spread.shape}
+    if observed.ndim != 1 or not observed.size or len(shapes) > 1:
         raise ValueError(
             f"y, mean and std must have one shape (n,), got {observed.shape}, {predicted.shape} "
             f"and {spread.shape}."

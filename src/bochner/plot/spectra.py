@@ -107,7 +107,9 @@ def _pooled(frequencies: Any, weights: Any) -> tuple[Array, Array]:
             f"arrays, got shapes {[x.shape for x in draws[:3]]}."
         )
     omega = np.concatenate([np.atleast_2d(draw) for draw in draws])
-    weight = np.ones(len(omega)) if weights is None else _flat(weights)
+    weight = np.ones(len(omega))
+    if weights is not None:
+        weight = np.concatenate([np.ravel(as_array(draw)) for draw in weights])
     if weight.shape != omega.shape[:1]:
         raise ValueError(
             f"weights must be one for each of {len(omega)} frequencies, got {weight.shape}."
@@ -117,10 +119,6 @@ def _pooled(frequencies: Any, weights: Any) -> tuple[Array, Array]:
     if not np.isfinite(weight).all() or (weight < 0.0).any() or not weight.any():
         raise ValueError("weights must be finite, not negative and not all zero.")
     return omega, weight / weight.sum()
-
-
-def _flat(weights: Any) -> Array:
-    return np.concatenate([np.ravel(as_array(draw)) for draw in weights])
 
 
 def _marginal(axis: "Axes", size: Array, weight: Array) -> None:
@@ -137,8 +135,7 @@ def _marginal(axis: "Axes", size: Array, weight: Array) -> None:
     axis.stairs(density, edges, fill=True, color="tab:blue", alpha=0.6)
     axis.set(xlim=(0.0, end), ylim=(0.0, 1.25 * density.max()))
     _period_axis(axis, "top", end)
-    beyond = 1.0 - mass.sum() / weight.sum()
-    _write(axis, _shares(zero, "zero", beyond))
+    _write_shares(axis, zero, "zero", 1.0 - mass.sum() / weight.sum())
 
 
 def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
@@ -160,8 +157,7 @@ def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
     axis.figure.colorbar(mesh, ax=axis, label="density")
     _period_axis(axis, "top", ends[0])
     _period_axis(axis, "right", ends[1])
-    beyond = 1.0 - mass.sum() / weight.sum()
-    _write(axis, _shares(zero, "without one of them", beyond))
+    _write_shares(axis, zero, "without one of them", 1.0 - mass.sum() / weight.sum())
 
 
 def _reach(size: Array, weight: Array) -> float:
@@ -172,24 +168,16 @@ def _reach(size: Array, weight: Array) -> float:
     return 1.02 * float(size[order[last]])
 
 
-def _shares(zero: float, kind: str, beyond: float) -> str:
-    lines = [f"{100.0 * zero:.3g} % {kind}"]
+def _write_shares(axis: "Axes", zero: float, kind: str, beyond: float) -> None:
+    text = f"{100.0 * zero:.3g} % {kind}"
     if beyond > _ROUNDING:
-        lines.append(f"{100.0 * (1.0 - zero) * beyond:.2g} % beyond")
-    return "\n".join(lines)
+        text += f"\n{100.0 * (1.0 - zero) * beyond:.2g} % beyond"
+    _write(axis, text)
 
 
 def _write(axis: "Axes", text: str) -> None:
-    axis.text(
-        0.97,
-        0.95,
-        text,
-        transform=axis.transAxes,
-        ha="right",
-        va="top",
-        fontsize="small",
-        bbox=_TEXT_BOX,
-    )
+    corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "top"}
+    axis.text(0.97, 0.95, text, fontsize="small", bbox=_TEXT_BOX, **corner)
 
 
 def _period_axis(axis: "Axes", side: str, end: float) -> None:

@@ -163,14 +163,8 @@ def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -
     if kind == "numeric":
         values[present] = raw[present].astype(np.float64)
     if kind == "date":
-        values[present] = _decimal_years(_as_stamps(raw[present]))
+        values[present] = _decimal_years(raw[present])
     return values
-
-
-def _as_stamps(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
-    if raw.dtype.kind == "M":
-        return raw.astype("datetime64[us]")
-    return np.array([_without_zone(entry) for entry in raw], dtype="datetime64[us]")
 
 
 def _without_zone(entry: Any) -> Any:
@@ -179,7 +173,9 @@ def _without_zone(entry: Any) -> Any:
     return entry
 
 
-def _decimal_years(stamps: npt.NDArray[np.datetime64]) -> Array:
+def _decimal_years(raw: npt.NDArray[Any]) -> Array:
+    entries = [_without_zone(entry) for entry in raw] if raw.dtype.kind == "O" else raw
+    stamps = np.asarray(entries, dtype="datetime64[us]")
     year = stamps.astype("datetime64[Y]")
     start = year.astype("datetime64[us]")
     end = (year + np.timedelta64(1, "Y")).astype("datetime64[us]")
