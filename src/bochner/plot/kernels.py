@@ -40,6 +40,9 @@ def kernel_figure(
     A panel shows :math:`k(\Delta)` for lags :math:`\Delta` of one input only. At each lag, the
     band holds the central share ``level`` of the draws.
 
+    Raises ValueError if there is no kernel, a kernel does not return one number per lag, an input
+    does not exist, or ``extent`` or ``level`` is out of range.
+
     Parameters
     ----------
     kernels : sequence of Kernel or callable k(X, Y)
@@ -56,12 +59,6 @@ def kernel_figure(
         Longest lag of each input, in its units.
     level : float, default=0.9
         Share of the draws in the band.
-
-    Raises
-    ------
-    ValueError
-        If there is no kernel, a kernel does not return one number per lag, an input does not
-        exist, or ``extent`` or ``level`` is out of range.
 
     Examples
     --------
@@ -114,6 +111,9 @@ def envelope_figure(
 ) -> "Figure":
     """Return standard deviations along inputs, one panel each, others at their medians.
 
+    Raises ValueError if there is no curve, a curve does not return one number per row, ``X`` is not
+    a table of numbers, or an input does not exist.
+
     Parameters
     ----------
     curves : mapping of str to callable
@@ -123,12 +123,6 @@ def envelope_figure(
         Rows whose ranges are shown.
     inputs, names
         As in :func:`kernel_figure`.
-
-    Raises
-    ------
-    ValueError
-        If there is no curve, a curve does not return one number per row, ``X`` is not a table of
-        numbers, or an input does not exist.
 
     Examples
     --------
@@ -178,6 +172,9 @@ def local_kernel_figure(
     midpoint ``u`` is at the 10, 50 or 90 % quantile of that input and at the medians of the
     others. For a stationary kernel, the lines are equal.
 
+    Raises ValueError if ``X`` is not a table of numbers, an input does not exist, or ``extent`` is
+    not positive.
+
     Parameters
     ----------
     kernel : Kernel or callable k(X, Y)
@@ -185,11 +182,6 @@ def local_kernel_figure(
         Rows whose quantiles are the places.
     inputs, names, extent
         As in :func:`kernel_figure`.
-
-    Raises
-    ------
-    ValueError
-        If ``X`` is not a table of numbers, an input does not exist, or ``extent`` is not positive.
 
     Examples
     --------

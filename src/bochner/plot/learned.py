@@ -27,17 +27,14 @@ def trace_figure(trace: Trace, *, records: Sequence[str] | None = None) -> "Figu
 
     Panels of logarithms leave out values far below those of the kept iterations.
 
+    Raises KeyError if the trace has no such record.
+
     Parameters
     ----------
     trace : Trace
     records : sequence of str, default=None
         Names of the records. By default log evidence, acceptances, components and step sizes, as
         far as the trace has them, or else all records.
-
-    Raises
-    ------
-    KeyError
-        If the trace has no such record.
 
     Examples
     --------
@@ -75,17 +72,14 @@ def prediction_figure(
 ) -> "Figure":
     """Return predictions against observations, with normal intervals and their coverage.
 
+    Raises ValueError if shapes differ, there are no predictions, or ``level`` is out of range.
+
     Parameters
     ----------
     y, mean, std : array-like of shape (n,)
         Observations, predictions, and standard deviations of the predictions.
     level : float, default=0.9
         Probability of the intervals.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, there are no predictions, or ``level`` is out of range.
 
     Examples
     --------
@@ -124,6 +118,8 @@ def relevance_figure(
 ) -> "Figure":
     """Return bars of the relevance of inputs, and a map of their interactions.
 
+    Raises ValueError if shapes disagree.
+
     Parameters
     ----------
     relevance : array-like of shape (d,), or mapping of str to such
@@ -132,11 +128,6 @@ def relevance_figure(
         One number per pair of inputs. The diagonal is not shown.
     names : sequence of d str, default=None
         Names of the inputs; by default x0, x1, ...
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree.
 
     Examples
     --------

@@ -50,6 +50,9 @@ def spectrum_figure(
     lower axis is in radians per unit of the input, the upper one (and that on the right) in
     periods :math:`2\pi/\omega`.
 
+    Raises ValueError if shapes disagree, an entry is not finite, weights are negative or all zero,
+    or an input does not exist.
+
     Parameters
     ----------
     frequencies : array-like of shape (n_draws, m, d) or (m, d), or list of (m, d) arrays
@@ -62,12 +65,6 @@ def spectrum_figure(
         Pairs of inputs with panels; ``None`` means the two inputs, if two are shown.
     names : sequence of d str, default=None
         Names of all inputs; by default x0, x1, ...
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, an entry is not finite, weights are negative or all zero, or an input
-        does not exist.
 
     Examples
     --------

@@ -134,6 +134,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Encode a table with the columns of the training table.
 
+        Raises ValueError if columns are missing, unexpected, reordered, of another kind than at
+        fit, or hold infinite numbers. The message names the columns.
+
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
@@ -141,12 +144,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         features : ndarray of shape (n, d_out)
-
-        Raises
-        ------
-        ValueError
-            If columns are missing, unexpected, reordered, of another kind than at fit, or hold
-            infinite numbers. The message names the columns.
         """
         check_is_fitted(self)
         columns = self._read(X, reset=False)
