@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.files import replacing
 from bochner.cli.inspecting import SHOWN_COLUMNS, encoded_columns
 from bochner.comparison.contenders import Split
@@ -103,7 +103,6 @@ def _stationary_kernel(omega: Array) -> Callable[[Array, Array], Array]:
 
     def kernel(X: Array, Y: Array) -> Array:
         lag = X[:, None, :] - Y[None, :, :]
-        values: Array = np.cos(lag @ omega.T).mean(axis=2)
-        return values
+        return as_array(np.cos(lag @ omega.T).mean(axis=2))
 
     return kernel

@@ -119,9 +119,8 @@ def check_table(features: pd.DataFrame, max_levels: int = 256) -> None:
     constant or all missing. `TableEncoder` drops the last ones, because a part of a good table
     may have some; in a whole table they are a mistake.
     """
-    names = text_columns(features)
-    mixed = [(name, example) for name in names if (example := _mixed_text(features[name]))]
-    refuse_mixed(mixed)
+    examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
+    refuse_mixed([(name, example) for name, example in examples if example])
     states = TableEncoder(max_levels=max_levels).fit(features).columns_
     missing = [(state["name"], "") for state in states if state["kind"] == "empty"]
     if missing:

@@ -99,7 +99,10 @@ def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray
     ['1', '2.5', None]
     """
     text = np.full(raw.shape[0], None, dtype=object)
-    text[present] = [_label(entry) for entry in raw[present].tolist()]
+    text[present] = [
+        str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
+        for entry in raw[present].tolist()
+    ]
     return text
 
 
@@ -181,11 +184,6 @@ def _decimal_years(raw: npt.NDArray[Any]) -> Array:
     end = (year + np.timedelta64(1, "Y")).astype("datetime64[us]")
     fraction: Array = (stamps - start) / (end - start)
     return year.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
-
-
-def _label(entry: Any) -> str:
-    whole = isinstance(entry, float) and entry.is_integer()
-    return str(int(entry)) if whole else str(entry)
 
 
 def _shown(entry: Any) -> str:
