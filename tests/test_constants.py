@@ -69,24 +69,7 @@ def unexplained(source: str) -> list[str]:
     ]
 
 
-UNFINISHED: tuple[str, ...] = (
-    "baselines/mixture_evidence.py",
-    "comparison/contenders.py",
-    "datasets/dataset.py",
-    "diagnosis/diagnosis.py",
-    "learning/double_mixture/starts.py",
-)
-"""Files that still have unexplained numbers."""
-
-
-def params():
-    for file in FILES:
-        unfinished = file in UNFINISHED
-        marks = pytest.mark.xfail(reason="unfinished", strict=False) if unfinished else ()
-        yield pytest.param(file, marks=marks)
-
-
-@pytest.mark.parametrize("file", list(params()))
+@pytest.mark.parametrize("file", FILES)
 def test_numbers_have_reasons(file):
     assert not unexplained((ROOT / file).read_text(encoding="utf-8"))
 

@@ -19,7 +19,9 @@ from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from bochner._numerics.waves import FARTHEST
+FARTHEST = 1e5
+"""Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.
+The reduction is exact up to 1.6 million (2**20 quarters); half or twice changes no result."""
 
 _QUARTERS = 2.0 / math.pi
 """Quarters of a turn per radian."""

@@ -11,10 +11,6 @@ from bochner._numerics.arrays import Array
 
 _LOG = logging.getLogger("bochner")
 
-FARTHEST = 1e5
-"""Radians up to which the compiled loop reduces angles, NumPy's functions those beyond. The
-reduction is exact up to 1.6 million (2**20 quarters); half or twice changes no result."""
-
 
 def write_waves(
     angle: NDArray[Any],
@@ -39,8 +35,8 @@ def write_waves(
     -----
     Angles are reduced to within :math:`\pi / 4` in float64, whatever their type. Errors for an
     amplitude of one, against exact functions of the angles as they are: at most 2.3e-16 for float64
-    and 1.2e-7 for float32, up to :data:`FARTHEST`. The loop is compiled at the first call and
-    cached on disk.
+    and 1.2e-7 for float32, up to 1e5 radians; NumPy's functions compute an array with
+    angles beyond. The loop is compiled at the first call and cached on disk.
     """
     shift = 0.0 if phase is None else phase
     radius = np.asarray(amplitude, dtype=out.dtype)[()]

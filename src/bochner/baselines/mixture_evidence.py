@@ -20,9 +20,11 @@ _FIRST_LOG_NOISE = float(np.log(0.1))
 # Bounds of the log noise variance. At zero noise a perfect fit has infinite likelihood.
 _LOG_NOISE_BOUNDS = (float(np.log(1e-8)), float(np.log(1e2)))
 
-# Rows and iterations that several starts are compared on: for 10,000 rows and 100 iterations, each
-# start adds 2 % to the cost of the optimisation.
+# Rows and iterations that several starts are compared on. A start costs in proportion to either:
+# for 10,000 rows and 100 iterations, each adds 2 % to the cost of the optimisation.
 _TRIAL_ROWS = 1000
+
+# Iterations of a start before it is compared, a fifth of those of the optimisation then.
 _TRIAL_STEPS = 20
 
 # Log base 2 of the largest factor by which starts after the first stretch frequencies.

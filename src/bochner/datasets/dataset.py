@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 Task = Literal["regression", "classification"]
 
-# Integers are labels if there are at most 50 different ones with at least 10 rows each on average:
-# years, counts and ids have more values, and classes of fewer rows can hardly be learned.
+# Integers are labels if they have at most this many different values: years, counts and ids of many
+# rows have more. Twice takes percentages for labels, half takes the states of a country for numbers.
 _MAX_CLASSES = 50
+
+# Rows that each value must have on average, so that a class has several in each of five folds.
 _MIN_MEAN_CLASS_SIZE = 10
 
 

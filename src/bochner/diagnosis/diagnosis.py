@@ -27,9 +27,11 @@ from bochner.kernels import Definiteness, Kernel, LocallyStationary
 # Rows examined: the eigenvalues of their Gram matrix take time proportional to the cube.
 MOST_ROWS = 1000
 
-# Share of rows held out to measure errors on, where there are enough rows to split: two held-out
-# rows make one pair.
+# Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
+# leaves a quarter as many pairs to measure on.
 _HELD_OUT_SHARE = 0.25
+
+# Rows from which on some are held out: a quarter of eight are two, which make one pair.
 _FEWEST_TO_SPLIT = 8
 
 

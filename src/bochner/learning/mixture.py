@@ -109,32 +109,25 @@ class Mixture:
         """The share of the frequencies in each component, of shape (K,)."""
         return np.asarray(np.bincount(self.labels) / len(self.labels))
 
-    def log_density(self, omega: Array, rows: Rows = None) -> Array:
-        r"""Return :math:`\log N(\omega_j \mid \mu_{z_j}, \Sigma_{z_j})`, of shape (m,)."""
-        return self._by_component(Gaussian.log_density, omega, rows, np.empty(len(omega)))
-
-    def score(self, omega: Array, rows: Rows = None) -> Array:
-        r"""Return the gradient :math:`-\Sigma^{-1}(\omega - \mu)` of the log density, (m, d)."""
-        return self._by_component(Gaussian.score, omega, rows, np.empty_like(omega))
-
     def whiten(self, omega: Array, rows: Rows = None) -> Array:
         r"""Return :math:`L^{-1}(\omega - \mu)`, (m, d), where L is the Cholesky factor."""
-        return self._by_component(Gaussian.whiten, omega, rows, np.empty_like(omega))
+        return self._by_component(Gaussian.whiten, omega, rows)
 
     def colour(self, xi: Array, rows: Rows = None) -> Array:
         r"""Return :math:`\mu + L \xi`, (m, d), the inverse of :meth:`whiten`."""
-        return self._by_component(Gaussian.colour, xi, rows, np.empty_like(xi))
+        return self._by_component(Gaussian.colour, xi, rows)
 
     def colour_gradient(self, gradient: Array, rows: Rows = None) -> Array:
         r"""Return :math:`L^\top g`, (m, d): the gradient with respect to whitened coordinates."""
-        return self._by_component(Gaussian.colour_gradient, gradient, rows, np.empty_like(gradient))
+        return self._by_component(Gaussian.colour_gradient, gradient, rows)
 
     def log_table(self, omega: Array) -> Array:
         """Return the log density of each frequency (m, d) in each component, (m, K)."""
         _check_rows(omega, (len(self.labels), self.means.shape[1]))
         return np.stack([component.log_density(omega) for component in self._components], axis=1)
 
-    def _by_component(self, method: Method, values: Array, rows: Rows, result: Array) -> Array:
+    def _by_component(self, method: Method, values: Array, rows: Rows) -> Array:
+        result = np.empty_like(values)
         labels = self.labels if rows is None else self.labels[rows]
         _check_rows(values, (len(labels), self.means.shape[1]))
         for k, component in enumerate(self._components):

@@ -173,12 +173,6 @@ class Gaussian:
         pulled: Array = gradient @ self.factor
         return pulled
 
-    def score(self, omega: Array) -> Array:
-        """Return the gradients (m, d) of the log density."""
-        whitened = self.whiten(omega).T
-        score: Array = -_solve(self.factor, whitened, transposed=True).T
-        return score
-
     def log_density(self, omega: Array) -> Array:
         """Return the log density of rows (m, d), of shape (m,)."""
         log_root = np.sum(np.log(np.diagonal(self.factor)))

@@ -10,9 +10,12 @@ from bochner._numerics.arrays import Array
 from bochner.learning.double_mixture.bound import Factor
 from bochner.learning.double_mixture.sketch import Observed
 
-# Candidate frequencies, and pairs of rows they are fitted to. The cost of a non-negative
-# least-squares iteration is the number of pairs times the square of the active candidates.
+# Candidate frequencies of each sign. The time and memory of their waves are proportional to it;
+# half leaves gaps between the frequencies twice as wide on a line.
 _N_CANDIDATES = 200
+
+# Pairs of rows that candidates are fitted to: ten for each, five for each of its two signs. The
+# cost of an iteration is this number times the square of the active candidates.
 _MOST_PAIRS = 2_000
 
 # Penalty on the sum of the candidates' weights per root of the number of pairs: a wave is used
