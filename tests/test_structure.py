@@ -74,7 +74,6 @@ def lines(folder: Path) -> int:
     )
 
 
-@pytest.mark.xfail(reason="unfinished", strict=False)
 def test_imports_have_no_circles():
     assert circles() == []
 

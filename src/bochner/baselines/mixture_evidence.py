@@ -24,7 +24,7 @@ _LOG_NOISE_BOUNDS = (float(np.log(1e-8)), float(np.log(1e2)))
 # for 10,000 rows and 100 iterations, each adds 2 % to the cost of the optimisation.
 _TRIAL_ROWS = 1000
 
-# Iterations of a start before it is compared, a fifth of those of the optimisation then.
+# Iterations of a start before it is compared, a fifth of these 100.
 _TRIAL_STEPS = 20
 
 # Log base 2 of the largest factor by which starts after the first stretch frequencies.

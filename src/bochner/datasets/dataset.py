@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Task = Literal["regression", "classification"]
 
 # Integers are labels if they have at most this many different values: years, counts and ids of many
-# rows have more. Twice takes percentages for labels, half takes the states of a country for numbers.
+# rows have more. Twice takes ages in years for labels, half takes numbered states for amounts.
 _MAX_CLASSES = 50
 
-# Rows that each value must have on average, so that a class has several in each of five folds.
+# Rows that each value must have on average, so that a class has two in each of five folds.
 _MIN_MEAN_CLASS_SIZE = 10
 
 

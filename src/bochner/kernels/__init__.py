@@ -5,9 +5,8 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 
 import inspect
 
-from bochner.kernels.algebra import Product, Scaled, Sum, Transposed
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
-from bochner.kernels.base import Kernel
+from bochner.kernels.base import Kernel, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary

@@ -7,8 +7,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner._numerics.limits import NEGLIGIBLE
-from bochner.kernels.algebra import Product, Scaled, Sum
-from bochner.kernels.base import Kernel
+from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
