@@ -140,13 +140,9 @@ class ArrayChunks(LocalChunks):
 class StreamChunks(LocalChunks):
     """Rows that arrive a chunk at a time.
 
-    Parameters
-    ----------
-    stream : iterable
-        Items for ``check``. An iterator is read once; a list, or an object whose ``__iter__``
-        starts anew, as often as needed.
-    check : callable
-        Returns a :class:`Chunk`, or ``None`` for an item without rows, or raises.
+    ``stream`` gives items: an iterator is read once; a list, or an object whose ``__iter__`` starts
+    anew, as often as needed. ``check`` returns a :class:`Chunk`, or ``None`` for an item without
+    rows, or raises.
     """
 
     def __init__(self, stream: Iterable[Any], check: Callable[[Any], Chunk | None]) -> None:

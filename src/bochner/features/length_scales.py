@@ -32,8 +32,7 @@ def resolve_kernel(
 ) -> AnyKernel:
     """Return the kernel that a name and ``length_scale`` mean for the data ``X``.
 
-    The length scale is a number, one number per input, or ``"median"``. A kernel, and a function
-    that returns Gram matrices, are returned as they are.
+    A kernel, and a function that returns Gram matrices, are returned as they are.
     """
     if isinstance(kernel, str):
         return kernel_called(

@@ -29,19 +29,6 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
     Frequencies of an asymmetric kernel or of a function are returned as they are, and so are those
     whose arguments have different widths or envelopes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.features.one_sided import one_sided
-    >>> from bochner.frequencies import Frequencies
-    >>> from bochner.kernels import Gaussian
-    >>> found = one_sided(Gaussian(), Frequencies([[1.0], [2.0]], [0.5, 0.5], [np.pi, 0.0]))
-    >>> found.weight, found.phase
-    (array([-0.5,  0.5]), array([0., 0.]))
-    >>> found = one_sided(Gaussian(), Frequencies([[1.5]], [0.5], nu=[[0.5]]))
-    >>> found.omega.ravel(), found.weight, found.modulation.v.ravel()
-    (array([1., 1.]), array([ 0.5, -0.5]), array([1., 1.]))
     """
     if not isinstance(kernel, Kernel) or not kernel.is_symmetric:
         return frequencies

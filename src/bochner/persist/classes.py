@@ -38,12 +38,7 @@ def is_estimator(cls: type) -> bool:
 
 
 def holds_function(cls: type) -> bool:
-    """Tell whether a value class has a function for a field, which is code and not data.
-
-    >>> from bochner.kernels import NTK, Radial
-    >>> holds_function(Radial), holds_function(NTK)
-    (True, False)
-    """
+    """Tell whether a value class has a function for a field, which is code and not data."""
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 

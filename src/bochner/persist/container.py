@@ -43,16 +43,9 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     """Write a model file: to a temporary name, flushed to the disk, and renamed.
 
     ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
-    :mod:`bochner.persist.vocabulary`. A file that is there is replaced; a link is followed.
-
-    Raises
-    ------
-    ModelFileError
-        If ``path`` is a directory or its folder does not exist.
-    OSError
-        If the disk is full or refuses. A file that was there is left as it was.
-    ValueError
-        If the tree takes more than 40 MB.
+    :mod:`bochner.persist.vocabulary`. A file that is there is replaced, or left as it was after an
+    ``OSError``; a link is followed. ``ModelFileError`` if ``path`` is a directory or has no folder;
+    ``ValueError`` if the tree takes more than 40 MB.
     """
     path = path.resolve()
     if path.is_dir():
@@ -68,13 +61,7 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
 
 
 def read(path: Path) -> tuple[Any, Tensors]:
-    """Return the tree and the tensors of a model file.
-
-    Raises
-    ------
-    ModelFileError
-        If there is no such file, or it is another kind of file, damaged, or from a newer version.
-    """
+    """Return the tree and tensors of a model file; ``ModelFileError`` if it cannot be read."""
     try:
         _check_file(path)
         with safe_open(path, framework="np") as file:

@@ -29,15 +29,7 @@ from bochner.persist.vocabulary import (
 def decode(tree: Any, tensors: Tensors) -> Any:
     """Return the value of a tree from ``json.loads``, which uses every one of the tensors.
 
-    Raises
-    ------
-    ValueError, TypeError, OverflowError
-        If the tree is not as the encoder makes it, with the difference.
-
-    Examples
-    --------
-    >>> decode([1, {"$": "tuple", "items": [2.0, None]}], {})
-    [1, (2.0, None)]
+    ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
     """
     decoder = _Decoder(tensors)
     value = decoder.decode(tree)

@@ -37,12 +37,7 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns values into JSON; numeric arrays become tensors, named by their place.
-
-    >>> encoder = Encoder()
-    >>> encoder.encode([1, (2.0, None)])
-    [1, {'$': 'tuple', 'items': [2.0, None]}]
-    """
+    """Turns values into JSON; numeric arrays become tensors, named by their place."""
 
     tensors: Tensors = field(default_factory=dict)
 

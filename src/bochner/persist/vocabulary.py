@@ -37,11 +37,7 @@ _CHARACTERS = 2**26  # 256 MiB of fixed-width text, four bytes each
 
 
 def where(path: Path) -> str:
-    """Show a path.
-
-    >>> where(("posterior_", "coef")), where(())
-    ('posterior_.coef', 'the model')
-    """
+    """Show a path: ``posterior_.coef`` for ``("posterior_", "coef")``."""
     return ".".join(path) or "the model"
 
 
@@ -70,11 +66,6 @@ def conforms(value: Any, hint: Any) -> bool:
     ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
     ``bool``, and an ``NDArray`` has a dtype derived from the one in the annotation. No value is a
     ``Callable``: functions are code.
-
-    >>> conforms((1.0, 2.0), float | tuple[float, ...])
-    True
-    >>> conforms((1.0, "2"), float | tuple[float, ...]), conforms(float("nan"), float)
-    (False, False)
     """
     if hint is Any:
         return True

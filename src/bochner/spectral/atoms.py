@@ -19,8 +19,7 @@ _WAVES = 100
 class Atoms(ABC):
     """A family of positive definite kernels of one distance, each with a known spectral law.
 
-    A designed measure is a signed combination of a few of its members. Every member is one at
-    distance zero.
+    A designed measure is a signed combination of members, each one at distance zero.
     """
 
     __slots__ = ()
@@ -72,14 +71,8 @@ class Shells(Atoms):
 
     For directions in whole orthogonal blocks the variance is exact: two orthogonal unit vectors
     sum to one of length :math:`\sqrt 2`, so the covariance of two directions of a block is
-    :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`.
-
-    Parameters
-    ----------
-    dim : int
-    radius : float, default=0.0
-        Norm of all rows that the measure is for, outside which an envelope is to silence the
-        features; zero means no envelope.
+    :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`. ``radius`` is the norm of all rows that the
+    measure is for, outside which an envelope silences the features; zero means no envelope.
     """
 
     dim: int

@@ -45,8 +45,8 @@ class Program:
     """Masses of atoms that follow a function within a tolerance, at the least cost.
 
     In units of ``size``, the function's greatest value: the atoms' values (n_distances, n_atoms)
-    ``inside`` and ``outside`` the reach of the data, the function's ``values`` (n_distances,)
-    inside, and the ``ceiling`` of the absolute sum of the atoms outside.
+    ``inside`` and ``outside`` the data's reach, the function's ``values`` (n_distances,) inside,
+    and the ``ceiling`` of the absolute sum of the atoms outside.
     """
 
     scales: Array

@@ -150,43 +150,18 @@ def lattice_measure(
     smooth. The transform is the kernel within ``reach`` only, and repeats from box to box. The
     integral is a fast Fourier transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
 
-    Parameters
-    ----------
-    function : callable
-        :math:`k`: maps lags of shape (n, d) to real, finite values of shape (n,).
-    dim : int
-        Number of inputs, ``d``, from 1 to 3.
-    reach : float or array-like of shape (d,), default=None
-        The greatest :math:`|\Delta_i|` that matters, along each input. ``None`` means as far as
-        ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6.
-    symmetric : bool, default=False
-        Whether :math:`k(-\Delta) = k(\Delta)`. The measure is then real, and returned as its
-        positive and its negative part.
-    tol : float, default=1e-4
-        Bound on twice the sum of the sizes of the coefficients that are left out, relative to the
-        greatest value of ``k`` within reach.
+    ``function`` maps lags (n, dim) to real, finite values (n,); ``dim`` is 1 to 3. ``reach``, one
+    number or one per input, is the greatest :math:`|\Delta_i|` that matters; ``None`` means as far
+    as ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6. With
+    ``symmetric``, :math:`k(-\Delta) = k(\Delta)` and the measure is real, returned as its positive
+    and its negative part. ``tol`` bounds twice the sum of the sizes of the coefficients that are
+    left out, relative to the greatest value of ``k`` within reach.
 
-    Returns
-    -------
-    measure : SpectralMeasure
-        ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the greatest error
-        seen at several hundred lags within reach, if that is larger. At a jump of ``k`` no sum of
-        waves converges; the error is then about as large as the jump.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is out of its domain, the function is complex, not finite, zero throughout or
-        not symmetric although ``symmetric=True``, or does not fall off and ``reach`` is None.
-
-    Examples
-    --------
-    >>> def one_sided(delta):
-    ...     lag = np.maximum(delta[..., 0], 0.0)
-    ...     return lag * np.exp(1.0 - lag)
-    >>> measure = lattice_measure(one_sided, dim=1, reach=10.0)
-    >>> bool(measure.max_error < 0.005)
-    True
+    The measure's ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the
+    greatest error seen at several hundred lags within reach, if that is larger. At a jump of ``k``
+    no sum of waves converges; the error is then about as large as the jump. Raises ``TypeError`` or
+    ``ValueError`` if an argument is out of its domain, or the function is complex, not finite, zero
+    throughout, not symmetric as promised, or without ``reach`` does not fall off.
     """
     dim, reach, tol = _checked(function, dim, reach, tol)
     series = lattice_series(function, dim, reach, tol, symmetric)
@@ -264,10 +239,6 @@ def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:
 
     Coordinates are nonnegative; consecutive points of the curve are neighbours (Skilling,
     "Programming the Hilbert curve", 2004).
-
-    >>> square = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> square[hilbert_order(square)].tolist()
-    [[0, 0], [0, 1], [1, 1], [1, 0]]
     """
     axes, dim = index.T.copy(), index.shape[1]
     bits = max(int(index.max(initial=0)).bit_length(), 1)

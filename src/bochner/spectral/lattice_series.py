@@ -42,12 +42,7 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
     """Yield boxes of growing room between ``within`` (d,), the greatest lags, and faces.
 
     ``bounded`` says that lags end there, and not the function. Boxes end where values are not
-    finite.
-
-    Raises
-    ------
-    ValueError
-        If the function is zero, or not finite in the smallest box.
+    finite; ``ValueError`` if that is the smallest one, or the function is zero.
     """
     kept = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:

@@ -17,8 +17,7 @@ _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)
 class FittedWeights:
     """Weights (m,) and phases (m,), in radians, with their error on held-out pairs of rows.
 
-    Errors are relative Frobenius errors of the held-out Gram matrix; ``prior_error`` is that of the
-    weights and phases that the fit started from.
+    Errors, of the fit and of the weights it started from, are relative Frobenius errors.
     """
 
     weight: Array
@@ -63,9 +62,9 @@ def least_squares_weights(
               = \sum_j \alpha_j \cos \varphi_j - \beta_j \sin \varphi_j, \qquad
               \varphi_j = \omega_j \cdot x - \nu_j \cdot y.
 
-    The coefficients are the weights, :math:`b = a`, with phases as they are, or with ``phases``
-    both :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j \sin \theta_j`. With
-    :math:`T_j` the values of a term at :math:`n \times n_2` pairs of rows,
+    The coefficients are the weights, :math:`b = a`, with phases as they are, or with ``phases``, as
+    an asymmetric kernel needs, both :math:`\alpha_j = a_j \cos \theta_j` and :math:`\beta_j = a_j
+    \sin \theta_j`. With :math:`T_j` the values of a term at :math:`n \times n_2` pairs of rows,
 
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
@@ -74,31 +73,9 @@ def least_squares_weights(
     the held-out rows is taken; :math:`b_0` itself is among the candidates. The method extends that
     of He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2.
 
-    Parameters
-    ----------
-    frequencies : Frequencies
-        Their weights and phases are the start, :math:`b_0`.
-    fit, held_out : Sample
-    phases : bool, default=False
-        Fit the phases as well, as an asymmetric kernel needs; fitted weights are nonnegative then.
-    nonnegative : bool, default=False
-        Keep the weights nonnegative, so that a symmetric kernel stays positive definite; not
-        together with ``phases``, which raises ``ValueError``.
-    far, far_right : ndarray of shape (n_far, d) or (n_far, d2), default=None
-        Left and right rows far from the data, where no kernel value against the held-out rows of
-        the other side may exceed ``ceiling`` in size.
-    ceiling : float, default=inf
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.frequencies import Frequencies
-    >>> from bochner.spectral.least_squares import Sample, least_squares_weights
-    >>> X, Y = np.linspace(-2.0, 2.0, 18).reshape(2, 9, 1)
-    >>> samples = [Sample(x, y, np.sin(x - y.T)) for x, y in ((X, Y), (X + 0.1, Y + 0.2))]
-    >>> fitted = least_squares_weights(Frequencies([[1.0]], [0.0]), *samples, phases=True)
-    >>> fitted.weight.round(6), (fitted.phase / np.pi).round(6)
-    (array([1.]), array([-0.5]))
+    ``nonnegative`` keeps the weights of a positive definite kernel nonnegative; together with
+    ``phases`` it raises ``ValueError``. No kernel value of left rows ``far`` (n_far, d) or right
+    rows ``far_right`` (n_far, d2) against held-out rows may exceed ``ceiling`` in size.
     """
     if phases and nonnegative:
         raise ValueError(
@@ -175,10 +152,7 @@ def _normal_equations(
     half = _turned(on_right)
     mixed = _folded(on_left * half)
     H = np.block(
-        [
-            [_folded(on_left * on_right), mixed],
-            [mixed.T, _folded(on_left * _turned(half.T).T)],
-        ]
+        [[_folded(on_left * on_right), mixed], [mixed.T, _folded(on_left * _turned(half.T).T)]]
     )
     g = np.concatenate([_forms(left, product), _forms(left, _turned(product))])
     return H / n_pairs, g / n_pairs

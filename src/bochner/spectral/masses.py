@@ -24,9 +24,10 @@ def least_squares_masses(
     .. math:: \min_\xi \Big\| K - \sum_g \xi_g \hat K_g \Big\|_F^2 \quad \text{subject to} \quad
               \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0),
 
-    so that no mass changes its sign. The parts of a Jordan decomposition are real, of zero phase,
-    or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero. There is no such
-    constraint if ``value_at_zero`` is ``None`` or a part has other phases. A ridge towards the
+    so that no mass changes its sign (He, He, Liu, Huang, "Random Fourier features for asymmetric
+    kernels", 2022, (12) and Algorithm 2). The parts of a Jordan decomposition are real, of zero
+    phase, or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero. There is no
+    such constraint if ``value_at_zero`` is ``None`` or a part has other phases. A ridge towards the
     present masses decides what the sample does not determine; few rows are enough. It is a
     ``ValueError`` if there are no parts, or no nonnegative factors give ``value_at_zero``.
 
@@ -34,25 +35,6 @@ def least_squares_masses(
     has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and
     one for each pair of real parts of opposite sign, whose masses grow by the same amount. The
     multipliers are found exactly, by nonnegative least squares.
-
-    References
-    ----------
-    He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, (12) and
-    Algorithm 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.frequencies import Frequencies
-    >>> from bochner.spectral.least_squares import Sample
-    >>> from bochner.spectral.masses import least_squares_masses
-    >>> positive, negative = Frequencies([[1.0]], [1.0]), Frequencies([[2.0]], [-1.0])
-    >>> X = np.linspace(0.0, 1.0, 5)[:, None]
-    >>> lag = X - X.T
-    >>> sample = Sample(X, X, 1.5 * np.cos(lag) - 0.5 * np.cos(2.0 * lag))
-    >>> fitted = least_squares_masses([positive, negative], sample, value_at_zero=1.0)
-    >>> [part.weight.round(6).tolist() for part in fitted]
-    [[1.5], [-0.5]]
     """
     if not parts:
         raise ValueError("At least one part of a measure is needed, got none.")

@@ -62,10 +62,7 @@ class GridPairs(Pairing):
         lag_rng, middle_rng, sign_rng = rng.spawn(3)
         lag, middle = reflected(
             (stationary, envelope),
-            [
-                stationary.draw(rows, lag_rng, scheme),
-                envelope.draw(columns, middle_rng, scheme),
-            ],
+            [stationary.draw(rows, lag_rng, scheme), envelope.draw(columns, middle_rng, scheme)],
             sign_rng,
         )
         row, column = np.divmod(np.arange(m), columns)
@@ -159,9 +156,8 @@ class TwoFrequency(Law):
 class WaveAtoms(Law):
     r"""Finitely many waves, each a frequency with a factor of its own at either argument.
 
-    A draw ``n`` stands for :math:`g_n(x)\, g_n(y) \cos(\omega_n \cdot (x - y))`,
-    :math:`g_n(x) = \cos(v_n \cdot x / 2 + \psi_n)`. ``cumulative`` (n_atoms,) are the sums of the
-    atoms' probabilities, up to one.
+    A draw ``n`` stands for :math:`g_n(x)\, g_n(y) \cos(\omega_n \cdot (x - y))` with
+    :math:`g_n(x) = \cos(v_n \cdot x / 2 + \psi_n)`; ``cumulative`` (n_atoms,) sums probabilities.
     """
 
     omega: Array
