@@ -1,12 +1,11 @@
 """Bugs that this kind of library has had, each with the law that must notice it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import pytest
 from laws import head_laws, kernel_laws, measure_laws, sampling_laws
 from laws.registry import Case
+from mutants.registry import deferred, planted
 from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
@@ -27,7 +26,6 @@ from bochner.spectral import (
 )
 from bochner.spectral.radial import GammaMixture
 
-Plant = Callable[[pytest.MonkeyPatch], None]
 SMALL_ALPHA = 1e-4
 
 GAUSSIAN = Case(kernels.Gaussian((0.6, 0.9)), 2)
@@ -41,44 +39,36 @@ MIXTURE = Case(
     kernels.SpectralMixture([0.5, 1.5], [[1.0, 0.5], [0.0, -1.0]], [[0.4, 2.0], [1.0, 0.2]]), 2
 )
 
-
-@dataclass(frozen=True)
-class Mutant:
-    """A bug to plant, and the checks that must fail while it is there."""
-
-    name: str
-    plant: Plant
-    checks: tuple[Callable[[], object], ...]
-
-    def __str__(self) -> str:
-        return self.name
+check_iid = deferred(sampling_laws.check_iid)
+check_scheme = deferred(sampling_laws.check_unbiased)
+check_transform = deferred(measure_laws.check_transform)
+check_radius = deferred(measure_laws.check_radius, SMALL_ALPHA)
+check_marginals = deferred(sampling_laws.check_marginals)
 
 
-def check_iid(case):
-    return lambda: sampling_laws.check_iid(case)
+def check_closed_form(kernel):
+    return lambda: kernel_laws.check_closed_form(Case(kernel, 2))
 
 
-def check_scheme(case, scheme):
-    return lambda: sampling_laws.check_unbiased(case, scheme)
-
-
-def check_transform(case):
-    return lambda: measure_laws.check_transform(case)
-
-
-def check_radius(case):
-    return lambda: measure_laws.check_radius(case, SMALL_ALPHA)
-
-
-def check_marginals(scheme, block):
-    return lambda: sampling_laws.check_marginals(scheme, block)
-
-
+@planted(
+    check_iid(GAUSSIAN),
+    check_scheme(GAUSSIAN, "orthogonal"),
+    check_scheme(GAUSSIAN, "qmc"),
+    check_transform(GAUSSIAN),
+    check_radius(GAUSSIAN),
+)
 def wide_bandwidth(patch):
     assemble = Isotropic.assemble
     patch.setattr(Isotropic, "assemble", lambda self, blocks: 1.1 * assemble(self, blocks))
 
 
+@planted(
+    check_iid(MATERN),
+    check_scheme(MATERN, "orthogonal"),
+    check_scheme(MATERN, "qmc"),
+    check_transform(MATERN),
+    check_radius(MATERN),
+)
 def matern_with_nu_degrees(patch):
     radius = Student.radius
     patch.setattr(
@@ -86,6 +76,12 @@ def matern_with_nu_degrees(patch):
     )
 
 
+@planted(
+    check_iid(MATERN),
+    check_scheme(MATERN, "orthogonal"),
+    check_scheme(MATERN, "qmc"),
+    check_radius(MATERN),
+)
 def product_of_t(patch):
     def sample_lazy(self, m, rng, scheme):
         return Independent(self.radial, self.dim, self.length_scale).sample_lazy(m, rng, scheme)
@@ -93,6 +89,7 @@ def product_of_t(patch):
     patch.setattr(Isotropic, "sample_lazy", sample_lazy)
 
 
+@planted(check_transform(RATIONAL), check_radius(RATIONAL))
 def rational_quadratic_without_alpha(patch):
     radius = GammaMixture.radius
     patch.setattr(
@@ -100,22 +97,26 @@ def rational_quadratic_without_alpha(patch):
     )
 
 
+@planted(check_closed_form(kernels.Gaussian(0.8)), check_iid(GAUSSIAN))
 def gaussian_without_half(patch):
     patch.setattr(
         kernels.Gaussian, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y, "sqeuclidean"))
     )
 
 
+@planted(check_closed_form(kernels.Laplacian(0.8)))
 def euclidean_laplacian(patch):
     patch.setattr(kernels.Laplacian, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y)))
 
 
+@planted(check_closed_form(kernels.Exponential(0.8)))
 def city_block_exponential(patch):
     patch.setattr(
         kernels.Exponential, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y, "cityblock"))
     )
 
 
+@planted(check_closed_form(kernels.Cauchy((0.6, 0.9))))
 def length_scale_multiplies(patch):
     def evaluate(self, X, Y):
         return self.correlation(
@@ -125,6 +126,7 @@ def length_scale_multiplies(patch):
     patch.setattr(kernels.Correlation, "evaluate", evaluate)
 
 
+@planted(check_closed_form(MIXTURE.kernel))
 def mixture_with_precisions(patch):
     factors = kernels.SpectralMixture.factors
     patch.setattr(
@@ -132,6 +134,7 @@ def mixture_with_precisions(patch):
     )
 
 
+@planted(check_transform(MIXTURE), check_iid(MIXTURE))
 def mixture_in_cycles(patch):
     fact = closed_forms.fact
 
@@ -148,6 +151,7 @@ def mixture_in_cycles(patch):
     )
 
 
+@planted(head_laws.check_features, check_iid(GAUSSIAN), check_scheme(GAUSSIAN, "qmc"))
 def lost_root_two(patch):
     original = frequencies.trigonometric_features
     patch.setattr(
@@ -159,6 +163,7 @@ def lost_root_two(patch):
     )
 
 
+@planted(lambda: head_laws.check_features("general"), check_iid(GAUSSIAN))
 def flipped_sine(patch):
     features = Frequencies.features_right
     patch.setattr(
@@ -168,10 +173,17 @@ def flipped_sine(patch):
     )
 
 
+@planted(head_laws.check_features)
 def lost_signature(patch):
     patch.setattr(Frequencies, "signature", property(lambda self: np.ones(2 * len(self.weight))))
 
 
+@planted(
+    lambda: measure_laws.check_inclusion(ANOVA, SMALL_ALPHA),
+    check_transform(ANOVA),
+    check_iid(ANOVA),
+    check_scheme(ANOVA, "orthogonal"),
+)
 def excluded_for_included(patch):
     assemble = Independent.assemble
 
@@ -182,6 +194,7 @@ def excluded_for_included(patch):
     patch.setattr(Independent, "assemble", swapped)
 
 
+@planted(check_transform(ANOVA), check_iid(ANOVA))
 def slab_without_rescaling(patch):
     """The spike is cut out of the slab's quantiles instead of making room for all of them."""
     assemble = Independent.assemble
@@ -195,6 +208,7 @@ def slab_without_rescaling(patch):
     patch.setattr(Independent, "assemble", cut)
 
 
+@planted(lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA), check_iid(NO_CONSTANT))
 def zero_avoided_by_scaling(patch):
     """Inclusions are scaled up to the right margins, which leaves zero frequencies in."""
 
@@ -206,6 +220,11 @@ def zero_avoided_by_scaling(patch):
     patch.setattr(Independent, "_inclusion", scaled)
 
 
+@planted(
+    check_scheme(Case(kernels.Gaussian(0.8) * kernels.Gaussian(0.8), 2), "orthogonal"),
+    lambda: sampling_laws.check_streams("iid"),
+    lambda: sampling_laws.check_streams("orthogonal"),
+)
 def one_seed_for_all_blocks(patch):
     def sample_lazy(self, layout, m, rng):
         seed = int(rng.integers(2**32))
@@ -214,6 +233,7 @@ def one_seed_for_all_blocks(patch):
     patch.setattr(schemes.Blockwise, "sample_lazy", sample_lazy)
 
 
+@planted(check_iid(Case(kernels.Gaussian(0.8) + kernels.Gaussian(0.8), 2)))
 def one_seed_for_all_parts(patch):
     class Repeating(np.random.Generator):
         def spawn(self, n_children):
@@ -231,6 +251,7 @@ def one_seed_for_all_parts(patch):
     )
 
 
+@planted(check_marginals("orthogonal", Uniforms(1)), check_marginals("structured", Uniforms(2)))
 def strata_too_narrow(patch):
     def stratified(m, dim, rng):
         stratum = rng.permuted(np.tile(np.arange(m)[:, None], (1, dim)), axis=0)
@@ -239,6 +260,7 @@ def strata_too_narrow(patch):
     patch.setattr(schemes, "_stratified", stratified)
 
 
+@planted(check_marginals("orthogonal", Uniforms(1)))
 def strata_in_order(patch):
     """Without a permutation, the first row always has the least radius."""
     patch.setattr(
@@ -248,6 +270,7 @@ def strata_in_order(patch):
     )
 
 
+@planted(check_marginals("orthogonal", Directions(2)))
 def haar_without_signs(patch):
     def rows(m, dim, rng):
         q, _ = np.linalg.qr(rng.standard_normal((-(-m // dim), dim, dim)))
@@ -256,6 +279,7 @@ def haar_without_signs(patch):
     patch.setattr(schemes, "_haar_rows", rows)
 
 
+@planted(check_scheme(GAUSSIAN, "qmc"), check_marginals("qmc", Uniforms(1)))
 def sobol_without_scrambling(patch):
     class Plain(qmc.Sobol):
         def __init__(self, d, *, scramble, rng):
@@ -264,6 +288,7 @@ def sobol_without_scrambling(patch):
     patch.setattr(schemes.qmc, "Sobol", Plain)
 
 
+@planted(check_iid(SUM), check_scheme(SUM, "orthogonal"))
 def equal_weights_for_all_parts(patch):
     share = HalfByMass.share
 
@@ -274,6 +299,7 @@ def equal_weights_for_all_parts(patch):
     patch.setattr(HalfByMass, "share", equal)
 
 
+@planted(check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
 def product_with_the_first_factor_only(patch):
     patch.setattr(
         composite,
@@ -282,6 +308,7 @@ def product_with_the_first_factor_only(patch):
     )
 
 
+@planted(head_laws.check_posterior, head_laws.check_best_alpha, head_laws.check_coverage)
 def noise_with_half_the_degrees(patch):
     original = ridge.noise_variance
 
@@ -291,6 +318,7 @@ def noise_with_half_the_degrees(patch):
     patch.setattr(ridge, "noise_variance", variance)
 
 
+@planted(head_laws.check_posterior, head_laws.check_coverage)
 def deviation_without_noise(patch):
     def std(self, Z):
         spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
@@ -299,6 +327,7 @@ def deviation_without_noise(patch):
     patch.setattr(ridge.RidgePosterior, "std", std)
 
 
+@planted(head_laws.check_posterior, head_laws.check_best_alpha)
 def evidence_without_the_prior(patch):
     original = ridge._log_evidence
     patch.setattr(
@@ -308,6 +337,7 @@ def evidence_without_the_prior(patch):
     )
 
 
+@planted(head_laws.check_posterior)
 def halved_alpha(patch):
     cholesky = ridge.jittered_cholesky
     patch.setattr(
@@ -317,6 +347,7 @@ def halved_alpha(patch):
     )
 
 
+@planted(head_laws.check_sums)
 def means_by_count(patch):
     """Weighted sums divided by the number of rows instead of their weight."""
     centred = FeatureSums.centred
@@ -325,6 +356,7 @@ def means_by_count(patch):
     )
 
 
+@planted(head_laws.check_sums)
 def weights_not_rooted(patch):
     original = FeatureSums.from_rows.__func__
 
@@ -334,99 +366,10 @@ def weights_not_rooted(patch):
     patch.setattr(FeatureSums, "from_rows", classmethod(from_rows))
 
 
+@planted(head_laws.check_probabilities)
 def clipped_probabilities(patch):
     def clipped(points):
         positive = np.maximum(points, 0.0)
         return positive / positive.sum(axis=1, keepdims=True)
 
     patch.setattr(krein_ridge_classifier, "_project_to_simplex", clipped)
-
-
-def check_closed_form(kernel):
-    return lambda: kernel_laws.check_closed_form(Case(kernel, 2))
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        wide_bandwidth: (
-            check_iid(GAUSSIAN),
-            check_scheme(GAUSSIAN, "orthogonal"),
-            check_scheme(GAUSSIAN, "qmc"),
-            check_transform(GAUSSIAN),
-            check_radius(GAUSSIAN),
-        ),
-        matern_with_nu_degrees: (
-            check_iid(MATERN),
-            check_scheme(MATERN, "orthogonal"),
-            check_scheme(MATERN, "qmc"),
-            check_transform(MATERN),
-            check_radius(MATERN),
-        ),
-        product_of_t: (
-            check_iid(MATERN),
-            check_scheme(MATERN, "orthogonal"),
-            check_scheme(MATERN, "qmc"),
-            check_radius(MATERN),
-        ),
-        rational_quadratic_without_alpha: (check_transform(RATIONAL), check_radius(RATIONAL)),
-        gaussian_without_half: (
-            check_closed_form(kernels.Gaussian(0.8)),
-            check_iid(GAUSSIAN),
-        ),
-        euclidean_laplacian: (check_closed_form(kernels.Laplacian(0.8)),),
-        city_block_exponential: (check_closed_form(kernels.Exponential(0.8)),),
-        length_scale_multiplies: (check_closed_form(kernels.Cauchy((0.6, 0.9))),),
-        mixture_with_precisions: (check_closed_form(MIXTURE.kernel),),
-        mixture_in_cycles: (check_transform(MIXTURE), check_iid(MIXTURE)),
-        lost_root_two: (
-            head_laws.check_features,
-            check_iid(GAUSSIAN),
-            check_scheme(GAUSSIAN, "qmc"),
-        ),
-        flipped_sine: (lambda: head_laws.check_features("general"), check_iid(GAUSSIAN)),
-        lost_signature: (head_laws.check_features,),
-        excluded_for_included: (
-            lambda: measure_laws.check_inclusion(ANOVA, SMALL_ALPHA),
-            check_transform(ANOVA),
-            check_iid(ANOVA),
-            check_scheme(ANOVA, "orthogonal"),
-        ),
-        slab_without_rescaling: (check_transform(ANOVA), check_iid(ANOVA)),
-        zero_avoided_by_scaling: (
-            lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA),
-            check_iid(NO_CONSTANT),
-        ),
-        one_seed_for_all_blocks: (
-            check_scheme(Case(kernels.Gaussian(0.8) * kernels.Gaussian(0.8), 2), "orthogonal"),
-            lambda: sampling_laws.check_streams("iid"),
-            lambda: sampling_laws.check_streams("orthogonal"),
-        ),
-        one_seed_for_all_parts: (
-            check_iid(Case(kernels.Gaussian(0.8) + kernels.Gaussian(0.8), 2)),
-        ),
-        strata_too_narrow: (
-            check_marginals("orthogonal", Uniforms(1)),
-            check_marginals("structured", Uniforms(2)),
-        ),
-        strata_in_order: (check_marginals("orthogonal", Uniforms(1)),),
-        haar_without_signs: (check_marginals("orthogonal", Directions(2)),),
-        sobol_without_scrambling: (
-            check_scheme(GAUSSIAN, "qmc"),
-            check_marginals("qmc", Uniforms(1)),
-        ),
-        equal_weights_for_all_parts: (check_iid(SUM), check_scheme(SUM, "orthogonal")),
-        product_with_the_first_factor_only: (check_iid(PRODUCT), check_scheme(PRODUCT, "qmc")),
-        noise_with_half_the_degrees: (
-            head_laws.check_posterior,
-            head_laws.check_best_alpha,
-            head_laws.check_coverage,
-        ),
-        deviation_without_noise: (head_laws.check_posterior, head_laws.check_coverage),
-        evidence_without_the_prior: (head_laws.check_posterior, head_laws.check_best_alpha),
-        halved_alpha: (head_laws.check_posterior,),
-        means_by_count: (head_laws.check_sums,),
-        weights_not_rooted: (head_laws.check_sums,),
-        clipped_probabilities: (head_laws.check_probabilities,),
-    }.items()
-)

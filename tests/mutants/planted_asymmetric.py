@@ -8,7 +8,7 @@ from laws import asymmetric_laws as laws
 from laws import phase_factor_laws
 from laws.asymmetric_laws import Case
 from laws.phase_factor_laws import LAWS, MODULATIONS
-from mutants.planted import Mutant
+from mutants.registry import deferred, planted
 
 from bochner import kernels
 from bochner.frequencies import Frequencies
@@ -43,12 +43,8 @@ def check(case, decomposition="polar", scheme="iid", **options):
     return lambda: laws.check_unbiased(case, decomposition, scheme, **options)
 
 
-def check_fitted(case, decomposition):
-    return lambda: laws.check_fitted_masses(case, decomposition, "iid", seeds=10)
-
-
-def check_mass(case):
-    return lambda: laws.check_mass(case)
+check_fitted = deferred(laws.check_fitted_masses, "iid", seeds=10)
+check_mass = deferred(laws.check_mass)
 
 
 def check_masses(component, name):
@@ -62,6 +58,18 @@ def check_component(name, component, scheme="iid"):
     return lambda: phase_factor_laws.check_component(law, scheme, SMALL_ALPHA)
 
 
+STEEP = Case(kernels.SinhGaussian(1.0, laws.vector(2, 1.8)) * kernels.CoshGaussian(1.0, 0.3), 2)
+FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
+
+check_few = deferred(laws.check_few_frequencies, seeds=1_200)
+
+
+@planted(
+    check(SHIFT, "jordan"),
+    check(WIDE_SINH, "jordan", "orthogonal"),
+    check(COSH, "jordan", "qmc"),
+    check_masses(Component.IMAGINARY, "sinh"),
+)
 def lost_factor_of_the_imaginary_mass(patch):
     """Only one of the two imaginary parts is counted."""
     patch.setattr(
@@ -71,21 +79,36 @@ def lost_factor_of_the_imaginary_mass(patch):
     )
 
 
+@planted(
+    check(SHIFT),
+    check(WIDE_SINH, "polar", "orthogonal"),
+    check(WIDE_COSH, "jordan"),
+    check_fitted(SHIFT, "polar"),
+    check_fitted(SINH, "jordan"),
+)
 def conjugated_phases(patch):
     phase = Component.phase
     patch.setattr(Component, "phase", lambda self, factor, t: -phase(self, factor, t))
 
 
+@planted(check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc"))
 def no_phases(patch):
     patch.setattr(Component, "phase", lambda self, factor, t: np.zeros_like(t))
 
 
+@planted(
+    check(SHIFT, "polar", "qmc"),
+    check(SINH, "jordan"),
+    check(WIDE_COSH, "polar", "orthogonal"),
+    check_fitted(COSH, "polar"),
+)
 def swapped_sides(patch):
     left, right = Frequencies.features, Frequencies.features_right
     patch.setattr(Frequencies, "features", right)
     patch.setattr(Frequencies, "features_right", left)
 
 
+@planted(check(SHIFT), check(SINH, "jordan"))
 def phases_on_both_sides(patch):
     patch.setattr(
         Frequencies,
@@ -94,10 +117,12 @@ def phases_on_both_sides(patch):
     )
 
 
+@planted(check(WIDE_SHIFT), check(COSH, "jordan"))
 def opposite_translation(patch):
     patch.setattr(closed_forms, "_TRANSLATION", PhaseFactor(0.0, 1.0, -1.0))
 
 
+@planted(check(WIDE_SINH), check(WIDE_COSH, "jordan"))
 def tilt_without_its_length_scales(patch):
     """The vector is taken as it is, and not times the squared length scale."""
     tilt = closed_forms._tilt
@@ -109,6 +134,7 @@ def tilt_without_its_length_scales(patch):
     patch.setattr(closed_forms, "_tilt", without)
 
 
+@planted(check(COSH), check(SINH, "jordan"), check_mass(COSH))
 def tilt_without_its_constant(patch):
     tilt = closed_forms._tilt
     patch.setattr(closed_forms, "_tilt", lambda kernel, dim: (tilt(kernel, dim)[0], 1.0))
@@ -123,10 +149,12 @@ def with_draws(patch, change: Callable[[Law, Draw], Draw]):
     )
 
 
+@planted(check(SINH), check(WIDE_SINH, "polar", "orthogonal"))
 def no_importance_weights(patch):
     with_draws(patch, lambda law, draw: replace(draw, ratio=np.ones_like(draw.ratio)))
 
 
+@planted(check(COSH), check(SINH, "polar", "qmc"))
 def ratios_that_are_not_divided_by_the_variation(patch):
     with_draws(
         patch,
@@ -138,6 +166,7 @@ def ratios_that_are_not_divided_by_the_variation(patch):
     )
 
 
+@planted(phase_factor_laws.check_weights)
 def negative_ratios_without_their_sign(patch):
     """Where the correction makes a weight negative, its phase stays what it was."""
 
@@ -150,10 +179,12 @@ def negative_ratios_without_their_sign(patch):
     with_draws(patch, change)
 
 
+@planted(check(MIXTURES), check(MIXTURES, "polar", "qmc"))
 def no_reflections(patch):
     patch.setattr(Draw, "reflected", lambda self, signs: self)
 
 
+@planted(check(SINH_TIMES_COSH))
 def reflections_of_frequencies_alone(patch):
     patch.setattr(
         Draw,
@@ -164,25 +195,30 @@ def reflections_of_frequencies_alone(patch):
     patch.setattr(ShiftedGaussian, "is_even", property(lambda self: False))
 
 
+@planted(check(MIXTURES))
 def mixtures_taken_to_be_even(patch):
     patch.setattr(Elliptical, "is_even", property(lambda self: True))
 
 
+@planted(check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan"))
 def phases_that_do_not_add(patch):
     add = Draw.__add__
     patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), phase=a.phase))
 
 
+@planted(check(STEEP))
 def ratios_that_do_not_multiply(patch):
     add = Draw.__add__
     patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), ratio=b.ratio))
 
 
+@planted(laws.check_products_keep_their_rate)
 def sequences_in_step(patch):
     """The factors of a product are drawn from quasi-random sequences row by row."""
     patch.setattr(Draw, "rearranged", lambda self, order: self)
 
 
+@planted(check(SINH_TIMES_COSH))
 def sequences_from_one_stream(patch):
     """The factors of a product are drawn from the same numbers."""
 
@@ -197,6 +233,7 @@ def sequences_from_one_stream(patch):
     patch.setattr(Convolution, "draw", draw)
 
 
+@planted(check(PLANE[-2]), check(PLANE[-3], "jordan"))
 def swapped_maps(patch):
     """Square matrices: the left argument is mapped by the right one's."""
 
@@ -208,6 +245,7 @@ def swapped_maps(patch):
     patch.setattr(Mapped, "draw", draw)
 
 
+@planted(check(BILINEAR), check(BILINEAR, "jordan"))
 def one_map_for_both(patch):
     draw = Mapped.draw
 
@@ -224,6 +262,7 @@ def with_correction(patch, change: Callable):
         patch.setattr(module, "correction", lambda halves, s: change(correction, halves, s))
 
 
+@planted(check_few("iid"), phase_factor_laws.check_correction)
 def corrected_by_itself(patch):
     """The error that corrects the weights is that of the same draws."""
 
@@ -236,6 +275,7 @@ def corrected_by_itself(patch):
     with_correction(patch, change)
 
 
+@planted(phase_factor_laws.check_correction)
 def correction_without_centring(patch):
     """The regression passes through the origin."""
 
@@ -249,6 +289,7 @@ def correction_without_centring(patch):
     with_correction(patch, change)
 
 
+@planted(check_few("orthogonal"))
 def halves_of_one_draw(patch):
     """The halves come from the same orthogonal blocks and strata."""
 
@@ -266,6 +307,7 @@ def halves_of_one_draw(patch):
     patch.setattr(ShiftedGaussian, "draw", draw)
 
 
+@planted(check_component("cosh", Component.NEGATIVE), check(FAR, "jordan"))
 def positive_part_of_everything(patch):
     """The negative part is drawn from the density of the positive one."""
     density = Component.density
@@ -277,6 +319,7 @@ def positive_part_of_everything(patch):
     patch.setattr(Component, "density", wrong)
 
 
+@planted(check(SHIFT, "jordan"), check_mass(SHIFT))
 def unsigned_negative_part(patch):
     jordan = ShiftedGaussian.jordan
     patch.setattr(
@@ -286,6 +329,7 @@ def unsigned_negative_part(patch):
     )
 
 
+@planted(check(COSH, "jordan"), check_mass(COSH))
 def jordan_shares_taken_for_masses(patch):
     """The parts of a measure forget the mass of what they are parts of."""
 
@@ -300,16 +344,23 @@ def jordan_shares_taken_for_masses(patch):
     patch.setattr(SpectralMeasure, "jordan", split)
 
 
+@planted(check_component("cosh", Component.POSITIVE), check_component("sinh", Component.IMAGINARY))
 def proposals_below_half_of_the_bound(patch):
     """Acceptance and rejection with a bound that the density exceeds."""
     bound = Component.bound
     patch.setattr(Component, "bound", lambda self, factor: 0.5 * bound(self, factor))
 
 
+@planted(
+    check_component("sinh", Component.IMAGINARY),
+    check_component("cosh", Component.NEGATIVE, "orthogonal"),
+    check(SINH, "jordan", "orthogonal"),
+)
 def points_that_are_not_moved(patch):
     patch.setattr(ShiftedGaussian, "_moved", lambda self, points, rng, *, independent: points)
 
 
+@planted(check(OPPOSITE), check_mass(OPPOSITE))
 def sums_without_the_other_mass(patch):
     """Joined measures count every member's law, not its mass."""
     joined = ShiftedGaussian.joined
@@ -320,97 +371,21 @@ def sums_without_the_other_mass(patch):
     )
 
 
+@planted(check(JOINED), check(ODD), check(OPPOSITE))
 def sums_without_reversal(patch):
     """Opposite shifts are taken to be the same one."""
     patch.setattr(PhaseFactor, "reversed", lambda self: self)
 
 
+@planted(check_masses(Component.POSITIVE, "shift"), check_masses(Component.NEGATIVE, "cosh"))
 def alternating_series_without_signs(patch):
     patch.setattr(phase_factor, "mean_abs_cosine", phase_factor.mean_abs_sine)
 
 
+@planted(check_masses(Component.POLAR, "sinh"), check_masses(Component.POLAR, "all"))
 def variation_by_the_triangle_inequality(patch):
     patch.setattr(
         PhaseFactor,
         "variation",
         lambda self, s: abs(self.constant) + abs(self.cosine) + abs(self.sine),
     )
-
-
-STEEP = Case(kernels.SinhGaussian(1.0, laws.vector(2, 1.8)) * kernels.CoshGaussian(1.0, 0.3), 2)
-FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
-
-
-def check_few(scheme):
-    return lambda: laws.check_few_frequencies(scheme, seeds=1_200)
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        lost_factor_of_the_imaginary_mass: (
-            check(SHIFT, "jordan"),
-            check(WIDE_SINH, "jordan", "orthogonal"),
-            check(COSH, "jordan", "qmc"),
-            check_masses(Component.IMAGINARY, "sinh"),
-        ),
-        conjugated_phases: (
-            check(SHIFT),
-            check(WIDE_SINH, "polar", "orthogonal"),
-            check(WIDE_COSH, "jordan"),
-            check_fitted(SHIFT, "polar"),
-            check_fitted(SINH, "jordan"),
-        ),
-        no_phases: (check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc")),
-        swapped_sides: (
-            check(SHIFT, "polar", "qmc"),
-            check(SINH, "jordan"),
-            check(WIDE_COSH, "polar", "orthogonal"),
-            check_fitted(COSH, "polar"),
-        ),
-        phases_on_both_sides: (check(SHIFT), check(SINH, "jordan")),
-        opposite_translation: (check(WIDE_SHIFT), check(COSH, "jordan")),
-        tilt_without_its_length_scales: (check(WIDE_SINH), check(WIDE_COSH, "jordan")),
-        tilt_without_its_constant: (check(COSH), check(SINH, "jordan"), check_mass(COSH)),
-        no_importance_weights: (check(SINH), check(WIDE_SINH, "polar", "orthogonal")),
-        ratios_that_are_not_divided_by_the_variation: (check(COSH), check(SINH, "polar", "qmc")),
-        negative_ratios_without_their_sign: (phase_factor_laws.check_weights,),
-        no_reflections: (check(MIXTURES), check(MIXTURES, "polar", "qmc")),
-        mixtures_taken_to_be_even: (check(MIXTURES),),
-        reflections_of_frequencies_alone: (check(SINH_TIMES_COSH),),
-        phases_that_do_not_add: (check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan")),
-        ratios_that_do_not_multiply: (check(STEEP),),
-        sequences_in_step: (laws.check_products_keep_their_rate,),
-        sequences_from_one_stream: (check(SINH_TIMES_COSH),),
-        swapped_maps: (check(PLANE[-2]), check(PLANE[-3], "jordan")),
-        one_map_for_both: (check(BILINEAR), check(BILINEAR, "jordan")),
-        corrected_by_itself: (check_few("iid"), phase_factor_laws.check_correction),
-        correction_without_centring: (phase_factor_laws.check_correction,),
-        halves_of_one_draw: (check_few("orthogonal"),),
-        positive_part_of_everything: (
-            check_component("cosh", Component.NEGATIVE),
-            check(FAR, "jordan"),
-        ),
-        unsigned_negative_part: (check(SHIFT, "jordan"), check_mass(SHIFT)),
-        jordan_shares_taken_for_masses: (check(COSH, "jordan"), check_mass(COSH)),
-        proposals_below_half_of_the_bound: (
-            check_component("cosh", Component.POSITIVE),
-            check_component("sinh", Component.IMAGINARY),
-        ),
-        points_that_are_not_moved: (
-            check_component("sinh", Component.IMAGINARY),
-            check_component("cosh", Component.NEGATIVE, "orthogonal"),
-            check(SINH, "jordan", "orthogonal"),
-        ),
-        sums_without_the_other_mass: (check(OPPOSITE), check_mass(OPPOSITE)),
-        sums_without_reversal: (check(JOINED), check(ODD), check(OPPOSITE)),
-        alternating_series_without_signs: (
-            check_masses(Component.POSITIVE, "shift"),
-            check_masses(Component.NEGATIVE, "cosh"),
-        ),
-        variation_by_the_triangle_inequality: (
-            check_masses(Component.POLAR, "sinh"),
-            check_masses(Component.POLAR, "all"),
-        ),
-    }.items()
-)

@@ -3,7 +3,7 @@
 import tempfile
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from learning.inference import (
     test_preparation,
     test_relevance,
 )
-from mutants.planted import Mutant
+from mutants.registry import planted
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import components, draws, driver, preparation, relevance
@@ -65,20 +65,12 @@ def check_picks():
     )
 
 
-def check_mean_kernel():
-    test_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs(3)
-
-
-def check_relevance():
-    test_relevance.check(4, 2)
-
-
-def check_repetitions():
-    test_preparation.test_weights_and_repetitions_are_the_same_data(9)
-
-
-def check_outliers():
-    test_preparation.test_a_gross_outlier_does_not_move_the_scale(200, 1e6)
+check_mean_kernel = partial(
+    test_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs, 3
+)
+check_relevance = partial(test_relevance.check, 4, 2)
+check_repetitions = partial(test_preparation.test_weights_and_repetitions_are_the_same_data, 9)
+check_outliers = partial(test_preparation.test_a_gross_outlier_does_not_move_the_scale, 200, 1e6)
 
 
 def change_resumption(patch, **changes):
@@ -86,18 +78,22 @@ def change_resumption(patch, **changes):
     patch.setattr(driver, "read_checkpoint", lambda path: {**read(path), **changes})
 
 
+@planted(check_resumption)
 def draws_before_the_kill_lost(patch):
     change_resumption(patch, draws=[])
 
 
+@planted(check_resumption)
 def generator_started_anew_after_the_kill(patch):
     change_resumption(patch, rng=np.random.default_rng(5).bit_generator.state)
 
 
+@planted(check_resumption)
 def iterations_counted_from_zero_after_the_kill(patch):
     change_resumption(patch, iteration=0)
 
 
+@planted(check_predictions)
 def weights_taken_for_known(patch):
     spreads = Draws.spreads
 
@@ -107,6 +103,7 @@ def weights_taken_for_known(patch):
     patch.setattr(Draws, "spreads", none)
 
 
+@planted(check_predictions)
 def draws_taken_to_agree(patch):
     """The variance between the means of the draws is left out."""
     activations = Draws.activations
@@ -118,6 +115,7 @@ def draws_taken_to_agree(patch):
     patch.setattr(Draws, "activations", agreeing)
 
 
+@planted(check_noise, check_predictions)
 def noise_at_its_mode(patch):
     patch.setattr(
         InverseGammaNoise,
@@ -128,6 +126,7 @@ def noise_at_its_mode(patch):
     )
 
 
+@planted(check_features)
 def features_in_scaled_units(patch):
     test = test_bank_learned_kernel
     model = test.regressor().__class__
@@ -142,11 +141,13 @@ def features_in_scaled_units(patch):
     patch.setattr(model, "features", scaled)
 
 
+@planted(check_whiteners, check_predictions)
 def whitener_transposed(patch):
     whitener = draws._whitener
     patch.setattr(draws, "_whitener", lambda evidence: whitener(evidence).T)
 
 
+@planted(check_picks)
 def only_whitened_draws_picked(patch):
     def pick(self, rng):
         place = int(rng.integers(len(self.whitened)))
@@ -156,6 +157,7 @@ def only_whitened_draws_picked(patch):
     patch.setattr(Draws, "pick", pick)
 
 
+@planted(check_mean_kernel)
 def kernel_in_scaled_units(patch):
     mean_kernel = test_components.mean_kernel
     patch.setattr(
@@ -163,6 +165,7 @@ def kernel_in_scaled_units(patch):
     )
 
 
+@planted(check_mean_kernel)
 def covariance_scaled_once(patch):
     mixture = components.spectral_mixture
     patch.setattr(
@@ -172,6 +175,7 @@ def covariance_scaled_once(patch):
     )
 
 
+@planted(test_components.test_a_line_keeps_its_place)
 def lines_centred(patch):
     gaussian = components._gaussian
 
@@ -182,6 +186,7 @@ def lines_centred(patch):
     patch.setattr(components, "_gaussian", centred)
 
 
+@planted(test_components.test_a_line_keeps_its_place)
 def lines_without_their_sign(patch):
     patch.setattr(
         components,
@@ -190,6 +195,7 @@ def lines_without_their_sign(patch):
     )
 
 
+@planted(check_relevance)
 def relevance_of_cosines_alone(patch):
     right = relevance._Waves.of
 
@@ -200,6 +206,7 @@ def relevance_of_cosines_alone(patch):
     patch.setattr(relevance._Waves, "of", careless)
 
 
+@planted(check_relevance)
 def trend_left_out(patch):
     right = relevance._Waves.of
     patch.setattr(
@@ -209,6 +216,7 @@ def trend_left_out(patch):
     )
 
 
+@planted(check_relevance)
 def wave_averaged_to_nothing(patch):
     """As if every characteristic function were zero: the average keeps the low frequencies."""
 
@@ -220,6 +228,7 @@ def wave_averaged_to_nothing(patch):
     patch.setattr(relevance._Waves, "averaged_out", careless)
 
 
+@planted(check_repetitions)
 def repetitions_dropped(patch):
     right = preparation.distinct_rows
 
@@ -230,32 +239,8 @@ def repetitions_dropped(patch):
     patch.setattr(test_preparation, "distinct_rows", careless)
 
 
+@planted(check_outliers)
 def scale_with_outliers(patch):
     patch.setattr(
         Scaling, "of", classmethod(lambda cls, X: cls(np.median(X, axis=0), X.std(axis=0)))
     )
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        draws_before_the_kill_lost: (check_resumption,),
-        generator_started_anew_after_the_kill: (check_resumption,),
-        iterations_counted_from_zero_after_the_kill: (check_resumption,),
-        weights_taken_for_known: (check_predictions,),
-        draws_taken_to_agree: (check_predictions,),
-        noise_at_its_mode: (check_noise, check_predictions),
-        features_in_scaled_units: (check_features,),
-        whitener_transposed: (check_whiteners, check_predictions),
-        only_whitened_draws_picked: (check_picks,),
-        kernel_in_scaled_units: (check_mean_kernel,),
-        covariance_scaled_once: (check_mean_kernel,),
-        lines_centred: (test_components.test_a_line_keeps_its_place,),
-        lines_without_their_sign: (test_components.test_a_line_keeps_its_place,),
-        relevance_of_cosines_alone: (check_relevance,),
-        trend_left_out: (check_relevance,),
-        wave_averaged_to_nothing: (check_relevance,),
-        repetitions_dropped: (check_repetitions,),
-        scale_with_outliers: (check_outliers,),
-    }.items()
-)

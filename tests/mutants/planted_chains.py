@@ -6,7 +6,7 @@ from itertools import count
 import numpy as np
 from laws import chains
 from mutants import planted_mixture
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.sparse import SparsePrior
@@ -24,6 +24,7 @@ def check(name, n_rounds=25, n_chains=24):
     return lambda: chains.check_joint(chains.SAMPLERS[name], n_chains, n_rounds, alpha=ALPHA)
 
 
+@planted(check("regression-dense-hmc", 80))
 def prior_counted_twice(patch):
     """In the energy and in the force of Hamiltonian moves."""
     energy, force = hamiltonian._energy, hamiltonian._force
@@ -51,11 +52,13 @@ def change_replacements(patch, target, name, change):
     patch.setattr(replacement, "replace_frequencies", careless)
 
 
+@planted(check("regression-dense-mh", 50))
 def evidence_ratio_inverted(patch):
     right = Evidence.log_evidence
     change_replacements(patch, Evidence, "log_evidence", lambda *args: -right(*args))
 
 
+@planted(check("regression-sparse", 70))
 def determinant_of_the_old_pair_dropped(patch):
     exchange = replacement._Block.exchange
 
@@ -68,6 +71,7 @@ def determinant_of_the_old_pair_dropped(patch):
     patch.setattr(replacement._Block, "exchange", dropped)
 
 
+@planted(check("joint-pairs-sparse", 50))
 def prior_odds_of_toggles_dropped(patch):
     suggest = SparsePrior.suggest
 
@@ -96,6 +100,7 @@ class _Silent(Laplace):
         return 0.0
 
 
+@planted(check("joint-pairs-dense-mh"))
 def reverse_move_lost(patch):
     def change(reverse, right, columns):
         law = right(columns)
@@ -104,6 +109,7 @@ def reverse_move_lost(patch):
     change_approximations(patch, change)
 
 
+@planted(check("joint-pairs-dense-mh", 70, n_chains=40))
 def approximation_at_the_old_frequency(patch):
     last = []
 
@@ -114,6 +120,7 @@ def approximation_at_the_old_frequency(patch):
     change_approximations(patch, change)
 
 
+@planted(check("joint-pairs-dense-mh"))
 def prior_of_the_weights_dropped(patch):
     patch.setattr(
         JointPairChain,
@@ -124,6 +131,7 @@ def prior_of_the_weights_dropped(patch):
     )
 
 
+@planted(check("polya-gamma-sparse"), check("joint-pairs-sparse"))
 def targets_of_zero_and_one(patch):
     chain = chains.PolyaGamma.chain
     joint = chains.JointPairs.chain
@@ -131,6 +139,7 @@ def targets_of_zero_and_one(patch):
     patch.setattr(chains.JointPairs, "chain", lambda self, model, y: joint(self, model, y + 0.5))
 
 
+@planted(check("polya-gamma-sparse"))
 def rows_counted_twice(patch):
     weights = polya_gamma.part_weights
 
@@ -140,10 +149,12 @@ def rows_counted_twice(patch):
     patch.setattr(polya_gamma, "part_weights", doubled)
 
 
+@planted(check("regression-sparse"))
 def precision_without_its_prior(patch):
     patch.setattr(LogNormalPrecision, "log_density", lambda self, log_precision: 0.0)
 
 
+@planted(check("joint-pairs-dense-mh", 50))
 def precision_with_a_jacobian_too_many(patch):
     density = LogNormalPrecision.log_density
     patch.setattr(
@@ -153,20 +164,4 @@ def precision_with_a_jacobian_too_many(patch):
     )
 
 
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        prior_counted_twice: (check("regression-dense-hmc", 80),),
-        evidence_ratio_inverted: (check("regression-dense-mh", 50),),
-        determinant_of_the_old_pair_dropped: (check("regression-sparse", 70),),
-        prior_odds_of_toggles_dropped: (check("joint-pairs-sparse", 50),),
-        reverse_move_lost: (check("joint-pairs-dense-mh"),),
-        approximation_at_the_old_frequency: (check("joint-pairs-dense-mh", 70, n_chains=40),),
-        prior_of_the_weights_dropped: (check("joint-pairs-dense-mh"),),
-        targets_of_zero_and_one: (check("polya-gamma-sparse"), check("joint-pairs-sparse")),
-        rows_counted_twice: (check("polya-gamma-sparse"),),
-        precision_without_its_prior: (check("regression-sparse"),),
-        precision_with_a_jacobian_too_many: (check("joint-pairs-dense-mh", 50),),
-        planted_mixture.posterior_with_one_degree_more: (check("joint-pairs-dense-mh"),),
-    }.items()
-)
+planted(check("joint-pairs-dense-mh"))(planted_mixture.posterior_with_one_degree_more)

@@ -1,12 +1,13 @@
 """Bugs of double mixtures, each with the test that must notice it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from estimators import test_digmm_features
 from learning.double_mixture import test_bound, test_component_evidence
 from learning.published import test_digmm_taylor as test_taylor
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.learning.double_mixture import bound, exact, learned_mixture, sticks
 from bochner.learning.double_mixture.bound import ExpectedCosines
@@ -14,18 +15,9 @@ from bochner.learning.double_mixture.evidence import ComponentPrior
 from bochner.learning.published import digmm_mean_field, digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
-
-
-def check_gradient():
-    test_bound.check_gradient(2, BOTH, None)
-
-
-def check_moments():
-    test_bound.check_moments(2)
-
-
-def check_letter():
-    test_taylor.check_letter(GROUPS)
+check_gradient = partial(test_bound.check_gradient, 2, BOTH, None)
+check_moments = partial(test_bound.check_moments, 2)
+check_letter = partial(test_taylor.check_letter, GROUPS)
 
 
 def check_features():
@@ -34,18 +26,12 @@ def check_features():
     test_digmm_features.check_signature(one)
 
 
-def check_outside():
-    test_digmm_features.check_outside_of_the_span()
+check_outside = test_digmm_features.check_outside_of_the_span
+check_masses = test_digmm_features.check_masses_of_the_split
+check_subspace = partial(test_component_evidence.check_subspace, 100.0)
 
 
-def check_masses():
-    test_digmm_features.check_masses_of_the_split()
-
-
-def check_subspace():
-    test_component_evidence.check_subspace(100.0)
-
-
+@planted(check_features)
 def sign_of_the_negative_part_lost(patch):
     patch.setattr(
         learned_mixture.LearnedMixture,
@@ -54,16 +40,19 @@ def sign_of_the_negative_part_lost(patch):
     )
 
 
+@planted(check_letter)
 def curvature_negative(patch):
     right = digmm_taylor.Part.curvature
     patch.setattr(digmm_taylor.Part, "curvature", lambda self: -0.01 * right(self))
 
 
+@planted(check_letter, lambda: test_taylor.check_curvature_of_the_likelihood(1))
 def pairs_of_the_curvature_counted_twice(patch):
     right = digmm_taylor.Part.curvature
     patch.setattr(digmm_taylor.Part, "curvature", lambda self: 2.0 * right(self))
 
 
+@planted(check_moments)
 def half_lost_in_the_decay(patch):
     right = ExpectedCosines.__init__
 
@@ -74,6 +63,7 @@ def half_lost_in_the_decay(patch):
     patch.setattr(ExpectedCosines, "__init__", careless)
 
 
+@planted(check_moments)
 def doubled_differences_forgotten(patch):
     right = ExpectedCosines.__init__
 
@@ -84,6 +74,7 @@ def doubled_differences_forgotten(patch):
     patch.setattr(ExpectedCosines, "__init__", careless)
 
 
+@planted(check_gradient)
 def slope_of_the_variance_forgotten(patch):
     right = ExpectedCosines.pulled_back
     patch.setattr(
@@ -91,6 +82,7 @@ def slope_of_the_variance_forgotten(patch):
     )
 
 
+@planted(check_letter, check_gradient)
 def sticks_count_their_own(patch):
     def careless(counts, concentration):
         beyond = counts[::-1].cumsum()[::-1]
@@ -99,6 +91,7 @@ def sticks_count_their_own(patch):
     patch.setattr(sticks, "posterior", careless)
 
 
+@planted(check_letter)
 def dofs_not_updated(patch):
     right = digmm_mean_field.updated_components
 
@@ -109,6 +102,7 @@ def dofs_not_updated(patch):
     patch.setattr(test_taylor, "updated_components", careless)
 
 
+@planted(check_letter)
 def noise_of_means_missing_in_the_scatter(patch):
     right = digmm_mean_field.updated_components
 
@@ -121,6 +115,7 @@ def noise_of_means_missing_in_the_scatter(patch):
     patch.setattr(test_taylor, "updated_components", careless)
 
 
+@planted(check_outside)
 def nothing_outside_of_the_span(patch):
     right = exact._part_of_factor
 
@@ -132,6 +127,7 @@ def nothing_outside_of_the_span(patch):
     patch.setattr(exact, "_part_of_factor", careless)
 
 
+@planted(check_masses)
 def mass_of_the_split_normalised_away(patch):
     right = digmm_taylor.eigen_split
     patch.setattr(
@@ -141,28 +137,7 @@ def mass_of_the_split_normalised_away(patch):
     )
 
 
+@planted(check_subspace)
 def dofs_of_all_coordinates(patch):
     """As many whatever the width, so that subspaces have a law of another stiffness."""
     patch.setattr(ComponentPrior, "dof", property(lambda self: 7.0 + self.stiffness))
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        sign_of_the_negative_part_lost: (check_features,),
-        curvature_negative: (check_letter,),
-        pairs_of_the_curvature_counted_twice: (
-            check_letter,
-            lambda: test_taylor.check_curvature_of_the_likelihood(1),
-        ),
-        half_lost_in_the_decay: (check_moments,),
-        doubled_differences_forgotten: (check_moments,),
-        slope_of_the_variance_forgotten: (check_gradient,),
-        sticks_count_their_own: (check_letter, check_gradient),
-        dofs_not_updated: (check_letter,),
-        noise_of_means_missing_in_the_scatter: (check_letter,),
-        nothing_outside_of_the_span: (check_outside,),
-        mass_of_the_split_normalised_away: (check_masses,),
-        dofs_of_all_coordinates: (check_subspace,),
-    }.items()
-)

@@ -2,12 +2,13 @@
 
 import inspect
 import textwrap
+from functools import partial
 
 import numpy as np
 from laws import inference_laws
 from learning.inference import test_sparse_parameters, test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import evidence, gradient, waves
@@ -19,58 +20,19 @@ from bochner.learning.moves import hamiltonian, precision, replacement
 from bochner.learning.moves.precision import LogNormalPrecision
 
 NOISE = InverseGammaNoise(0.7, 0.2)
-
-
-def student():
-    inference_laws.check_student()
-
-
-def student_weights():
-    inference_laws.check_student(weights="integer", q=2)
-
-
-def normal():
-    inference_laws.check_normal()
-
-
-def blocks():
-    test_replacement.small()
-
-
-def one_by_one():
-    test_replacement.small(block_size=1)
-
-
-def weighted_blocks():
-    test_replacement.small(weights="integer")
-
-
-def slope():
-    inference_laws.check_gradient(NOISE)
-
-
-def weighted_slope():
-    inference_laws.check_gradient(KnownNoise(), weights="real")
-
-
-def steps_of_precision():
-    test_precision.check_invariance(NOISE, n=1500)
-
-
-def toggles():
-    test_sparse_prior.check_invariance("toggle")
-
-
-def toggles_back():
-    test_sparse_prior.check_reversible("toggle")
-
-
-def swaps():
-    test_sparse_prior.check_invariance("swap")
-
-
-def crank_nicolson():
-    test_sparse_prior.check_invariance("pcn")
+student = inference_laws.check_student
+student_weights = partial(inference_laws.check_student, weights="integer", q=2)
+normal = inference_laws.check_normal
+blocks = test_replacement.small
+one_by_one = partial(test_replacement.small, block_size=1)
+weighted_blocks = partial(test_replacement.small, weights="integer")
+slope = partial(inference_laws.check_gradient, NOISE)
+weighted_slope = partial(inference_laws.check_gradient, KnownNoise(), weights="real")
+steps_of_precision = partial(test_precision.check_invariance, NOISE, n=1500)
+toggles = partial(test_sparse_prior.check_invariance, "toggle")
+toggles_back = partial(test_sparse_prior.check_reversible, "toggle")
+swaps = partial(test_sparse_prior.check_invariance, "swap")
+crank_nicolson = partial(test_sparse_prior.check_invariance, "pcn")
 
 
 def edited(function, old, new):
@@ -85,9 +47,9 @@ def edited(function, old, new):
 
 def edit(owner, name, old, new, *users):
     """Return what plants a changed line, also where the name has been imported to."""
-    changed = edited(inspect.getattr_static(owner, name), old, new)
 
     def plant(patch):
+        changed = edited(inspect.getattr_static(owner, name), old, new)
         for place in (owner, *users):
             patch.setattr(place, name, changed)
 
@@ -106,6 +68,7 @@ def change_ratios(patch, kind, change):
     patch.setattr(SparsePrior, "suggest", changed)
 
 
+@planted(student, normal, steps_of_precision)
 def ridge_without_its_determinant(patch):
     """The log of |Lambda_0| lost, here and at other precisions."""
     here, there = Evidence.log_evidence, precision.log_evidence_at
@@ -121,15 +84,18 @@ def ridge_without_its_determinant(patch):
     )
 
 
-def ridge_on_the_trend(patch):
-    edit(evidence, "_factor", "2 * evidence.n_waves", "len(A)")(patch)
+planted(student_weights, name="ridge_on_the_trend")(
+    edit(evidence, "_factor", "2 * evidence.n_waves", "len(A)")
+)
 
 
+@planted(student_weights)
 def rows_for_weights(patch):
     """Degrees of freedom that count a row of weight three once."""
     patch.setattr(TrainingData, "total_weight", property(lambda self: float(self.n_samples)))
 
 
+@planted(student)
 def half_the_rows(patch):
     patch.setattr(
         InverseGammaNoise,
@@ -144,175 +110,136 @@ def exchange(old, new):
     return edit(replacement._Block, "exchange", old, new)
 
 
-def old_determinant_dropped(patch):
-    exchange("(old_determinant + new_determinant)", "new_determinant")(patch)
+planted(blocks, one_by_one, name="old_determinant_dropped")(
+    exchange("(old_determinant + new_determinant)", "new_determinant")
+)
+planted(blocks, one_by_one, name="old_determinant_inverted")(
+    exchange("(old_determinant + ", "(-old_determinant + ")
+)
 
 
-def old_determinant_inverted(patch):
-    exchange("(old_determinant + ", "(-old_determinant + ")(patch)
-
-
-def mean_with_the_lost_features(patch):
-    exchange("mean = evidence.mean - left @ weights", "mean = evidence.mean.copy()")(patch)
-
-
-def explained_with_the_lost_features(patch):
-    exchange("evidence.explained - lost", "evidence.explained")(patch)
-
-
-def new_features_without_the_ridge(patch):
-    exchange("schur[np.arange(w), np.arange(w)] += evidence.precision", "pass")(patch)
+planted(blocks, one_by_one, name="mean_with_the_lost_features")(
+    exchange("mean = evidence.mean - left @ weights", "mean = evidence.mean.copy()")
+)
+planted(blocks, one_by_one, name="explained_with_the_lost_features")(
+    exchange("evidence.explained - lost", "evidence.explained")
+)
+planted(blocks, one_by_one, name="new_features_without_the_ridge")(
+    exchange("schur[np.arange(w), np.arange(w)] += evidence.precision", "pass")
+)
 
 
 def accept(old, new):
     return edit(replacement._Block, "accept", old, new)
 
 
-def products_that_stay(patch):
-    """Cross products with the accepted proposal not passed on to those after it."""
-    accept("self.products[jj, rest] = self.within[here, rest]", "pass")(patch)
+# Cross products with the accepted proposal not passed on to those after it.
+planted(blocks, name="products_that_stay")(
+    accept("self.products[jj, rest] = self.within[here, rest]", "pass")
+)
+planted(blocks, one_by_one, name="features_that_stay")(
+    accept("evidence.features[jj] = self.fresh[here]", "pass")
+)
+planted(blocks, one_by_one, name="targets_that_stay")(
+    accept("evidence.cross[jj] = self.cross[here]", "pass")
+)
 
 
-def features_that_stay(patch):
-    accept("evidence.features[jj] = self.fresh[here]", "pass")(patch)
-
-
-def targets_that_stay(patch):
-    accept("evidence.cross[jj] = self.cross[here]", "pass")(patch)
-
-
+@planted(blocks)
 def panels_that_stay(patch):
     patch.setattr(replacement._Block, "_carry", lambda *args: None)
 
 
+@planted(blocks, one_by_one)
 def covariance_that_stays(patch):
     patch.setattr(replacement._Block, "finish", lambda self: None)
 
 
-def proposals_without_weights(patch):
+planted(weighted_blocks, name="proposals_without_weights")(
     edit(
         replacement,
         "part_products",
         "weighted = F if part.weight is None else",
         "weighted = F if 1 else",
-    )(patch)
-
-
-def prior_ratio_dropped(patch):
-    edit(replacement, "replace_frequencies", " + proposals.log_ratio[k]", "", test_replacement)(
-        patch
     )
+)
+planted(blocks, one_by_one, name="prior_ratio_dropped")(
+    edit(replacement, "replace_frequencies", " + proposals.log_ratio[k]", "", test_replacement)
+)
+planted(slope, name="sine_of_the_wrong_sign")(
+    edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)
+)
+planted(slope, name="spread_of_the_wrong_sign")(
+    edit(gradient, "part_gradient", "np.subtract(mean", "np.add(mean")
+)
+planted(weighted_slope, name="determinant_without_weights")(
+    edit(gradient, "part_gradient", "slope *= weight", "pass")
+)
+planted(slope, name="fit_without_the_noise")(
+    edit(gradient, "part_gradient", "tau * (target", "(target")
+)
 
 
-def sine_of_the_wrong_sign(patch):
-    edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)(patch)
-
-
-def spread_of_the_wrong_sign(patch):
-    edit(gradient, "part_gradient", "np.subtract(mean", "np.add(mean")(patch)
-
-
-def determinant_without_weights(patch):
-    edit(gradient, "part_gradient", "slope *= weight", "pass")(patch)
-
-
-def fit_without_the_noise(patch):
-    edit(gradient, "part_gradient", "tau * (target", "(target")(patch)
-
-
+@planted(steps_of_precision)
 def flat_prior_of_the_precision(patch):
     patch.setattr(LogNormalPrecision, "log_density", lambda self, log_precision: 0.0)
 
 
+@planted(toggles, toggles_back)
 def toggle_without_odds(patch):
     change_ratios(patch, "toggle", np.zeros_like)
 
 
+@planted(toggles)
 def toggle_of_inverted_odds(patch):
     change_ratios(patch, "toggle", np.negative)
 
 
+@planted(swaps)
 def swap_of_inverted_odds(patch):
     change_ratios(patch, "swap", np.negative)
 
 
+@planted(swaps)
 def swap_without_odds(patch):
     change_ratios(patch, "swap", np.zeros_like)
 
 
-def crank_nicolson_that_shrinks(patch):
-    edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")(patch)
+planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
+    edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
+)
 
 
 def parameters_edited(old, new):
     return edit(SparsePrior, "refresh", old, new)
 
 
-def means_of_the_wrong_spread(patch):
-    parameters_edited("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))")(patch)
+planted(test_sparse_parameters.check_geweke, name="means_of_the_wrong_spread")(
+    parameters_edited("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))")
+)
+planted(test_sparse_parameters.check_geweke, name="variances_without_half_the_frequencies")(
+    parameters_edited("hyper.shape + 0.5 * n", "hyper.shape + n")
+)
+planted(test_sparse_parameters.check_geweke, name="inclusion_of_active_frequencies_only")(
+    parameters_edited("b + len(omega) - counts", "b + counts")
+)
+planted(test_hamiltonian.check_order, name="force_without_the_prior")(
+    edit(hamiltonian, "_force", " - position", "")
+)
 
 
-def variances_without_half_the_frequencies(patch):
-    parameters_edited("hyper.shape + 0.5 * n", "hyper.shape + n")(patch)
-
-
-def inclusion_of_active_frequencies_only(patch):
-    parameters_edited("b + len(omega) - counts", "b + counts")(patch)
-
-
-def force_without_the_prior(patch):
-    edit(hamiltonian, "_force", " - position", "")(patch)
-
-
+@planted(test_hamiltonian.check_invariance)
 def prior_counted_twice(patch):
     edit(hamiltonian, "_energy", "np.sum(position**2)", "2.0 * np.sum(position**2)")(patch)
     edit(hamiltonian, "_force", "- position", "- 2.0 * position")(patch)
 
 
-def one_half_kick_too_many(patch):
-    """A whole step of momentum to begin every step: no longer the leapfrog."""
+# A whole step of momentum to begin every step: no longer the leapfrog.
+planted(test_hamiltonian.check_order, name="one_half_kick_too_many")(
     edit(
         hamiltonian.Hamiltonian,
         "__call__",
         "        momentum = momentum + 0.5 * step * force\n        position",
         "        momentum = momentum + step * force\n        position",
-    )(patch)
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        ridge_without_its_determinant: (student, normal, steps_of_precision),
-        ridge_on_the_trend: (student_weights,),
-        rows_for_weights: (student_weights,),
-        half_the_rows: (student,),
-        old_determinant_dropped: (blocks, one_by_one),
-        old_determinant_inverted: (blocks, one_by_one),
-        mean_with_the_lost_features: (blocks, one_by_one),
-        explained_with_the_lost_features: (blocks, one_by_one),
-        new_features_without_the_ridge: (blocks, one_by_one),
-        products_that_stay: (blocks,),
-        features_that_stay: (blocks, one_by_one),
-        targets_that_stay: (blocks, one_by_one),
-        panels_that_stay: (blocks,),
-        covariance_that_stays: (blocks, one_by_one),
-        proposals_without_weights: (weighted_blocks,),
-        prior_ratio_dropped: (blocks, one_by_one),
-        sine_of_the_wrong_sign: (slope,),
-        spread_of_the_wrong_sign: (slope,),
-        determinant_without_weights: (weighted_slope,),
-        fit_without_the_noise: (slope,),
-        flat_prior_of_the_precision: (steps_of_precision,),
-        toggle_without_odds: (toggles, toggles_back),
-        toggle_of_inverted_odds: (toggles,),
-        swap_of_inverted_odds: (swaps,),
-        swap_without_odds: (swaps,),
-        crank_nicolson_that_shrinks: (crank_nicolson,),
-        means_of_the_wrong_spread: (test_sparse_parameters.check_geweke,),
-        variances_without_half_the_frequencies: (test_sparse_parameters.check_geweke,),
-        inclusion_of_active_frequencies_only: (test_sparse_parameters.check_geweke,),
-        force_without_the_prior: (test_hamiltonian.check_order,),
-        prior_counted_twice: (test_hamiltonian.check_invariance,),
-        one_half_kick_too_many: (test_hamiltonian.check_order,),
-    }.items()
+    )
 )

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from estimators import test_gabasr
@@ -10,7 +10,7 @@ from laws import amplitude_laws, chains, noise_field_laws
 from learning.inference import test_basis
 from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
 from learning.published import test_least_squares_labels
-from mutants.planted import Mutant
+from mutants.registry import deferred, planted
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import components, likelihood, two_spectra, waves
@@ -24,42 +24,22 @@ from bochner.learning.published import least_squares_labels as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID
-
-
-def check_features():
-    test_basis.test_features_are_those_of_every_wave(MATCHED, True, np.float64, 1e-13)
-
-
-def check_sums():
-    test_basis.test_a_function_is_a_sum_of_plain_waves(MATCHED)
-
-
-def check_variance():
-    test_basis.test_variance_is_the_prior_variance_of_the_function(GRID)
-
-
-def check_gradient(made):
-    return lambda: test_basis.test_gradients_of_features_by_units(made)
-
-
-def check_touched():
-    test_basis.test_touched_waves_are_those_that_change(GRID)
-
-
-def check_blocks(made):
-    return lambda: test_wide_replacement.check(made, test_replacement.GAUSSIAN, 3, n=60, m=12)
+check_features = partial(
+    test_basis.test_features_are_those_of_every_wave, MATCHED, True, np.float64, 1e-13
+)
+check_sums = partial(test_basis.test_a_function_is_a_sum_of_plain_waves, MATCHED)
+check_variance = partial(test_basis.test_variance_is_the_prior_variance_of_the_function, GRID)
+check_gradient = deferred(test_basis.test_gradients_of_features_by_units)
+check_touched = partial(test_basis.test_touched_waves_are_those_that_change, GRID)
+check_blocks = deferred(test_wide_replacement.check, test_replacement.GAUSSIAN, 3, n=60, m=12)
 
 
 def check_joint(name, n_rounds=25, n_chains=24):
     return lambda: chains.check_joint(chains.SAMPLERS[name], n_chains, n_rounds, alpha=ALPHA)
 
 
-def check_field():
-    noise_field_laws.check_field(None, 20, 20, 1000, alpha=ALPHA)
-
-
-def check_paper():
-    test_least_squares_labels.test_a_round_is_the_papers(0)
+check_field = partial(noise_field_laws.check_field, None, 20, 20, 1000, alpha=ALPHA)
+check_paper = partial(test_least_squares_labels.test_a_round_is_the_papers, 0)
 
 
 def quietly(function, *args):
@@ -83,6 +63,7 @@ def check_kernel():
     )
 
 
+@planted(check_features)
 def half_of_v_lost(patch):
     right = Waves.amplitude_waves
     patch.setattr(
@@ -92,10 +73,12 @@ def half_of_v_lost(patch):
     )
 
 
+@planted(check_features, check_variance)
 def root_of_two_lost(patch):
     patch.setattr(waves, "_MODULATED", 1.0)
 
 
+@planted(check_sums)
 def phase_of_sums_flipped(patch):
     right = Waves.summed
     patch.setattr(
@@ -105,6 +88,7 @@ def phase_of_sums_flipped(patch):
     )
 
 
+@planted(check_gradient(MATCHED), check_gradient(GRID))
 def gradient_by_v_doubled(patch):
     right = Waves.gradient
 
@@ -115,6 +99,7 @@ def gradient_by_v_doubled(patch):
     patch.setattr(Waves, "gradient", doubled)
 
 
+@planted(check_gradient(amplitude_laws.SUMMED))
 def half_lost_in_the_gradient_of_sums(patch):
     right = Grid.pull
 
@@ -125,6 +110,7 @@ def half_lost_in_the_gradient_of_sums(patch):
     patch.setattr(Grid, "pull", careless)
 
 
+@planted(check_touched, check_blocks(GRID))
 def rows_and_columns_of_the_grid_exchanged(patch):
     def careless(self, index, n_units):
         m1, m2 = self.n_stationary, self.n_envelope
@@ -135,6 +121,7 @@ def rows_and_columns_of_the_grid_exchanged(patch):
     patch.setattr(Grid, "touched", careless)
 
 
+@planted(check_blocks(GRID))
 def panels_of_wide_units_not_carried(patch):
     right = replacement._Block._carry
 
@@ -145,6 +132,7 @@ def panels_of_wide_units_not_carried(patch):
     patch.setattr(replacement._Block, "_carry", careless)
 
 
+@planted(check_blocks(GRID))
 def determinant_of_wide_units_halved(patch):
     """As of the diagonal of the Cholesky factor, its square forgotten."""
     right = replacement._inverse
@@ -156,26 +144,31 @@ def determinant_of_wide_units_halved(patch):
     patch.setattr(replacement, "_inverse", careless)
 
 
+@planted(check_blocks(MATCHED))
 def stationary_proposals(patch):
     patch.setattr(
         Matched, "proposed", lambda self, omega, index, values: Waves(self.split(values)[0])
     )
 
 
+@planted(check_joint("matched-sparse"))
 def phases_too_wide(patch):
     right = two_spectra.crank_nicolson
     patch.setattr(two_spectra, "crank_nicolson", lambda *args: 3.0 * right(*args))
 
 
+@planted(test_varying_noise.check_log_evidence)
 def noise_degrees_of_precisions(patch):
     right = likelihood.evidence_of
     patch.setattr(likelihood, "evidence_of", lambda *args, degrees, **named: right(*args, **named))
 
 
+@planted(test_varying_noise.check_log_evidence)
 def level_of_the_field_left_out(patch):
     patch.setattr(noise_field, "part_level", lambda part, field: (0.0,))
 
 
+@planted(check_field)
 def determinant_of_the_noise_inverted(patch):
     right = noise_field.part_field_likelihood
 
@@ -186,10 +179,12 @@ def determinant_of_the_noise_inverted(patch):
     patch.setattr(noise_field, "part_field_likelihood", careless)
 
 
+@planted(check_field)
 def spread_of_the_field_of_another_rate(patch):
     patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
 
 
+@planted(check_predictions)
 def noise_of_predictions_constant(patch):
     patch.setattr(
         Draws,
@@ -198,6 +193,7 @@ def noise_of_predictions_constant(patch):
     )
 
 
+@planted(check_kernel)
 def phases_of_the_kernel_at_the_origin(patch):
     right = components.mean_of_waves
 
@@ -207,30 +203,7 @@ def phases_of_the_kernel_at_the_origin(patch):
     patch.setattr(learned, "mean_of_waves", careless)
 
 
+@planted(check_paper)
 def labels_of_plus_and_minus_one(patch):
     right = least_squares.cho_solve
     patch.setattr(least_squares, "cho_solve", lambda factor, b: 2.0 * right(factor, b))
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        half_of_v_lost: (check_features,),
-        root_of_two_lost: (check_features, check_variance),
-        phase_of_sums_flipped: (check_sums,),
-        gradient_by_v_doubled: (check_gradient(MATCHED), check_gradient(GRID)),
-        half_lost_in_the_gradient_of_sums: (check_gradient(amplitude_laws.SUMMED),),
-        rows_and_columns_of_the_grid_exchanged: (check_touched, check_blocks(GRID)),
-        panels_of_wide_units_not_carried: (check_blocks(GRID),),
-        determinant_of_wide_units_halved: (check_blocks(GRID),),
-        stationary_proposals: (check_blocks(MATCHED),),
-        phases_too_wide: (check_joint("matched-sparse"),),
-        noise_degrees_of_precisions: (test_varying_noise.check_log_evidence,),
-        level_of_the_field_left_out: (test_varying_noise.check_log_evidence,),
-        determinant_of_the_noise_inverted: (check_field,),
-        spread_of_the_field_of_another_rate: (check_field,),
-        noise_of_predictions_constant: (check_predictions,),
-        phases_of_the_kernel_at_the_origin: (check_kernel,),
-        labels_of_plus_and_minus_one: (check_paper,),
-    }.items()
-)

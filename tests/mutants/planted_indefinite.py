@@ -3,7 +3,7 @@
 import numpy as np
 from laws import kernel_laws
 from laws.registry import Case, bump, of_no_sign, on_the_sphere
-from mutants.planted import Mutant
+from mutants.registry import deferred, planted
 
 from bochner import kernels
 from bochner.kernels import Metric, functions, spherical
@@ -26,44 +26,35 @@ def same(u):
 
 IDENTITY = Case(kernels.DotProduct(same), 2)
 
-
-def closed_form(case):
-    return lambda: kernel_laws.check_closed_form(case)
-
-
-def eigenvalues(case):
-    return lambda: kernel_laws.check_eigenvalues(case)
+closed_form = deferred(kernel_laws.check_closed_form)
+eigenvalues = deferred(kernel_laws.check_eigenvalues)
+diagonal = deferred(kernel_laws.check_diagonal)
+domain = deferred(kernel_laws.check_domain)
+profile = deferred(kernel_laws.check_profile)
 
 
-def diagonal(case):
-    return lambda: kernel_laws.check_diagonal(case)
-
-
-def domain(case):
-    return lambda: kernel_laws.check_domain(case)
-
-
-def profile(case):
-    return lambda: kernel_laws.check_profile(case)
-
-
+@planted(closed_form(TL1))
 def euclidean_tl1(patch):
     patch.setattr(kernels.TL1, "metric", Metric.EUCLIDEAN)
 
 
+@planted(closed_form(RADIAL))
 def city_block_radial(patch):
     patch.setattr(kernels.Radial, "metric", Metric.CITY_BLOCK)
 
 
+@planted(closed_form(TL1))
 def tl1_without_truncation(patch):
     patch.setattr(kernels.TL1, "profile", lambda self, t: self.tau - t)
 
 
+@planted(closed_form(DELTA))
 def scales_in_the_wrong_order(patch):
     original = kernels.DeltaGaussian.profile
     patch.setattr(kernels.DeltaGaussian, "profile", lambda self, t: -original(self, t))
 
 
+@planted(closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA))
 def sum_of_gaussians(patch):
     """The minus lost: a positive definite kernel."""
     patch.setattr(
@@ -73,6 +64,7 @@ def sum_of_gaussians(patch):
     )
 
 
+@planted(closed_form(DELTA))
 def delta_gaussian_without_half(patch):
     original = kernels.DeltaGaussian.profile
     patch.setattr(
@@ -80,6 +72,7 @@ def delta_gaussian_without_half(patch):
     )
 
 
+@planted(closed_form(POLYNOMIAL), closed_form(WIDE_POLYNOMIAL))
 def distance_not_squared(patch):
     patch.setattr(
         kernels.SphericalPolynomial,
@@ -88,38 +81,46 @@ def distance_not_squared(patch):
     )
 
 
+@planted(closed_form(STEPS), closed_form(RAMPS), closed_form(NTK))
 def angle_from_half_the_distance(patch):
     """The arc sine of half the distance is half the angle."""
     patch.setattr(spherical, "_step", lambda half: 1.0 - np.arcsin(half) / np.pi)
 
 
+@planted(closed_form(RAMPS), closed_form(NTK))
 def cosine_of_half_the_angle(patch):
     patch.setattr(spherical, "_cosine", lambda half: 1.0 - half * half)
 
 
+@planted(closed_form(RAMPS), closed_form(NTK))
 def sine_of_half_the_angle(patch):
     patch.setattr(
         spherical, "_sine_over_pi", lambda half: half * np.sqrt(1.0 - half * half) / np.pi
     )
 
 
+@planted(closed_form(NTK), diagonal(NTK))
 def ntk_without_the_inner_weights(patch):
     patch.setattr(kernels.NTK, "profile", kernels.ArcCosine(1).profile)
 
 
+@planted(closed_form(HELLINGER), eigenvalues(HELLINGER))
 def bhattacharyya(patch):
     """The sum of roots, which is positive definite, in place of the root of the sum."""
     patch.setattr(kernels.Hellinger, "evaluate", lambda self, X, Y: np.sqrt(X) @ np.sqrt(Y).T)
 
 
+@planted(closed_form(TANH))
 def tanh_without_scale(patch):
     patch.setattr(kernels.Tanh, "profile", lambda self, t: np.tanh(t + self.offset))
 
 
+@planted(diagonal(TL1), diagonal(HELLINGER), diagonal(TANH))
 def norms_on_the_diagonal(patch):
     patch.setattr(Metric, "own", lambda self, X: np.linalg.norm(X, axis=1))
 
 
+@planted(domain(NTK), domain(HELLINGER))
 def only_the_left_is_checked(patch):
     def call(self, X, Y=None):
         self.check_inputs(X)
@@ -128,6 +129,7 @@ def only_the_left_is_checked(patch):
     patch.setattr(kernels.Kernel, "__call__", call)
 
 
+@planted(domain(NTK), domain(HELLINGER))
 def diagonal_not_checked(patch):
     patch.setattr(kernels.Profiled, "diag", lambda self, X: self.profile(self.metric.own(X)))
 
@@ -136,18 +138,22 @@ def no_check(patch, cls):
     patch.setattr(cls, "check_inputs", lambda self, X: None)
 
 
+@planted(domain(NTK))
 def scaled_kernels_are_not_checked(patch):
     no_check(patch, kernels.Scaled)
 
 
+@planted(domain(NTK))
 def sums_are_not_checked(patch):
     no_check(patch, kernels.Sum)
 
 
+@planted(domain(HELLINGER))
 def products_are_not_checked(patch):
     no_check(patch, kernels.Product)
 
 
+@planted(profile(TL1))
 def profile_in_place(patch):
     def in_place(self, t):
         np.subtract(self.tau, t, out=t)
@@ -156,33 +162,6 @@ def profile_in_place(patch):
     patch.setattr(kernels.TL1, "profile", in_place)
 
 
+@planted(profile(IDENTITY))
 def function_given_the_pairs_themselves(patch):
     patch.setattr(functions, "values_of", lambda kernel, function, t, shape, noun: function(t))
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        euclidean_tl1: (closed_form(TL1),),
-        city_block_radial: (closed_form(RADIAL),),
-        tl1_without_truncation: (closed_form(TL1),),
-        scales_in_the_wrong_order: (closed_form(DELTA),),
-        sum_of_gaussians: (closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA)),
-        delta_gaussian_without_half: (closed_form(DELTA),),
-        distance_not_squared: (closed_form(POLYNOMIAL), closed_form(WIDE_POLYNOMIAL)),
-        angle_from_half_the_distance: (closed_form(STEPS), closed_form(RAMPS), closed_form(NTK)),
-        cosine_of_half_the_angle: (closed_form(RAMPS), closed_form(NTK)),
-        sine_of_half_the_angle: (closed_form(RAMPS), closed_form(NTK)),
-        ntk_without_the_inner_weights: (closed_form(NTK), diagonal(NTK)),
-        bhattacharyya: (closed_form(HELLINGER), eigenvalues(HELLINGER)),
-        tanh_without_scale: (closed_form(TANH),),
-        norms_on_the_diagonal: (diagonal(TL1), diagonal(HELLINGER), diagonal(TANH)),
-        only_the_left_is_checked: (domain(NTK), domain(HELLINGER)),
-        diagonal_not_checked: (domain(NTK), domain(HELLINGER)),
-        scaled_kernels_are_not_checked: (domain(NTK),),
-        sums_are_not_checked: (domain(NTK),),
-        products_are_not_checked: (domain(HELLINGER),),
-        profile_in_place: (profile(TL1),),
-        function_given_the_pairs_themselves: (profile(IDENTITY),),
-    }.items()
-)

@@ -6,28 +6,17 @@ from functools import lru_cache
 import numpy as np
 from laws import jordan_laws
 from laws.jordan_laws import CASES
-from mutants.planted import Mutant
+from mutants.registry import deferred, planted
 
 from bochner.spectral import SpectralMeasure, spherical
 from bochner.spectral.measure import Part
 
 PLANE, FIVE, LETTER = CASES
 
-
-def check_density(case):
-    return lambda: jordan_laws.check_density(case)
-
-
-def check_masses(case):
-    return lambda: jordan_laws.check_masses(case)
-
-
-def check_transform(case):
-    return lambda: jordan_laws.check_transform(case)
-
-
-def check_radius(case):
-    return lambda: jordan_laws.check_radius(case)
+check_density = deferred(jordan_laws.check_density)
+check_masses = deferred(jordan_laws.check_masses)
+check_transform = deferred(jordan_laws.check_transform)
+check_radius = deferred(jordan_laws.check_radius)
 
 
 def check_unbiased(case, scheme="iid"):
@@ -50,25 +39,54 @@ def with_parts(patch, parts: Callable):
     )
 
 
+@planted(
+    check_masses(LETTER),
+    check_transform(LETTER),
+    check_unbiased(PLANE),
+    check_unbiased(FIVE, "orthogonal"),
+    check_unbiased(LETTER),
+)
 def flipped_sign_of_the_negative_part(patch):
     with_parts(patch, lambda plus, minus: (plus, Part(-minus.mass, minus.law)))
 
 
+@planted(
+    check_masses(LETTER),
+    check_transform(PLANE),
+    check_unbiased(PLANE),
+    check_unbiased(FIVE, "orthogonal"),
+    check_unbiased(LETTER),
+)
 def swapped_masses(patch):
     with_parts(
         patch, lambda plus, minus: (Part(-minus.mass, plus.law), Part(-plus.mass, minus.law))
     )
 
 
+@planted(
+    check_transform(LETTER),
+    check_radius(FIVE),
+    check_unbiased(PLANE),
+    check_unbiased(LETTER, "orthogonal"),
+)
 def swapped_laws(patch):
     with_parts(patch, lambda plus, minus: (Part(plus.mass, minus.law), Part(minus.mass, plus.law)))
 
 
+@planted(check_masses(LETTER), check_transform(LETTER), check_unbiased(FIVE))
 def equal_masses(patch):
     """Both parts as heavy as the heavier one, as if the kernel were zero at zero."""
     with_parts(patch, lambda plus, minus: (plus, Part(-plus.mass, minus.law)))
 
 
+@planted(
+    check_density(FIVE),
+    check_radius(PLANE),
+    check_radius(LETTER),
+    check_transform(LETTER),
+    check_unbiased(FIVE),
+    check_unbiased(LETTER, "orthogonal"),
+)
 def missing_jacobian(patch):
     """Radii drawn from the density of a vector, normalised to the right total mass."""
     density = spherical.radial_density
@@ -83,11 +101,13 @@ def missing_jacobian(patch):
     with_density(patch, without)
 
 
+@planted(check_density(PLANE), check_radius(LETTER), check_unbiased(FIVE))
 def jacobian_of_one_more_input(patch):
     density = spherical.radial_density
     with_density(patch, lambda radius, degree, a, dim: radius * density(radius, degree, a, dim))
 
 
+@planted(check_density(PLANE), check_masses(FIVE), check_unbiased(PLANE))
 def unitary_constant(patch):
     """The paper's (3) as it is printed, a factor (2 pi)^(d/2) too large."""
     density = spherical.radial_density
@@ -99,6 +119,7 @@ def unitary_constant(patch):
     )
 
 
+@planted(check_masses(LETTER), check_radius(FIVE), check_transform(LETTER), check_unbiased(FIVE))
 def magnitude_of_the_density(patch):
     """Both parts drawn from the density's absolute value: the sign of the law is lost."""
 
@@ -111,61 +132,9 @@ def magnitude_of_the_density(patch):
     patch.setattr(spherical, "_table", table)
 
 
+@planted(check_radius(PLANE), check_transform(FIVE), check_unbiased(LETTER))
 def radii_a_tenth_too_long(patch):
     quantile = spherical.Tabulated.quantile
     patch.setattr(
         spherical.Tabulated, "quantile", lambda self, u: np.minimum(1.1 * quantile(self, u), 10.0)
     )
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        flipped_sign_of_the_negative_part: (
-            check_masses(LETTER),
-            check_transform(LETTER),
-            check_unbiased(PLANE),
-            check_unbiased(FIVE, "orthogonal"),
-            check_unbiased(LETTER),
-        ),
-        swapped_masses: (
-            check_masses(LETTER),
-            check_transform(PLANE),
-            check_unbiased(PLANE),
-            check_unbiased(FIVE, "orthogonal"),
-            check_unbiased(LETTER),
-        ),
-        swapped_laws: (
-            check_transform(LETTER),
-            check_radius(FIVE),
-            check_unbiased(PLANE),
-            check_unbiased(LETTER, "orthogonal"),
-        ),
-        equal_masses: (check_masses(LETTER), check_transform(LETTER), check_unbiased(FIVE)),
-        missing_jacobian: (
-            check_density(FIVE),
-            check_radius(PLANE),
-            check_radius(LETTER),
-            check_transform(LETTER),
-            check_unbiased(FIVE),
-            check_unbiased(LETTER, "orthogonal"),
-        ),
-        jacobian_of_one_more_input: (
-            check_density(PLANE),
-            check_radius(LETTER),
-            check_unbiased(FIVE),
-        ),
-        unitary_constant: (check_density(PLANE), check_masses(FIVE), check_unbiased(PLANE)),
-        magnitude_of_the_density: (
-            check_masses(LETTER),
-            check_radius(FIVE),
-            check_transform(LETTER),
-            check_unbiased(FIVE),
-        ),
-        radii_a_tenth_too_long: (
-            check_radius(PLANE),
-            check_transform(FIVE),
-            check_unbiased(LETTER),
-        ),
-    }.items()
-)

@@ -4,16 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 from laws import head_laws
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.learning import krein
 from bochner.learning.krein import KreinSpectrum
 
 
+@planted(head_laws.check_krein, lambda: head_laws.check_krein(m=35))
 def solution_without_signature(patch):
     patch.setattr(krein, "_system", lambda gram, signature, alpha: gram + alpha * np.eye(len(gram)))
 
 
+@planted(head_laws.check_krein)
 def signature_on_the_wrong_side(patch):
     patch.setattr(
         krein,
@@ -22,11 +24,13 @@ def signature_on_the_wrong_side(patch):
     )
 
 
+@planted(head_laws.check_krein, lambda: head_laws.check_krein(negative=False))
 def flipped_alpha(patch):
     system = krein._system
     patch.setattr(krein, "_system", lambda gram, signature, alpha: system(gram, signature, -alpha))
 
 
+@planted(lambda: head_laws.check_krein(fit_intercept=True))
 def intercept_without_means(patch):
     patch.setattr(
         krein,
@@ -35,6 +39,7 @@ def intercept_without_means(patch):
     )
 
 
+@planted(head_laws.check_poles, head_laws.check_cross_validation)
 def spectrum_without_signature(patch):
     original = KreinSpectrum.of.__func__
     patch.setattr(
@@ -48,6 +53,7 @@ def spectrum_without_signature(patch):
     )
 
 
+@planted(head_laws.check_poles)
 def poles_at_positive_eigenvalues(patch):
     patch.setattr(
         KreinSpectrum,
@@ -56,6 +62,7 @@ def poles_at_positive_eigenvalues(patch):
     )
 
 
+@planted(head_laws.check_cross_validation)
 def degrees_that_cancel(patch):
     """The trace of H, in which eigenvalues of opposite signs cancel."""
     score = KreinSpectrum.score
@@ -68,6 +75,7 @@ def degrees_that_cancel(patch):
     patch.setattr(KreinSpectrum, "score", cancelling)
 
 
+@planted(lambda: head_laws.check_cross_validation(fit_intercept=True))
 def intercept_for_nothing(patch):
     score = KreinSpectrum.score
     patch.setattr(
@@ -77,6 +85,7 @@ def intercept_for_nothing(patch):
     )
 
 
+@planted(head_laws.check_cross_validation)
 def residual_explained_twice(patch):
     """y'y - 2 b'w + w'Gw without its last term."""
 
@@ -89,19 +98,3 @@ def residual_explained_twice(patch):
         return float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))
 
     patch.setattr(KreinSpectrum, "score", score)
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        solution_without_signature: (head_laws.check_krein, lambda: head_laws.check_krein(m=35)),
-        signature_on_the_wrong_side: (head_laws.check_krein,),
-        flipped_alpha: (head_laws.check_krein, lambda: head_laws.check_krein(negative=False)),
-        intercept_without_means: (lambda: head_laws.check_krein(fit_intercept=True),),
-        spectrum_without_signature: (head_laws.check_poles, head_laws.check_cross_validation),
-        poles_at_positive_eigenvalues: (head_laws.check_poles,),
-        degrees_that_cancel: (head_laws.check_cross_validation,),
-        intercept_for_nothing: (lambda: head_laws.check_cross_validation(fit_intercept=True),),
-        residual_explained_twice: (head_laws.check_cross_validation,),
-    }.items()
-)

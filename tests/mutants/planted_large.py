@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from learning import test_iterative as tests
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.features.chunks import RowSample
 from bochner.features.products import HostProducts
@@ -21,55 +21,6 @@ def check_solution(frequencies=tests.POSITIVE, weight=None, *, fit_intercept=Fal
     return check
 
 
-def products_not_centred(patch):
-    products = iterative.normal_products
-    patch.setattr(
-        iterative,
-        "normal_products",
-        lambda chunks, features, dtype, V, shift: products(chunks, features, dtype, V, 0 * shift),
-    )
-
-
-def weights_lost_in_products(patch):
-    summed = row_products._summed
-
-    def careless(chunks, features, dtype, function):
-        def unweighted(Z, rows):
-            return function(Z, replace(rows, weight=None))
-
-        return summed(chunks, features, dtype, unweighted)
-
-    patch.setattr(row_products, "_summed", careless)
-
-
-def gradients_for_an_indefinite_system(patch):
-    patch.setattr(iterative, "_minimal_residuals", iterative._conjugate_gradients)
-
-
-def targets_of_noise_not_centred(patch):
-    noise = iterative._noise
-    patch.setattr(iterative, "_noise", lambda *sums: noise(*sums[:-1], False))
-
-
-def preconditioner_not_scaled_up(patch):
-    of = iterative.Preconditioner.of
-    patch.setattr(
-        iterative.Preconditioner,
-        "of",
-        lambda Z, sample, weight, alpha: of(Z, sample, sample.rows.weights.sum(), alpha),
-    )
-
-
-def the_first_rows_for_a_sample(patch):
-    def first(self, other):
-        rows = (self.rows + other.rows)[: self.size]
-        keys = np.concatenate((self.keys, other.keys))[: self.size]
-        n, square = self.n_samples + other.n_samples, self.square + other.square
-        return RowSample(self.size, keys, rows, np.inf, n, square)
-
-    patch.setattr(RowSample, "__add__", first)
-
-
 def check_single():
     """Sums of float32 products of many rows, settled more than once, against float64."""
     rng = np.random.default_rng(0)
@@ -83,10 +34,67 @@ def check_single():
     assert np.abs(sums.cross - Z.T @ Z[:, :1]).max() < 1e-5 * len(Z)
 
 
+@planted(check_solution(fit_intercept=True))
+def products_not_centred(patch):
+    products = iterative.normal_products
+    patch.setattr(
+        iterative,
+        "normal_products",
+        lambda chunks, features, dtype, V, shift: products(chunks, features, dtype, V, 0 * shift),
+    )
+
+
+@planted(check_solution(weight=tests.WEIGHT))
+def weights_lost_in_products(patch):
+    summed = row_products._summed
+
+    def careless(chunks, features, dtype, function):
+        def unweighted(Z, rows):
+            return function(Z, replace(rows, weight=None))
+
+        return summed(chunks, features, dtype, unweighted)
+
+    patch.setattr(row_products, "_summed", careless)
+
+
+@planted(check_solution(tests.SIGNED))
+def gradients_for_an_indefinite_system(patch):
+    patch.setattr(iterative, "_minimal_residuals", iterative._conjugate_gradients)
+
+
+@planted(lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True))
+def targets_of_noise_not_centred(patch):
+    noise = iterative._noise
+    patch.setattr(iterative, "_noise", lambda *sums: noise(*sums[:-1], False))
+
+
+@planted(tests.test_the_preconditioner_is_the_inverse_of_what_it_says)
+def preconditioner_not_scaled_up(patch):
+    of = iterative.Preconditioner.of
+    patch.setattr(
+        iterative.Preconditioner,
+        "of",
+        lambda Z, sample, weight, alpha: of(Z, sample, sample.rows.weights.sum(), alpha),
+    )
+
+
+@planted(tests.test_samples_of_rows_are_uniform_and_add_up)
+def the_first_rows_for_a_sample(patch):
+    def first(self, other):
+        rows = (self.rows + other.rows)[: self.size]
+        keys = np.concatenate((self.keys, other.keys))[: self.size]
+        n, square = self.n_samples + other.n_samples, self.square + other.square
+        return RowSample(self.size, keys, rows, np.inf, n, square)
+
+    patch.setattr(RowSample, "__add__", first)
+
+
+@planted(check_single)
 def recent_products_never_settled(patch):
     patch.setattr(HostProducts, "_settle", lambda self: None)
 
 
+@planted(check_single)
 def recent_products_kept(patch):
     settle = HostProducts._settle
 
@@ -96,22 +104,3 @@ def recent_products_kept(patch):
         self._n_recent = n_recent
 
     patch.setattr(HostProducts, "_settle", forgetful)
-
-
-MUTANTS = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        products_not_centred: (check_solution(fit_intercept=True),),
-        weights_lost_in_products: (check_solution(weight=tests.WEIGHT),),
-        gradients_for_an_indefinite_system: (check_solution(tests.SIGNED),),
-        targets_of_noise_not_centred: (
-            lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True),
-        ),
-        preconditioner_not_scaled_up: (
-            tests.test_the_preconditioner_is_the_inverse_of_what_it_says,
-        ),
-        the_first_rows_for_a_sample: (tests.test_samples_of_rows_are_uniform_and_add_up,),
-        recent_products_never_settled: (check_single,),
-        recent_products_kept: (check_single,),
-    }.items()
-)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from laws import locally_stationary_laws as laws
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.features import one_sided
 from bochner.frequencies import CosineFactors
@@ -25,11 +25,13 @@ def with_draws(patch, change):
     )
 
 
+@planted(check(PLAIN), check(PLAIN, "one-sided"))
 def flipped_sign_of_v(patch):
     """The phase is that of v at the centre, not of minus v."""
     with_draws(patch, lambda law, draw: replace(draw, phase=-draw.phase))
 
 
+@planted(check(PLAIN), check(PLAIN, "one-sided", pairs="grid"))
 def lost_one_half(patch):
     """v is added and taken away as a whole."""
 
@@ -40,6 +42,7 @@ def lost_one_half(patch):
     with_draws(patch, change)
 
 
+@planted(check(PLAIN), check(PLAIN, "one-sided"))
 def stationary_stand_in(patch):
     """Both arguments have the frequencies of the lag."""
 
@@ -50,16 +53,19 @@ def stationary_stand_in(patch):
     with_draws(patch, change)
 
 
+@planted(check(PLAIN))
 def same_sign_on_the_right(patch):
     with_draws(patch, lambda law, draw: replace(draw, nu=draw.omega))
 
 
+@planted(check(MIXED), check(MIXED, pairs="grid"))
 def no_reflections(patch):
     """Laws that are not even are left so."""
     for module in (composite, two_frequency):
         patch.setattr(module, "reflected", lambda laws, draws, rng: draws)
 
 
+@planted(check(PLAIN, "one-sided"))
 def waves_of_whole_v(patch):
     moved = CosineFactors.to_device_of
     patch.setattr(
@@ -67,11 +73,13 @@ def waves_of_whole_v(patch):
     )
 
 
+@planted(check(PLAIN, "one-sided"))
 def whole_phases_of_one_side(patch):
     made = one_sided.CosineFactors
     patch.setattr(one_sided, "CosineFactors", lambda v, phase: made(v, 2.0 * phase))
 
 
+@planted(check(PLAIN, "one-sided"))
 def one_sign_for_both_waves(patch):
     made = one_sided.Frequencies
 
@@ -79,18 +87,3 @@ def one_sign_for_both_waves(patch):
         return made(omega, np.abs(weight), **options)
 
     patch.setattr(one_sided, "Frequencies", positive)
-
-
-MUTANTS = tuple(
-    Mutant(bug.__name__, bug, checks)
-    for bug, checks in {
-        flipped_sign_of_v: (check(PLAIN), check(PLAIN, "one-sided")),
-        lost_one_half: (check(PLAIN), check(PLAIN, "one-sided", pairs="grid")),
-        stationary_stand_in: (check(PLAIN), check(PLAIN, "one-sided")),
-        same_sign_on_the_right: (check(PLAIN),),
-        no_reflections: (check(MIXED), check(MIXED, pairs="grid")),
-        waves_of_whole_v: (check(PLAIN, "one-sided"),),
-        whole_phases_of_one_side: (check(PLAIN, "one-sided"),),
-        one_sign_for_both_waves: (check(PLAIN, "one-sided"),),
-    }.items()
-)

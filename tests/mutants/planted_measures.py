@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
-from mutants.planted import Mutant
+from mutants.registry import deferred, planted
 from scipy.linalg import cho_factor, cho_solve
 
 from bochner.frequencies import Envelope
@@ -37,41 +37,25 @@ SHELL, FLAT, DAMPED, PLANE = (
     atom_laws.Case(DampedGaussians(2, 1.0), 2.5),
 )
 
-
-def accuracy(case):
-    return lambda: design_laws.check_accuracy(case)
-
-
-def certificate(case):
-    return lambda: design_laws.check_certificate(case)
+accuracy = deferred(design_laws.check_accuracy)
+certificate = deferred(design_laws.check_certificate)
 
 
 def bias(case, scheme="iid"):
     return lambda: design_laws.check_bias(case, scheme)
 
 
-def bounded(case):
-    return lambda: design_laws.check_bounded(case)
+bounded = deferred(design_laws.check_bounded)
 
 
 def prediction(case, scheme="orthogonal"):
     return lambda: design_laws.check_prediction(case, scheme)
 
 
-def transform(case):
-    return lambda: atom_laws.check_transform(case)
-
-
-def variance(case):
-    return lambda: atom_laws.check_variance(case)
-
-
-def blocks(case):
-    return lambda: atom_laws.check_blocks(case)
-
-
-def dampening(case):
-    return lambda: atom_laws.check_dampening(case)
+transform = deferred(atom_laws.check_transform)
+variance = deferred(atom_laws.check_variance)
+blocks = deferred(atom_laws.check_blocks)
+dampening = deferred(atom_laws.check_dampening)
 
 
 def forget(patch):
@@ -95,18 +79,22 @@ def with_solutions(patch, change):
     patch.setattr(Program, "solve", changed)
 
 
+@planted(certificate(DELTA))
 def flipped_sign_of_negative_masses(patch):
     with_masses(patch, abs)
 
 
+@planted(accuracy(DELTA))
 def negative_masses_flipped_in_the_program(patch):
     with_solutions(patch, np.abs)
 
 
+@planted(bias(POLYNOMIAL))
 def swapped_masses(patch):
     with_masses(patch, lambda mass: -mass)
 
 
+@planted(accuracy(POLYNOMIAL))
 def masses_swapped_in_the_program(patch):
     with_solutions(patch, np.negative)
 
@@ -125,19 +113,23 @@ def with_block_variance(patch, covariances, stretch=ROOT_TWO):
     patch.setattr(Shells, "variance", variance)
 
 
+@planted(blocks(SHELL))
 def two_directions_of_length_one(patch):
     """Without the root of two, two orthogonal directions would sum to a unit vector."""
     with_block_variance(patch, lambda block: block - 1, stretch=1.0)
 
 
+@planted(blocks(SHELL))
 def a_direction_counts_itself(patch):
     with_block_variance(patch, lambda block: block)
 
 
+@planted(blocks(SHELL), prediction(POLYNOMIAL))
 def blocks_of_independent_directions(patch):
     with_block_variance(patch, lambda block: 0)
 
 
+@planted(variance(DAMPED), blocks(PLANE))
 def undamped_variance(patch):
     forget(patch)
     variance = DampedGaussians.variance
@@ -150,11 +142,13 @@ def undamped_variance(patch):
     )
 
 
+@planted(dampening(DAMPED), transform(PLANE))
 def envelope_of_half_the_rate(patch):
     forget(patch)
     patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
 
 
+@planted(dampening(PLANE), transform(DAMPED), bias(TANH))
 def envelope_that_grows(patch):
     factors = Envelope.factors
 
@@ -164,6 +158,7 @@ def envelope_that_grows(patch):
     patch.setattr(Envelope, "factors", inverse)
 
 
+@planted(bounded(TANH), bounded(ON_THE_SPHERE))
 def envelope_that_does_not_end(patch):
     """Features of rows outside the ball are as large as on its surface."""
 
@@ -174,6 +169,7 @@ def envelope_that_does_not_end(patch):
     patch.setattr(Envelope, "factors", factors)
 
 
+@planted(dampening(DAMPED), transform(DAMPED))
 def gaussian_without_two(patch):
     forget(patch)
     patch.setattr(
@@ -183,6 +179,7 @@ def gaussian_without_two(patch):
     )
 
 
+@planted(transform(FLAT), certificate(TRUNCATED))
 def cauchy_of_the_inverse_scale(patch):
     forget(patch)
     law = CityBlockExponentials.law
@@ -191,6 +188,7 @@ def cauchy_of_the_inverse_scale(patch):
     )
 
 
+@planted(certificate(TANH))
 def distance_for_its_square(patch):
     """The inner product as R^2 - z / 2."""
     forget(patch)
@@ -206,6 +204,7 @@ def distance_for_its_square(patch):
     patch.setattr(Geometry, "of", wrong)
 
 
+@planted(certificate(MIXED))
 def distance_for_its_square_on_the_sphere(patch):
     forget(patch)
     original = profiles._of_distance
@@ -218,12 +217,14 @@ def distance_for_its_square_on_the_sphere(patch):
     patch.setattr(profiles, "_of_distance", wrong)
 
 
+@planted(certificate(TRUNCATED))
 def certificate_on_the_coarse_grid(patch):
     forget(patch)
     inside = Geometry.inside
     patch.setattr(Geometry, "inside", lambda self, n: inside(self, min(n, 200)))
 
 
+@planted(weight_laws.check_weights)
 def no_cross_terms(patch):
     def folded(products):
         m = len(products) // 2
@@ -232,6 +233,7 @@ def no_cross_terms(patch):
     patch.setattr(least_squares, "_folded", folded)
 
 
+@planted(weight_laws.check_weights, weight_laws.check_never_worse)
 def cosines_and_sines_interleaved(patch):
     patch.setattr(
         least_squares,
@@ -240,6 +242,7 @@ def cosines_and_sines_interleaved(patch):
     )
 
 
+@planted(weight_laws.check_start)
 def shrunk_towards_zero(patch):
     solve = least_squares._solve
     patch.setattr(
@@ -249,6 +252,7 @@ def shrunk_towards_zero(patch):
     )
 
 
+@planted(weight_laws.check_optimality, lambda: weight_laws.check_weights(nonnegative=True))
 def clipped_weights(patch):
     def clipped(H, g, prior, damping, *, nonnegative):
         weight = cho_solve(cho_factor(H + damping * np.eye(len(H))), g + damping * prior)
@@ -257,6 +261,7 @@ def clipped_weights(patch):
     patch.setattr(least_squares, "_solve", clipped)
 
 
+@planted(weight_laws.check_weights)
 def chosen_on_the_rows_of_the_fit(patch):
     original = least_squares.least_squares_weights
 
@@ -264,34 +269,3 @@ def chosen_on_the_rows_of_the_fit(patch):
         return original(frequencies, fit, fit, **options)
 
     patch.setattr(weight_laws, "least_squares_weights", careless)
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        flipped_sign_of_negative_masses: (certificate(DELTA),),
-        negative_masses_flipped_in_the_program: (accuracy(DELTA),),
-        swapped_masses: (bias(POLYNOMIAL),),
-        masses_swapped_in_the_program: (accuracy(POLYNOMIAL),),
-        two_directions_of_length_one: (blocks(SHELL),),
-        a_direction_counts_itself: (blocks(SHELL),),
-        blocks_of_independent_directions: (blocks(SHELL), prediction(POLYNOMIAL)),
-        undamped_variance: (variance(DAMPED), blocks(PLANE)),
-        envelope_of_half_the_rate: (dampening(DAMPED), transform(PLANE)),
-        envelope_that_grows: (dampening(PLANE), transform(DAMPED), bias(TANH)),
-        envelope_that_does_not_end: (bounded(TANH), bounded(ON_THE_SPHERE)),
-        gaussian_without_two: (dampening(DAMPED), transform(DAMPED)),
-        cauchy_of_the_inverse_scale: (transform(FLAT), certificate(TRUNCATED)),
-        distance_for_its_square: (certificate(TANH),),
-        distance_for_its_square_on_the_sphere: (certificate(MIXED),),
-        certificate_on_the_coarse_grid: (certificate(TRUNCATED),),
-        no_cross_terms: (weight_laws.check_weights,),
-        cosines_and_sines_interleaved: (weight_laws.check_weights, weight_laws.check_never_worse),
-        shrunk_towards_zero: (weight_laws.check_start,),
-        clipped_weights: (
-            weight_laws.check_optimality,
-            lambda: weight_laws.check_weights(nonnegative=True),
-        ),
-        chosen_on_the_rows_of_the_fit: (weight_laws.check_weights,),
-    }.items()
-)

@@ -1,33 +1,20 @@
 """Bugs of the mixture over frequencies, each with the law that must notice it."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from learning import test_mixture, test_mixture_geweke, test_wishart
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner.learning import mixture
 from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart
 
-
-def bayes():
-    test_wishart.check_bayes(2)
-
-
-def draws():
-    test_wishart.check_draws(2)
-
-
-def t():
-    test_wishart.check_t(2)
-
-
-def few():
-    test_mixture.check_partitions(0.25, 3000)
-
-
-def joint():
-    test_mixture_geweke.check_joint(2500)
+bayes = partial(test_wishart.check_bayes, 2)
+draws = partial(test_wishart.check_draws, 2)
+t = partial(test_wishart.check_t, 2)
+few = partial(test_mixture.check_partitions, 0.25, 3000)
+joint = partial(test_mixture_geweke.check_joint, 2500)
 
 
 def change_posterior(patch, **changes):
@@ -47,10 +34,12 @@ def change_counts(patch, change):
     patch.setattr(mixture, "_without", lambda counts, seat: change(counts, without(counts, seat)))
 
 
+@planted(bayes, joint)
 def posterior_with_one_degree_more(patch):
     change_posterior(patch, dof=lambda prior, right: right.dof + 1.0)
 
 
+@planted(bayes)
 def posterior_with_one_degree_less(patch):
     # Where no frequencies came, nothing is lost.
     change_posterior(
@@ -58,10 +47,12 @@ def posterior_with_one_degree_less(patch):
     )
 
 
+@planted(bayes, joint)
 def strength_that_stays(patch):
     change_posterior(patch, strength=lambda prior, right: prior.strength)
 
 
+@planted(bayes, joint)
 def scale_without_the_shift_of_the_mean(patch):
     posterior = NormalInverseWishart.posterior
 
@@ -72,6 +63,7 @@ def scale_without_the_shift_of_the_mean(patch):
     patch.setattr(NormalInverseWishart, "posterior", without_shift)
 
 
+@planted(t)
 def marginal_with_one_degree_more(patch):
     marginal = NormalInverseWishart.log_marginal
     patch.setattr(
@@ -81,6 +73,7 @@ def marginal_with_one_degree_more(patch):
     )
 
 
+@planted(t)
 def marginal_of_a_known_mean(patch):
     """The spread of the mean, 1 / strength, lost."""
     marginal = NormalInverseWishart.log_marginal
@@ -91,6 +84,7 @@ def marginal_of_a_known_mean(patch):
     )
 
 
+@planted(draws)
 def draws_with_one_degree_more(patch):
     sample = NormalInverseWishart.sample
     patch.setattr(
@@ -100,6 +94,7 @@ def draws_with_one_degree_more(patch):
     )
 
 
+@planted(draws)
 def mean_of_strength_squared(patch):
     sample = NormalInverseWishart.sample
 
@@ -110,18 +105,22 @@ def mean_of_strength_squared(patch):
     patch.setattr(NormalInverseWishart, "sample", too_near)
 
 
+@planted(few, joint)
 def new_component_without_alpha(patch):
     change_counts(patch, lambda counts, others: [1.0, *others[1:]])
 
 
+@planted(few)
 def no_new_component(patch):
     change_counts(patch, lambda counts, others: [0.0, *others[1:]])
 
 
+@planted(few, joint)
 def own_count_kept(patch):
     change_counts(patch, lambda counts, others: counts)
 
 
+@planted(few)
 def new_component_from_the_prior(patch):
     """Its parameters drawn without the frequency that starts it."""
     labels = mixture.sample_labels
@@ -134,11 +133,13 @@ def new_component_from_the_prior(patch):
     patch.setattr(mixture, "sample_labels", careless)
 
 
+@planted(test_mixture.check_colours)
 def upper_for_lower(patch):
     """Coloured by the transpose of the Cholesky factor."""
     patch.setattr(Gaussian, "colour", lambda self, xi: self.mean + xi @ self.factor)
 
 
+@planted(test_wishart.check_concentration, joint)
 def components_counted_once_more(patch):
     given = GammaPrior.sample_given
     patch.setattr(
@@ -148,6 +149,7 @@ def components_counted_once_more(patch):
     )
 
 
+@planted(test_wishart.check_concentration)
 def beta_of_one_parameter_less(patch):
     given = GammaPrior.sample_given
     patch.setattr(
@@ -155,25 +157,3 @@ def beta_of_one_parameter_less(patch):
         "sample_given",
         lambda self, rng, last, n_components, m: given(self, rng, last, n_components, m - 1),
     )
-
-
-MUTANTS: tuple[Mutant, ...] = tuple(
-    Mutant(plant.__name__, plant, checks)
-    for plant, checks in {
-        posterior_with_one_degree_more: (bayes, joint),
-        posterior_with_one_degree_less: (bayes,),
-        strength_that_stays: (bayes, joint),
-        scale_without_the_shift_of_the_mean: (bayes, joint),
-        marginal_with_one_degree_more: (t,),
-        marginal_of_a_known_mean: (t,),
-        draws_with_one_degree_more: (draws,),
-        mean_of_strength_squared: (draws,),
-        new_component_without_alpha: (few, joint),
-        no_new_component: (few,),
-        own_count_kept: (few, joint),
-        new_component_from_the_prior: (few,),
-        upper_for_lower: (test_mixture.check_colours,),
-        components_counted_once_more: (test_wishart.check_concentration, joint),
-        beta_of_one_parameter_less: (test_wishart.check_concentration,),
-    }.items()
-)

@@ -2,12 +2,13 @@
 
 import numpy as np
 from laws import structured_laws as laws
-from mutants.planted import Mutant
+from mutants.registry import planted
 
 from bochner._numerics import hadamard
 from bochner.sampling import HadamardRows, schemes
 
 
+@planted(laws.check_angles, name="one sign flipped")
 def one_sign_flipped(patch):
     angles = HadamardRows.angles
 
@@ -19,19 +20,23 @@ def one_sign_flipped(patch):
     patch.setattr(HadamardRows, "angles", wrong)
 
 
+@planted(laws.check_angles, name="transforms not orthonormal")
 def transforms_not_orthonormal(patch):
     patch.setattr(hadamard, "_norm", lambda signs: 1.0 / signs.shape[-1])
 
 
+@planted(laws.check_directions, laws.check_radii, name="rows cut and not normalised")
 def rows_cut_and_not_normalised(patch):
     unit = classmethod(lambda cls, signs, m, dim: cls(signs, np.ones(m), np.ones(dim)))
     patch.setattr(HadamardRows, "unit", unit)
 
 
+@planted(laws.check_radii, name="no radii")
 def no_radii(patch):
     patch.setattr(HadamardRows, "__mul__", lambda self, factor: self)
 
 
+@planted(laws.check_radii, name="length scales multiply")
 def length_scales_multiply(patch):
     def times(self, divisor):
         return HadamardRows(self.signs, self.row_scale, self.column_scale * divisor)
@@ -39,6 +44,7 @@ def length_scales_multiply(patch):
     patch.setattr(HadamardRows, "__truediv__", times)
 
 
+@planted(lambda: laws.check_error("normal"), name="the same signs for all blocks")
 def the_same_signs_for_all_blocks(patch):
     unit = HadamardRows.unit
 
@@ -48,24 +54,6 @@ def the_same_signs_for_all_blocks(patch):
     patch.setattr(HadamardRows, "unit", same)
 
 
+@planted(lambda: laws.check_error("ones"), name="one transform for three")
 def one_transform_for_three(patch):
     patch.setattr(schemes, "_ROUNDS", 1)
-
-
-MUTANTS = (
-    Mutant("one sign flipped", one_sign_flipped, (laws.check_angles,)),
-    Mutant("transforms not orthonormal", transforms_not_orthonormal, (laws.check_angles,)),
-    Mutant(
-        "rows cut and not normalised",
-        rows_cut_and_not_normalised,
-        (laws.check_directions, laws.check_radii),
-    ),
-    Mutant("no radii", no_radii, (laws.check_radii,)),
-    Mutant("length scales multiply", length_scales_multiply, (laws.check_radii,)),
-    Mutant(
-        "the same signs for all blocks",
-        the_same_signs_for_all_blocks,
-        (lambda: laws.check_error("normal"),),
-    ),
-    Mutant("one transform for three", one_transform_for_three, (lambda: laws.check_error("ones"),)),
-)

@@ -4,15 +4,14 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from mutants.registry import MUTANTS
 
-MODULES = [
+for path in sorted(Path(__file__).parent.glob("planted*.py")):
     import_module(f"mutants.{path.stem}")
-    for path in sorted(Path(__file__).parent.glob("planted*.py"))
-]
+
 PLANTED = [
-    pytest.param(mutant.plant, check, id=f"{mutant}-{index}")
-    for module in MODULES
-    for mutant in module.MUTANTS
+    pytest.param(mutant.plant, check, id=f"{mutant.name}-{index}")
+    for mutant in MUTANTS
     for index, check in enumerate(mutant.checks)
 ]
 
