@@ -5,12 +5,11 @@ evenly (Bonferroni) among its comparisons. Every case has streams of its own, fi
 none was chosen. The kernels' values are those of :mod:`laws.references`.
 """
 
-import zlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 from laws.references import reference_gram
-from laws.registry import drift, maps
+from laws.registry import Streams, drift, maps
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -24,7 +23,7 @@ N_ROWS = 4
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Streams):
     """A kernel of ``dim`` inputs on the left, and ``dim_right`` on the right, if others."""
 
     kernel: Kernel
@@ -33,9 +32,6 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.dim}d-{self.kernel!r}"
-
-    def rng(self, purpose: str) -> np.random.Generator:
-        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
 
     def points(self, n=N_ROWS):
         """Rows for the left and for the right argument: lags off the axes, of norms about one."""

@@ -5,11 +5,11 @@ alone. Random checks are z-tests; the chance that the battery rejects right atom
 ``FAMILY_ALPHA``, shared evenly among its comparisons.
 """
 
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from laws.registry import Streams
 from scipy import stats
 from scipy.spatial.distance import cdist
 
@@ -28,7 +28,7 @@ N_PAIRS = 6
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Streams):
     """A family of atoms and one of its members, with pairs of rows of norm one at most."""
 
     atoms: Atoms
@@ -36,9 +36,6 @@ class Case:
 
     def __str__(self):
         return f"{self.atoms}-{self.scale}"
-
-    def rng(self, purpose):
-        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
 
     def rows(self):
         """Return two blocks of rows; the i-th of each are a pair."""

@@ -5,12 +5,12 @@ kernel's Hankel transform by quadrature over distances, not a series of Bessel f
 """
 
 import warnings
-import zlib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from laws.measure_laws import characteristic_function
+from laws.registry import Streams
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import cumulative_simpson, quad
@@ -23,7 +23,7 @@ FAMILY_ALPHA = 1e-3
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Streams):
     """A spherical polynomial kernel in ``dim`` inputs, and where its measure is cut."""
 
     degree: int
@@ -34,9 +34,6 @@ class Case:
     @property
     def arguments(self):
         return self.degree, self.a, self.dim, self.truncation
-
-    def rng(self, name):
-        return np.random.default_rng(zlib.crc32(f"{self}/{name}".encode()))
 
     def measure(self):
         with warnings.catch_warnings():

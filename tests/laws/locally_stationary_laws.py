@@ -6,13 +6,13 @@ implementation is at most ``FAMILY_ALPHA``, shared evenly among its comparisons;
 by the names of the cases.
 """
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 import numpy as np
+from laws.registry import Streams
 from scipy import stats
 
 from bochner import kernels, spectral_measure
@@ -27,7 +27,7 @@ N_LAGS, N_MIDDLES = 2, 4
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Streams):
     """A kernel and its value at midpoints, from the centre, and lags."""
 
     name: str
@@ -37,9 +37,6 @@ class Case:
 
     def __str__(self):
         return f"{self.dim}d-{self.name}"
-
-    def rng(self, purpose):
-        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
 
     def points(self):
         """Rows for either argument: every lag at every midpoint."""

@@ -51,8 +51,16 @@ def of_no_sign(X: np.ndarray) -> np.ndarray:
     return np.abs(X)
 
 
+class Streams:
+    """Random numbers of a case, by its name."""
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A stream that belongs to this case and purpose alone."""
+        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
+
+
 @dataclass(frozen=True)
-class Case:
+class Case(Streams):
     """A kernel on inputs with ``dim`` columns, where it is positive definite or not.
 
     ``place`` moves any inputs to where the kernel is defined.
@@ -65,10 +73,6 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.dim}d-{self.kernel!r}"
-
-    def rng(self, purpose: str) -> np.random.Generator:
-        """A stream that belongs to this case and purpose alone."""
-        return np.random.default_rng(zlib.crc32(f"{self}/{purpose}".encode()))
 
     def points(self, n: int = 12, spread: float = 1.0) -> np.ndarray:
         return self.place(self.rng("points").normal(scale=spread, size=(n, self.dim)))

@@ -100,10 +100,7 @@ def check_never_worse():
             other = Sample(held_out.left, held_out.left, gram)
             found = least_squares_weights(f, fit, other)
             assert found.error <= found.prior_error
-            assert_allclose(
-                found.error,
-                relative_error(f, other, found.weight),
-            )
+            assert_allclose(found.error, relative_error(f, other, found.weight))
 
 
 def check_start():

@@ -340,11 +340,7 @@ def evidence_without_the_prior(patch):
 @planted(head_laws.check_posterior)
 def halved_alpha(patch):
     cholesky = ridge.jittered_cholesky
-    patch.setattr(
-        ridge,
-        "jittered_cholesky",
-        lambda matrix, ridge: cholesky(matrix, 0.5 * ridge),
-    )
+    patch.setattr(ridge, "jittered_cholesky", lambda matrix, ridge: cholesky(matrix, 0.5 * ridge))
 
 
 @planted(head_laws.check_sums)

@@ -113,7 +113,9 @@ def phases_on_both_sides(patch):
     patch.setattr(
         Frequencies,
         "features_right",
-        lambda self, Y: self._map(Y, self.nu, self.phase, self.envelope),
+        lambda self, Y: self._map(
+            Y, (self._nu_blocks, self.phase, self._amplitude, self.envelope, self.modulation)
+        ),
     )
 
 

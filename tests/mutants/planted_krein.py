@@ -33,9 +33,7 @@ def flipped_alpha(patch):
 @planted(lambda: head_laws.check_krein(fit_intercept=True))
 def intercept_without_means(patch):
     patch.setattr(
-        krein,
-        "origin",
-        lambda sums, centred: (0.0 * sums.features, sums.targets / sums.weight),
+        krein, "origin", lambda sums, centred: (0.0 * sums.features, sums.targets / sums.weight)
     )
 
 

@@ -11,12 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from bochner.frequencies import Envelope
 from bochner.kernels import Metric
 from bochner.spectral import Part, design, least_squares, profiles
-from bochner.spectral.atoms import (
-    CityBlockExponentials,
-    DampedGaussians,
-    Shells,
-    sphere_mean,
-)
+from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.design import Program
 from bochner.spectral.geometry import Geometry
 from bochner.spectral.laws import Isotropic
@@ -236,9 +231,7 @@ def no_cross_terms(patch):
 @planted(weight_laws.check_weights, weight_laws.check_never_worse)
 def cosines_and_sines_interleaved(patch):
     patch.setattr(
-        least_squares,
-        "_gram",
-        lambda left, weight, right: (left * np.repeat(weight, 2)) @ right.T,
+        least_squares, "_gram", lambda left, weight, right: (left * np.repeat(weight, 2)) @ right.T
     )
 
 

@@ -12,12 +12,7 @@ from sklearn.utils import check_array
 from bochner._numerics.arrays import dense_rows
 from bochner.diagnosis.advice import advise
 from bochner.diagnosis.errors import Features, Split, features_of
-from bochner.diagnosis.spectrum import (
-    SingularValues,
-    Spectrum,
-    singular_values_of,
-    spectrum_of,
-)
+from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import page
 from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
 from bochner.features.length_scales import resolve_kernel

@@ -115,13 +115,6 @@ def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
     References
     ----------
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.append(np.linspace(0.0, 1.0, 5_000), 1e4)[:, None]
-    >>> bool(5_000 in spread_rows(rows, 11, np.random.default_rng(0)))
-    True
     """
     order = rng.permutation(len(rows))[: max(n, _N_CANDIDATES)]
     candidates = rows[order]

@@ -131,13 +131,6 @@ def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart 
     Liu et al. (2020), equation (5), with a ``shift`` of at least 1. It changes the diagonal only:
     it adds white noise. A part is ``None`` if no eigenvalue beyond rounding has its sign; without
     negative eigenvalues nothing is shifted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positive, negative = eigen_split(np.array([[1.0, 2.0], [2.0, 1.0]]), 1.1)
-    >>> round(positive.mass, 12), round(negative.mass, 12)
-    (2.6, 1.6)
     """
     eigenvalues, vectors = eigh(gram)
     rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
