@@ -28,8 +28,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     Parameters
     ----------
-    kernel, n_components, alpha, length_scale, scheme, weights, decomposition, pairs, \
-    fit_intercept, associated, solver, tol, memory_limit, random_state
+    kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
+        As in :class:`FourierFeatures`.
+    alpha, fit_intercept, associated, solver, tol, memory_limit
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
 
     Attributes
