@@ -20,7 +20,6 @@ _DIVERGENCE = 50.0
 
 
 @register
-@register
 @dataclass(frozen=True, slots=True)
 class Hamiltonian(Move):
     """One leapfrog trajectory of all frequencies, along the gradient of the log evidence.

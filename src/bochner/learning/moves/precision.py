@@ -13,7 +13,6 @@ from bochner.registry import register
 
 
 @register
-@register
 @dataclass(frozen=True, slots=True)
 class LogNormalPrecision:
     r"""The prior :math:`\log \lambda_0 \sim N(\text{mean}, \text{std}^2)`.
@@ -37,7 +36,6 @@ class LogNormalPrecision:
         return float(np.exp(self.mean + self.std * rng.normal()))
 
 
-@register
 @register
 @dataclass(frozen=True, slots=True)
 class PrecisionWalk(Move):

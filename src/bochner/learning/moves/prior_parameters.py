@@ -11,7 +11,6 @@ from bochner.registry import register
 
 
 @register
-@register
 @dataclass(frozen=True, slots=True)
 class PriorParameters(Move):
     """Draw the parameters of the prior given the frequencies; always accepted."""

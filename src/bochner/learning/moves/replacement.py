@@ -25,7 +25,6 @@ covariance are corrected once: a matrix product against the rounding of ill-cond
 
 
 @register
-@register
 @dataclass(frozen=True, slots=True)
 class ReplacementSweep(Move):
     """Propose a new value for every unknown of the basis, one after another in random order.
