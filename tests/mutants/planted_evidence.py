@@ -11,12 +11,12 @@ from learning.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import planted
 
 from bochner.frequencies import waves as wave_formulas
-from bochner.learning.inference import evidence, gradient, waves
+from bochner.learning.inference import gradient, waves
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves import hamiltonian, precision, replacement
+from bochner.learning.moves import hamiltonian, replacement
 from bochner.learning.moves.precision import LogNormalPrecision
 
 NOISE = InverseGammaNoise(0.7, 0.2)
@@ -71,21 +71,16 @@ def change_ratios(patch, kind, change):
 @planted(student, normal, steps_of_precision)
 def ridge_without_its_determinant(patch):
     """The log of |Lambda_0| lost, here and at other precisions."""
-    here, there = Evidence.log_evidence, precision.log_evidence_at
+    log_evidence = Evidence.log_evidence
 
     def without(self, *args):
-        return here(self, *args) - self.n_waves * np.log(self.precision)
+        return log_evidence(self, *args) - self.n_waves * np.log(self.precision)
 
     patch.setattr(Evidence, "log_evidence", without)
-    patch.setattr(
-        precision,
-        "log_evidence_at",
-        lambda state, value: there(state, value) - state.n_waves * np.log(value),
-    )
 
 
 planted(student_weights, name="ridge_on_the_trend")(
-    edit(evidence, "_factor", "2 * evidence.n_waves", "len(A)")
+    edit(Evidence, "posterior_precision", "2 * self.n_waves", "len(A)")
 )
 
 

@@ -77,13 +77,7 @@ GABASR_CHOICES = _choices(
 
 
 def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
-    """Return what a sampler stands for: a name, a `Sampler`, or a sequence of moves.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these.
-    """
+    """Return what a sampler stands for: a name, a `Sampler`, or a sequence of moves."""
     if isinstance(sampler, Sampler):
         return Choice(sampler, choices["auto"].model)
     if isinstance(sampler, Iterable) and not isinstance(sampler, str):
@@ -102,10 +96,7 @@ def sampler_choice(sampler: Any, choices: Mapping[str, Choice]) -> Choice:
 def settings_of(model: Any, choice: Choice) -> SamplerSettings:
     """Return the settings of a model's chains, from its parameters.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter has the wrong type, or is out of range.
+    A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
     for name in ("n_frequencies", "n_samples", "n_chains"):
         _check_count(name, getattr(model, name), least=1)

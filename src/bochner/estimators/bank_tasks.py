@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,6 @@ class Task(ABC):
 
     __slots__ = ()
 
-    is_binary: ClassVar[bool]
-
     @abstractmethod
     def codes(self, y: NDArray[Any]) -> Array:
         """Return numbers that stand for targets, of shape (n,)."""
@@ -29,10 +27,6 @@ class Task(ABC):
     @abstractmethod
     def columns(self, codes: Array) -> Array:
         """Return a column for every chain to learn, of shape (n, t)."""
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the columns (n, t) of targets ``y`` (n,)."""
-        return self.columns(self.codes(y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +37,6 @@ class Numbers(Task):
     scale: float
     # Whether nothing but rounding is left without the mean; the column is zero then
     is_constant: bool = False
-
-    is_binary: ClassVar[bool] = False
 
     @classmethod
     def of(cls, y: Array, weight: Array | None) -> "Numbers":
@@ -68,20 +60,12 @@ class Classes(Task):
 
     classes: NDArray[Any]  # All labels, in ascending order
 
-    is_binary: ClassVar[bool] = True
-
-    @staticmethod
-    def of(labels: NDArray[Any], name: str) -> "Classes":
-        """Return the task of all different labels.
-
-        Raises
-        ------
-        ValueError
-            If there is one label only.
-        """
+    @classmethod
+    def of(cls, labels: NDArray[Any], name: str) -> "Classes":
+        """Return the task of all different labels; one label only raises ``ValueError``."""
         if len(labels) < 2:
             raise ValueError(f"{name} needs at least two classes, got 1 class: {labels[0]}.")
-        return TwoClasses(labels) if len(labels) == 2 else SeveralClasses(labels)
+        return cls(labels)
 
     def codes(self, y: NDArray[Any]) -> Array:
         return np.searchsorted(self.classes, y).astype(np.float64)
@@ -89,24 +73,14 @@ class Classes(Task):
     def columns(self, codes: Array) -> Array:
         return Indicators(np.arange(len(self.classes)))(codes)
 
-    @abstractmethod
     def probabilities(self, positive: Array) -> Array:
-        """Return probabilities of the classes, given those of a plus one in each column (n, t)."""
+        """Return probabilities of the classes, given those of a plus one in each column (n, t).
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TwoClasses(Classes):
-    """One column: plus one for the second class."""
-
-    def probabilities(self, positive: Array) -> Array:
-        return np.concatenate([1.0 - positive, positive], axis=1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SeveralClasses(Classes):
-    """A column for every class, against the rest."""
-
-    def probabilities(self, positive: Array) -> Array:
+        Two classes have one column, plus one for the second; others have one each, against the
+        rest.
+        """
+        if len(self.classes) == 2:
+            return np.concatenate([1.0 - positive, positive], axis=1)
         positive = np.maximum(positive, np.finfo(np.float64).tiny)
         probability: Array = positive / positive.sum(axis=1, keepdims=True)
         return probability

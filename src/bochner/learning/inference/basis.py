@@ -31,9 +31,9 @@ class Basis(ABC):
         """Return the waves of units of one group, of shape (B, waves of a unit)."""
         return index[:, None]
 
-    @abstractmethod
     def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
         """Return the waves of units ``index`` (B,) of one group, with other values (B, D)."""
+        return self.waves(values)
 
     @abstractmethod
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
@@ -47,9 +47,6 @@ class Plain(Basis):
 
     def waves(self, omega: Array) -> Waves:
         return Waves(omega)
-
-    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
-        return Waves(values)
 
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
         return gradient[0]
@@ -118,9 +115,6 @@ class Matched(TwoSpectra):
     def waves(self, omega: Array) -> Waves:
         return Waves(*self.split(omega))
 
-    def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
-        return self.waves(values)
-
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
         return self.joined(*gradient)
 
@@ -162,8 +156,7 @@ class Grid(TwoSpectra):
         return slice(0, width - 1)
 
     def waves(self, omega: Array) -> Waves:
-        s, v, phase = self.split(omega)
-        return self._combined(s, v, phase, len(v))
+        return self._combined(*self.split(omega))
 
     def n_waves(self, n_units: int) -> int:
         return self.n_stationary * self.n_envelope
@@ -181,9 +174,9 @@ class Grid(TwoSpectra):
         s, v, phase = self.split(omega)
         if index[0] < self.n_stationary:
             # Of one unit after another: each with all amplitudes.
-            waves = [self._combined(value[None, :-1], v, phase, len(v)) for value in values]
+            waves = [self._combined(value[None, :-1], v, phase) for value in values]
         else:
-            waves = [self._combined(s, value[None, :-1], value[-1:], 1) for value in values]
+            waves = [self._combined(s, value[None, :-1], value[-1:]) for value in values]
         return _stacked(waves)
 
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
@@ -195,9 +188,9 @@ class Grid(TwoSpectra):
             by_phase = gradient[2].reshape(m2, m1).sum(axis=1)
         return self.joined(by_s, by_v, by_phase)
 
-    def _combined(self, s: Array, v: Array, phase: Array, m2: int) -> Waves:
+    def _combined(self, s: Array, v: Array, phase: Array) -> Waves:
         """Return the waves of all combinations, those of one amplitude after another."""
-        frequencies, amplitudes = np.tile(s, (m2, 1)), np.repeat(v, len(s), axis=0)
+        frequencies, amplitudes = np.tile(s, (len(v), 1)), np.repeat(v, len(s), axis=0)
         if self.is_summed:
             return Waves(frequencies + 0.5 * amplitudes)
         return Waves(frequencies, amplitudes, np.repeat(phase, len(s)))

@@ -69,13 +69,9 @@ class CollapsedChain:
         }
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
-        """Return the state that was saved, its sums and posterior computed afresh.
+        """Return the state that was saved, computed afresh.
 
-        Parameters
-        ----------
-        saved : mapping
-        prior : FrequencyPrior
-            Any prior with the hyperparameters of the one that was saved.
+        ``prior`` is any prior with the hyperparameters of the one that was saved.
         """
         latent = self.likelihood.restored(saved["latent"])
         given, evidence = self.likelihood.conditioned(

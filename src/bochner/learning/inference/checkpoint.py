@@ -28,10 +28,7 @@ def chain_path(path: Path, index: int, n_chains: int) -> Path:
 def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:
     """Return the file of each of the problems of a fit, or ``None`` without a checkpoint.
 
-    Raises
-    ------
-    ValueError
-        If the file cannot be written at that place.
+    A place where no file can be written raises ``ValueError``.
     """
     if checkpoint is None:
         return [None] * count
@@ -60,8 +57,7 @@ def forget(path: Path | None, n_chains: int) -> None:
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write nested arrays, numbers and draws; a kill at any time leaves the old file or the new."""
     arrays: dict[str, Any] = {}
-    draws = [_by_field(draw) for draw in content["draws"]]
-    header = _packed({**content, "draws": draws}, "content", arrays)
+    header = _packed(content, "content", arrays)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     fresh = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
@@ -77,12 +73,7 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Return the content of a checkpoint; loading runs no code.
 
-    Raises
-    ------
-    ValueError
-        If the file is no checkpoint.
-    OSError
-        If the file cannot be read.
+    A file that is no checkpoint raises ``ValueError``, one that cannot be read ``OSError``.
     """
     data = BytesIO(path.read_bytes())
     try:
@@ -107,6 +98,8 @@ def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:
         return {_ARRAY: place}
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Draw | Components):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {name: _packed(each, f"{place}.{name}", arrays) for name, each in value.items()}
     if isinstance(value, list):
@@ -120,14 +113,6 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
             return arrays[value[_ARRAY]]
         return {name: _unpacked(each, arrays) for name, each in value.items()}
     return [_unpacked(each, arrays) for each in value] if isinstance(value, list) else value
-
-
-def _by_field(draw: Draw) -> dict[str, Any]:
-    values = {field.name: getattr(draw, field.name) for field in fields(draw)}
-    if draw.components is not None:
-        names = [field.name for field in fields(Components)]
-        values["components"] = {name: getattr(draw.components, name) for name in names}
-    return values
 
 
 def _draw(values: dict[str, Any]) -> Draw:

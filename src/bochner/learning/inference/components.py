@@ -94,14 +94,10 @@ def frequency_components(omega: Array) -> Components:
     octave[~active.any(axis=1)] = 0.0
     patterns, which = np.unique(np.column_stack([active, octave]), axis=0, return_inverse=True)
     which = which.ravel()
-    weights, means, covariances = [], [], []
-    for index in range(len(patterns)):
-        members = omega[which == index]
-        mean, covariance = _gaussian(members)
-        weights.append(len(members) / len(omega))
-        means.append(mean)
-        covariances.append(covariance)
-    return Components(np.array(weights), np.array(means), np.array(covariances))
+    groups = [omega[which == index] for index in range(len(patterns))]
+    means, covariances = zip(*map(_gaussian, groups), strict=True)
+    weights = np.array([len(members) / len(omega) for members in groups])
+    return Components(weights, np.array(means), np.array(covariances))
 
 
 def _gaussian(members: Array) -> tuple[Array, Array]:

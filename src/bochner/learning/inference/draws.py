@@ -214,9 +214,6 @@ def _all(arrays: Sequence[Array | None]) -> Array | None:
 
 def _whitener(evidence: Evidence) -> NDArray[np.float32]:
     """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
-    A = evidence.gram.copy(order="F")
-    diagonal = np.arange(2 * evidence.n_waves)
-    A[diagonal, diagonal] += evidence.precision
-    lower, _ = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=1)
+    lower, _ = lapack.dpotrf(evidence.posterior_precision(), lower=1, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     return np.ascontiguousarray(inverse.T, dtype=np.float32)

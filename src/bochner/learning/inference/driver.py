@@ -140,18 +140,15 @@ def run(
                 began = perf_counter()
                 if checkpoint is not None and began > next_save:
                     _save(checkpoint, fingerprint, rng, saved, progress)
-                    next_save = _after(began)
+                    # Soon again, but most of the time is for sampling.
+                    now = perf_counter()
+                    wait = max(_SECONDS_BETWEEN_CHECKPOINTS, (now - began) / _SHARE_OF_CHECKPOINTS)
+                    next_save = now + wait
         if checkpoint is not None and progress.stage == len(stages) - 1:
             # Other chains may still have to run: this one shall not be run again.
             _save(checkpoint, fingerprint, rng, stage.chain.saved(state), progress)
         state = _handed_on(rng, stages, state, progress)
     return progress
-
-
-def _after(began: float) -> float:
-    """Return when to save again: soon, but most of the time is for sampling."""
-    now = perf_counter()
-    return now + max(_SECONDS_BETWEEN_CHECKPOINTS, (now - began) / _SHARE_OF_CHECKPOINTS)
 
 
 def _iterate(

@@ -46,6 +46,13 @@ class Evidence:
     least_precision: float  # least lambda_0 at which rounding leaves A positive definite
     features: NDArray[Any] | None  # (p, n) of all rows, where they are kept
 
+    def posterior_precision(self, precision: float | None = None) -> Array:
+        """Return :math:`A` (p, p) in Fortran order, here or at another ``precision``."""
+        A = self.gram.copy(order="F")
+        ridge = np.arange(2 * self.n_waves)
+        A[ridge, ridge] += self.precision if precision is None else precision
+        return A
+
     @property
     def residual(self) -> float:
         """``square - explained``, twice the rate that the fit leaves to the noise."""
@@ -108,10 +115,7 @@ def evidence_of(
 def solved(evidence: Evidence, precision: float) -> Evidence:
     """Return the evidence with its posterior computed afresh from the sums.
 
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the sums are not positive definite at this precision.
+    Sums that are not positive definite at this precision raise ``numpy.linalg.LinAlgError``.
     """
     lower, log_determinant = _factor(evidence, precision)
     covariance, info = lapack.dpotri(lower, lower=1, overwrite_c=1)
@@ -134,10 +138,7 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
     """Return the log evidence of the same frequencies at another ``precision``."""
     lower, log_determinant = _factor(evidence, precision)
     half, _ = lapack.dtrtrs(lower, evidence.cross, lower=1)
-    fit = evidence.noise.log_likelihood(
-        max(evidence.square - float(half @ half), 0.0), evidence.degrees
-    )
-    return evidence.n_waves * float(np.log(precision)) - 0.5 * log_determinant + fit
+    return replace(evidence, precision=precision).log_evidence(float(half @ half), log_determinant)
 
 
 def part_sums(
@@ -155,11 +156,7 @@ def part_sums(
 
 
 def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
-    A = evidence.gram.copy(order="F")
-    ridge = 2 * evidence.n_waves
-    diagonal = np.arange(ridge)
-    A[diagonal, diagonal] += precision
-    lower, info = lapack.dpotrf(A, lower=1, overwrite_a=1)
+    lower, info = lapack.dpotrf(evidence.posterior_precision(precision), lower=1, overwrite_a=1)
     if info != 0:
         raise LinAlgError(
             "The posterior precision of the weights is not positive definite at "

@@ -95,19 +95,13 @@ class Convergence:
 def _trace(chains: Sequence[Progress], n_kept: int) -> Trace:
     n_burn_in = min(chain.n_burn_in for chain in chains)
     names = set.intersection(*(set(chain.records[-1]) for chain in chains))
+    aligned = []
+    for chain in chains:
+        # The last records before the draws, and those of the draws that are kept.
+        first, last = len(chain.records) - len(chain.draws), len(chain.records) - n_kept
+        aligned.append(chain.records[first - n_burn_in : first] + chain.records[last:])
     records = {
-        name: np.array(
-            [
-                [record.get(name, 0.0) for record in _aligned(chain, n_burn_in, n_kept)]
-                for chain in chains
-            ]
-        )
+        name: np.array([[record.get(name, 0.0) for record in each] for each in aligned])
         for name in sorted(names)
     }
     return Trace(records, n_burn_in)
-
-
-def _aligned(chain: Progress, n_burn_in: int, n_kept: int) -> list[dict[str, float]]:
-    """Return a chain's last records before its draws, and its last kept ones."""
-    first = len(chain.records) - len(chain.draws)
-    return chain.records[first - n_burn_in : first] + chain.records[len(chain.records) - n_kept :]

@@ -68,10 +68,7 @@ class Trend:
     def of(cls, X: Array, degree: int) -> "Trend":
         """Return the trend of scaled rows ``X`` (n, d).
 
-        Raises
-        ------
-        ValueError
-            If a degree above zero has as many columns as there are rows.
+        A degree above zero with as many columns as rows raises ``ValueError``.
         """
         columns = _powers(X, degree)
         kept = _independent(columns)

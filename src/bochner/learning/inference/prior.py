@@ -105,11 +105,11 @@ class FrequencyPrior(ABC):
     def n_components(self) -> int:
         """Number of components of the mixture in use."""
 
-    @abstractmethod
     def extended(
         self, rng: np.random.Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "FrequencyPrior"]:
         """Return ``omega`` with more frequencies drawn like them, and the prior of all."""
+        return np.concatenate([omega, self.sample(rng, n_frequencies - len(omega))]), self
 
     def components(self) -> Components | None:
         """Return the mixture over frequencies; ``None`` where they are their best description."""

@@ -68,7 +68,7 @@ def relevance_of(
     X = X[_representative(len(X), n_rows, weight)]
     waves = [_Waves.of(draws, index, polynomial[index]) for index in chosen]
     few = waves[:: -(-len(waves) // _FEW_DRAWS)]
-    taken = np.array([wave.averages_out(X) for wave in few]) * varies
+    taken = np.array([[np.mean(f.averaged_out(X, i) ** 2) for i in range(d)] for f in few]) * varies
     whole = np.array([[max(float(np.var(wave.values(X))), _TINY)] for wave in few])
     size = np.sqrt(taken.mean(axis=0))
     curvature = np.zeros((d, d))
@@ -117,10 +117,6 @@ class _Waves:
         for power, coef in enumerate(self.polynomial, start=1):
             waves += X**power @ coef
         return waves
-
-    def averages_out(self, X: Array) -> Array:
-        """Return mean squares of what averaging over each input takes away, of shape (d,)."""
-        return np.array([np.mean(self.averaged_out(X, i) ** 2) for i in range(X.shape[1])])
 
     def averaged_out(self, X: Array, i: int) -> Array:
         """Return what averaging over the values of input ``i`` takes away, of shape (n,)."""

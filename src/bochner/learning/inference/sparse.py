@@ -148,12 +148,6 @@ class SparsePrior(FrequencyPrior):
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
         return _slabs(rng, self, omega)[2]
 
-    def extended(
-        self, rng: np.random.Generator, omega: Array, n_frequencies: int
-    ) -> tuple[Array, "SparsePrior"]:
-        more = self.sample(rng, n_frequencies - len(omega))
-        return np.concatenate([omega, more]), self
-
     def state(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("inclusion", "weights", "means", "scales")}
 

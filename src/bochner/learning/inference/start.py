@@ -74,14 +74,8 @@ class Structure(ABC):
     ) -> Start:
         """Return frequencies (m, d) and prior to start a chain from.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        scale : ndarray of shape (d,)
-            Typical angular frequency of each input.
-        n_frequencies : int
-        X : ndarray of shape (n, d)
-        y : ndarray of shape (n,)
+        ``scale`` (d,) are typical angular frequencies of the inputs, and ``X`` (n, d) and ``y``
+        (n,) the data.
         """
 
     def suits(self, dim: int) -> bool:

@@ -67,10 +67,7 @@ class ChainState:
     def evidence_at(self, omega: Array) -> Evidence:
         """Return the evidence of other unknowns (k, D), from one pass over the rows.
 
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If rounding leaves the posterior of the weights without a covariance.
+        A posterior that rounding leaves without a covariance raises ``numpy.linalg.LinAlgError``.
         """
         old = self.evidence
         keep = old.features is not None

@@ -168,11 +168,6 @@ class NoEnvelope(FrequencyPrior):
     def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
         return AffineWhitening(omega, np.ones(omega.shape), np.zeros(omega.shape, dtype=np.bool_))
 
-    def extended(
-        self, rng: np.random.Generator, omega: Array, n_frequencies: int
-    ) -> tuple[Array, "NoEnvelope"]:
-        return self.sample(rng, n_frequencies), self
-
     def state(self) -> dict[str, Any]:
         return {}
 

@@ -53,15 +53,9 @@ class Waves:
     def features(
         self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Return the features (2M, n), by wave: its cosines, then its sines.
+        """Return the features (2M, n) at inputs (d, n), by wave: its cosines, then its sines.
 
-        Parameters
-        ----------
-        inputs : ndarray of shape (d, n)
-        scale : float
-            Common factor of all features.
-        out : ndarray of shape (2M, n), default=None
-            Array in C order to write them to.
+        ``scale`` is their common factor, and ``out`` an array in C order to write them to.
         """
         out = wave_features(inputs, self.omega, _LAYOUT, amplitude=scale, out=out)
         modulated = self.modulated
@@ -93,19 +87,10 @@ class Waves:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> "tuple[Array, Array, Array]":
-        """Return a function as a sum of waves of constant amplitude.
+        """Return a function as a sum of N waves of constant amplitude.
 
-        Parameters
-        ----------
-        coef : ndarray of shape (2M,)
-            Weights of the features.
-        scale : float
-            Of the features.
-
-        Returns
-        -------
-        omega : ndarray of shape (N, d)
-        cosines, sines : ndarray of shape (N,)
+        ``coef`` (2M,) are weights of the features, whose common factor is ``scale``. The sum has
+        frequencies (N, d), and weights of cosines (N,) and of sines (N,).
         """
         cosines, sines = scale * coef[0::2], scale * coef[1::2]
         if self.v is None or self.phase is None:
@@ -125,17 +110,10 @@ class Waves:
     def gradient(
         self, inputs: NDArray[Any], Z: NDArray[Any], slope: NDArray[Any], scale: float
     ) -> tuple[Array, ...]:
-        r"""Return derivatives by frequencies and, if there are any, by ``v`` and phases.
+        """Return derivatives by frequencies and, if there are any, by ``v`` and phases.
 
-        Parameters
-        ----------
-        inputs : ndarray of shape (d, n)
-        Z : ndarray of shape (2M, n)
-            The features.
-        slope : ndarray of shape (2M, n)
-            Derivatives by the features.
-        scale : float
-            Of the features.
+        ``Z`` (2M, n) are the features at inputs (d, n), with the common factor ``scale``, and
+        ``slope`` (2M, n) the derivatives by them.
         """
         pairs = _LAYOUT.pairs(slope)
         by_omega = angle_gradient(_LAYOUT.pairs(Z), pairs) @ inputs.T

@@ -155,7 +155,7 @@ class _Block:
         propagated = covariance @ products
         if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):
             # Rounding in P is as large as its condition: one correction takes most of it away.
-            propagated += covariance @ (products - _posterior_precision(evidence) @ propagated)
+            propagated += covariance @ (products - evidence.posterior_precision() @ propagated)
         for offset in range(width):
             panel[:, offset :: 2 * width] = covariance[:, columns[offset::width]]
             panel[:, width + offset :: 2 * width] = propagated[:, offset::width]
@@ -281,13 +281,6 @@ def part_products(
         fresh[:] = F
     outer = part_features(part, omega, Z) @ weighted.T
     return outer, F @ weighted.T, F @ part.target.astype(F.dtype)
-
-
-def _posterior_precision(evidence: Evidence) -> Array:
-    A = evidence.gram.copy(order="F")
-    ridge = np.arange(2 * evidence.n_waves)
-    A[ridge, ridge] += evidence.precision
-    return A
 
 
 def _inverse(matrix: Array) -> tuple[Array, float] | None:

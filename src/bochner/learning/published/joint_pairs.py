@@ -33,11 +33,6 @@ class JointPairState:
     prior: FrequencyPrior
     steps: StepSizes
 
-    @property
-    def n_frequencies(self) -> int:
-        """Number of frequencies, ``m``."""
-        return len(self.omega)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointPairChain:
@@ -54,30 +49,12 @@ class JointPairChain:
     other frequencies only, so the chain is exact however rough they are. A proposal costs
     :math:`O(nd)`.
 
-    Raises
-    ------
-    ValueError
-        If the rows have weights.
+    Rows with weights raise ``ValueError``.
 
     Notes
     -----
     Section 3.3.2 of Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
     kernel-learning", 2016; the mode of its equation (16) is an arg max.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-    >>> from bochner.learning.inference.training_data import TrainingData
-    >>> from bochner.learning.published.joint_pairs import JointPairChain
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(30, 2))
-    >>> chain = JointPairChain(TrainingData.of(X, (X[:, 0] > 0) - 0.5))
-    >>> prior = SparsePrior.start(SparseHyper(np.ones(2)))
-    >>> state = chain.init(rng, prior.sample(rng, 5), prior, 0.1)
-    >>> info = chain.step(rng, state)
-    >>> state.beta.shape, bool(info["log_likelihood"] < 0)
-    ((10,), True)
     """
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights
@@ -96,8 +73,9 @@ class JointPairChain:
     ) -> JointPairState:
         """Return the state at given frequencies (m, d), with all weights at zero."""
         beta = np.zeros(2 * len(omega) + self.rows.n_fixed)
+        activation = np.zeros(self.rows.n_samples)
         steps = StepSizes({_WALK.name: _WALK.step_size})
-        return JointPairState(omega.copy(), beta, self._zeros(), precision, prior, steps)
+        return JointPairState(omega.copy(), beta, activation, precision, prior, steps)
 
     def step(
         self, rng: np.random.Generator, state: JointPairState, *, adapting: bool = False
@@ -106,7 +84,7 @@ class JointPairChain:
         info = self._sweep(rng, state)
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
-        weights = state.beta[: 2 * state.n_frequencies]
+        weights = state.beta[: 2 * len(state.omega)]
         state.precision, info["acceptance_precision"] = weight_precision_step(
             rng, weights, state.precision, self.precision_prior, state.steps[_WALK.name]
         )
@@ -118,11 +96,8 @@ class JointPairChain:
         info["log_likelihood"] = log_likelihood(self.rows.target, state.activation)
         return info
 
-    def _zeros(self) -> Array:
-        return np.zeros(self.rows.n_samples)
-
     def _set_activation(self, state: JointPairState) -> None:
-        rows, m = self.rows, state.n_frequencies
+        rows, m = self.rows, len(state.omega)
         activation = state.beta[2 * m :] @ rows.fixed
         scale = 1.0 / np.sqrt(m)
         for part in rows.blocks(2 * m):
@@ -151,7 +126,7 @@ class JointPairChain:
         state = JointPairState(
             np.array(saved["omega"]),
             np.array(saved["beta"]),
-            self._zeros(),
+            np.zeros(self.rows.n_samples),
             saved["precision"],
             prior.restored(saved["prior"]),
             StepSizes(dict(saved["step_sizes"]), saved["n_adapted"]),
@@ -162,36 +137,24 @@ class JointPairChain:
     def _sweep(self, rng: np.random.Generator, state: JointPairState) -> Info:
         """Propose every frequency with its weights, in random order; return acceptances."""
         kinds = state.prior.kinds
-        order = rng.permutation(state.n_frequencies)
+        order = rng.permutation(len(state.omega))
         suggestion = state.prior.suggest(rng, state.omega, order)
         log_uniform = np.log(rng.random(len(order)))
         decided = np.zeros(len(order), dtype=np.bool_)
         for k, j in enumerate(order):
-            threshold = log_uniform[k] - suggestion.log_ratio[k]
-            decided[k] = self._move_pair(rng, state, int(j), suggestion.omega[k], threshold)
+            old, new = self._pair(state, state.omega[j]), self._pair(state, suggestion.omega[k])
+            here, threshold = slice(2 * j, 2 * j + 2), log_uniform[k] - suggestion.log_ratio[k]
+            decided[k] = self._exchange(rng, state, here, old, new, state.precision, threshold)
+            if decided[k]:
+                state.omega[j] = suggestion.omega[k]
         tried = np.bincount(suggestion.kind, minlength=len(kinds))
         accepted = np.bincount(suggestion.kind[decided], minlength=len(kinds))
         state.prior = state.prior.decided(order, suggestion, decided)
         return acceptances(kinds, tried, accepted)
 
-    def _move_pair(
-        self,
-        rng: np.random.Generator,
-        state: JointPairState,
-        j: int,
-        omega: Array,
-        threshold: float,
-    ) -> bool:
-        old, new = self._pair(state, state.omega[j]), self._pair(state, omega)
-        here = slice(2 * j, 2 * j + 2)
-        accepted = self._exchange(rng, state, here, old, new, state.precision, threshold)
-        if accepted:
-            state.omega[j] = omega
-        return accepted
-
     def _move_fixed(self, rng: np.random.Generator, state: JointPairState) -> float:
         columns = self.rows.fixed
-        here = slice(2 * state.n_frequencies, None)
+        here = slice(2 * len(state.omega), None)
         threshold = float(np.log(rng.random()))
         return float(self._exchange(rng, state, here, columns, columns, 0.0, threshold))
 
@@ -226,7 +189,7 @@ class JointPairChain:
 
     def _pair(self, state: JointPairState, omega: Array) -> Array:
         """Return cosine and sine of one frequency (d,), of shape (2, n)."""
-        scale = 1.0 / np.sqrt(state.n_frequencies)
+        scale = 1.0 / np.sqrt(len(state.omega))
         Z = wave_features(self.rows.inputs, omega[None], Layout.BY_WAVE, amplitude=scale)
         return np.asarray(Z, np.float64)
 

@@ -17,11 +17,6 @@ class Laplace:
     mode: Array  # (k,)
     lower: Array  # (k, k): Cholesky factor of A
 
-    @property
-    def half_log_determinant(self) -> float:
-        r"""Return :math:`\frac12 \log |A|`."""
-        return float(np.sum(np.log(np.diagonal(self.lower))))
-
     def sample(self, rng: np.random.Generator) -> Array:
         """Return a draw, of shape (k,)."""
         drawn: Array = self.mode + np.linalg.solve(self.lower.T, rng.normal(size=len(self.mode)))
@@ -30,7 +25,8 @@ class Laplace:
     def log_density(self, beta: Array) -> float:
         """Return the log density at ``beta`` (k,), with its constant."""
         whitened = (beta - self.mode) @ self.lower
-        constant = self.half_log_determinant - 0.5 * len(beta) * np.log(2.0 * np.pi)
+        half_log_determinant = float(np.sum(np.log(np.diagonal(self.lower))))
+        constant = half_log_determinant - 0.5 * len(beta) * np.log(2.0 * np.pi)
         return float(constant - 0.5 * (whitened @ whitened))
 
 
@@ -56,16 +52,6 @@ def laplace(
 
     ``Z`` has shape (k, n), ``target`` is :math:`\kappa = y - 1/2`, and steps, at most ``n_newton``,
     end where the next one gains no more than ``tolerance`` in log density, to second order.
-
-    Examples
-    --------
-    Two observations of each kind at a feature of one, whose mode is zero:
-
-    >>> import numpy as np
-    >>> from bochner.learning.published.laplace import laplace
-    >>> law = laplace(np.ones((1, 4)), np.array([0.5, 0.5, -0.5, -0.5]), np.zeros(4), 3.0, 5)
-    >>> law.mode, law.lower ** 2
-    (array([0.]), array([[4.]]))
     """
     beta: Array = np.zeros(len(Z))
     eta = offset

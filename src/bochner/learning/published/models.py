@@ -97,10 +97,7 @@ class PublishedGaBaSR(Amplitudes):
 def repeated(rows: SummedRows) -> TrainingData:
     """Return rows of integer weights as often as they count, without weights.
 
-    Raises
-    ------
-    ValueError
-        If a weight is no whole number, or the rows are not in memory.
+    Other weights, and rows that are not in memory, raise ``ValueError``.
     """
     if not isinstance(rows, TrainingData):
         raise ValueError("The paper's classification needs its rows in memory; use sampler='auto'.")
