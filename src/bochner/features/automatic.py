@@ -116,8 +116,7 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
     single = (0.5 * (1.0 + _sphere_mean(4.0 * a, dim)) - phi**2).mean(axis=1)
     first, second = (a * phi).mean(axis=1), (a**2 * phi).mean(axis=1)
     pair = first**2 / 2.0 + 2.0 * first * second / (dim + 4) - second**2 / (8.0 * (dim + 2))
-    variance: Array = (single - n_pairs / (m * (dim + 2)) * pair) / m
-    return variance
+    return as_array((single - n_pairs / (m * (dim + 2)) * pair) / m)
 
 
 def _sphere_mean(a: Array, dim: int) -> Array:

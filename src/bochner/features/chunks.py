@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, stacked_rows
+from bochner._numerics.arrays import Array, as_array, stacked_rows
 from bochner._numerics.namespaces import taken
 from bochner.features.region import Region, check_rows
 
@@ -63,6 +63,9 @@ class Chunk:
         return 1.0 if self.weight is None else float(np.sqrt(np.mean(self.weight**2)))
 
 
+ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Sum]
+
+
 class RowChunks(ABC):
     """Rows with targets, read a chunk at a time, several times if :attr:`is_repeatable`.
 
@@ -89,10 +92,7 @@ class RowChunks(ABC):
 
     @abstractmethod
     def total(
-        self,
-        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
     ) -> Sum:
         """Return ``function(chunks, *args, **kwargs)`` of all chunks.
 
@@ -111,10 +111,7 @@ class LocalChunks(RowChunks):
         """Return all chunks, in order."""
 
     def total(
-        self,
-        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
     ) -> Sum:
         return function(self.chunks(), *args, **kwargs)
 
@@ -199,10 +196,7 @@ class ValidatedChunks(RowChunks):
         return self.rows.is_repeatable
 
     def total(
-        self,
-        function: Callable[Concatenate[Iterable[Chunk], Given], Sum],
-        *args: Given.args,
-        **kwargs: Given.kwargs,
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
     ) -> Sum:
         # Through the rows' own total: a cluster checks its chunks where they are.
         return self.rows.total(_validated, self.kernel, self.region, function, args, kwargs)
@@ -251,8 +245,7 @@ class RowSample:
         :math:`\tau` is ``limit``: sums over the sample with these weights are unbiased.
         """
         weights = self.rows.weights
-        shares: Array = weights / -np.expm1(-weights * self.limit)
-        return shares
+        return as_array(weights / -np.expm1(-weights * self.limit))
 
     @property
     def weight_rms(self) -> float:

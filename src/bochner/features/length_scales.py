@@ -68,7 +68,8 @@ def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | Non
     if len(rows) > _SUBSAMPLE:
         rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
     i, j = np.triu_indices(len(rows), k=1)
-    distance = _pairwise_distances(X[rows])
+    kept = X[rows]
+    distance = euclidean_distances(kept)[i, j] if issparse(kept) else pdist(kept)
     distinct = distance > _EQUAL * distance.max(initial=0.0)
     if not distinct.any():
         return 1.0
@@ -76,10 +77,3 @@ def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | Non
     order = np.argsort(distance)
     cumulated = np.cumsum((weight[rows][i] * weight[rows][j])[order])
     return float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2.0)])
-
-
-def _pairwise_distances(X: Any) -> Array:
-    if not issparse(X):
-        return pdist(X)
-    square: Array = euclidean_distances(X)
-    return square[np.triu_indices(len(square), k=1)]

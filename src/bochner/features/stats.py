@@ -97,15 +97,11 @@ class FeatureSums:
         )
 
 
-def _in_double(chunk: Chunk) -> type[np.floating[Any]]:
-    return np.float64
-
-
 def chunk_sums(
     chunks: Iterable[Chunk],
     frequencies: Frequencies,
     targets: Targets,
-    products: Callable[[Chunk], type[np.floating[Any]]] = _in_double,
+    products: Callable[[Chunk], type[np.floating[Any]]] | None = None,
     block_bytes: int | None = None,
 ) -> FeatureSums:
     """Return the sums over all rows of all chunks.
@@ -117,7 +113,7 @@ def chunk_sums(
     total = RunningSums(p, targets.n_targets)
     scratch = Scratch()
     for chunk in chunks:
-        dtype = np.dtype(products(chunk))
+        dtype = np.dtype(np.float64 if products is None else products(chunk))
         features = frequencies.to_device_of(chunk.X)
         for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]

@@ -209,8 +209,7 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
     # matrix products, are the same for equal rows on either side.
     left: Array = ((X - Y[0]) * as_array(beta)).sum(axis=1)
     right: Array = ((Y - Y[0]) * as_array(beta)).sum(axis=1)
-    tilt: Array = np.subtract.outer(left, right)
-    return tilt
+    return as_array(np.subtract.outer(left, right))
 
 
 def _minus(vector: LengthScale) -> LengthScale:

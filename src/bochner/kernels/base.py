@@ -1,24 +1,22 @@
 """The base class of kernels, and the sums, products, multiples and transposes that it makes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Real
-from operator import add, mul
+from operator import add, iadd, imul, mul
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, as_array, row_blocks
 
 
 def checked_rows(X: ArrayLike) -> Array:
     """Return rows as a finite two-dimensional float64 array."""
-    rows: Array = check_array(X, dtype=np.float64, input_name="X")
-    return rows
+    return as_array(check_array(X, dtype=np.float64, input_name="X"))
 
 
 def nested_tuples(value: Any) -> Any:
@@ -93,12 +91,9 @@ class Kernel(ABC):
         return dim
 
     def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
-        """Raise ``ValueError`` unless the kernel is defined on every row of ``X``.
+        """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Finite rows of the left argument.
+        ``X`` (n, d) is dense or CSR.
         """
 
     def check_right_inputs(self, Y: Any) -> None:
@@ -119,10 +114,7 @@ class Kernel(ABC):
     def symmetrised(self) -> "Kernel":
         """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself.
 
-        Raises
-        ------
-        ValueError
-            If the two arguments have different widths.
+        It is a ``ValueError`` if the two arguments have different widths.
         """
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
@@ -180,7 +172,14 @@ class _Compound(Kernel):
 
     @property
     def is_symmetric(self) -> bool:
-        return _are_closed_under_transposition(self.members)
+        # The transposes of the members are the same kernels in some order.
+        asymmetric = [kernel for kernel in self.members if not kernel.is_symmetric]
+        unmatched = [kernel.T for kernel in asymmetric]
+        for kernel in asymmetric:
+            if kernel not in unmatched:
+                return False
+            unmatched.remove(kernel)
+        return True
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,10 +200,7 @@ class Sum(_Compound):
         return self if self.is_symmetric else Sum(tuple(term.T for term in self.terms))
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.terms[0].evaluate(X, Y)
-        for term in self.terms[1:]:
-            K += term.evaluate(X, Y)
-        return K
+        return reduce(iadd, (term.evaluate(X, Y) for term in self.terms))
 
     def diag(self, X: ArrayLike) -> Array:
         return reduce(add, (term.diag(X) for term in self.terms))
@@ -231,10 +227,7 @@ class Product(_Compound):
         return self if self.is_symmetric else Product(tuple(k.T for k in self.factors))
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        K = self.factors[0].evaluate(X, Y)
-        for factor in self.factors[1:]:
-            K *= factor.evaluate(X, Y)
-        return K
+        return reduce(imul, (factor.evaluate(X, Y) for factor in self.factors))
 
     def diag(self, X: ArrayLike) -> Array:
         return reduce(mul, (factor.diag(X) for factor in self.factors))
@@ -318,17 +311,6 @@ class Transposed(Kernel):
 
     def __repr__(self) -> str:
         return f"Transposed({self.kernel!r})"
-
-
-def _are_closed_under_transposition(kernels: Sequence[Kernel]) -> bool:
-    """Tell whether the transposes of some kernels are the same kernels in any order."""
-    asymmetric = [kernel for kernel in kernels if not kernel.is_symmetric]
-    unmatched = [kernel.T for kernel in asymmetric]
-    for kernel in asymmetric:
-        if kernel not in unmatched:
-            return False
-        unmatched.remove(kernel)
-    return True
 
 
 def _terms_of(kernel: Kernel) -> tuple[Kernel, ...]:

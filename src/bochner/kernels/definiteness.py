@@ -176,8 +176,7 @@ def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
         for b in fast:
             found += list(np.linalg.eigh(b.covariance - 0.25 * a.covariance)[1].T)
     directions = np.array(found[: max(_DIRECTIONS, dim + 1)])
-    unit: Array = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    return unit
+    return as_array(directions / np.linalg.norm(directions, axis=1, keepdims=True))
 
 
 def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[Array, Array] | None:
@@ -203,8 +202,7 @@ def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
             scales.append(_RADII[np.argmax(fallen)])
     steps = np.geomspace(1e-2, 1e2, _STEPS)
     radii = np.unique(np.concatenate([[0.0], *(scale * steps for scale in scales)]))
-    both: Array = np.concatenate([-radii[:0:-1], radii])[:, None] * direction
-    return both
+    return as_array(np.concatenate([-radii[:0:-1], radii])[:, None] * direction)
 
 
 def _worst_pair(K: Array) -> tuple[int, int, float]:
@@ -232,7 +230,7 @@ def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
             for term in gaussian_terms(kernel.kernel, dim)
         ]
     if isinstance(kernel, Product):
-        found = [_unit(dim)]
+        found = [Term(1.0, np.zeros(dim), np.zeros((dim, dim)))]
         for factor in kernel.factors:
             terms = gaussian_terms(factor, dim)
             found = [one for a, b in product(found, terms) for one in _products(a, b)]
@@ -250,10 +248,6 @@ def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
     if isinstance(kernel, Anova) and isinstance(kernel.kernel, Gaussian):
         return _interactions(kernel, _precisions(kernel.kernel, dim))
     return _unknown(kernel, dim)
-
-
-def _unit(dim: int) -> Term:
-    return Term(1.0, np.zeros(dim), np.zeros((dim, dim)))
 
 
 def _unknown(kernel: Kernel, dim: int) -> list[Term]:

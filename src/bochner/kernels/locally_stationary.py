@@ -79,8 +79,7 @@ class LocallyStationary(Kernel):
         self.check_dim(rows.shape[1])
         origin = np.zeros((1, rows.shape[1]))
         amplitude = self.envelope.evaluate(rows - as_array(self.centre), origin)
-        variance: Array = amplitude[:, 0] * self.stationary.diag(rows)
-        return variance
+        return as_array(amplitude[:, 0] * self.stationary.diag(rows))
 
     def check_dim(self, dim: int) -> None:
         self.envelope.check_dim(dim)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, squared_norms
+from bochner._numerics.arrays import Array, as_array, squared_norms
 from bochner.kernels.base import Kernel, checked_rows
 
 NORM_TOLERANCE = 1e-5
@@ -24,13 +24,7 @@ class Domain(ABC):
 
     @abstractmethod
     def check(self, X: Any) -> None:
-        """Raise ``ValueError`` unless every row of ``X`` is in the domain.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Finite.
-        """
+        """Raise ``ValueError`` unless finite rows (n, d), dense or CSR, are in the domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +89,7 @@ class Metric(Enum):
 
         Distances are in the units of the inputs, inner products in their squares.
         """
-        values: Array = X @ Y.T if self is Metric.INNER_PRODUCT else cdist(X, Y, self.value)
-        return values
+        return as_array(X @ Y.T if self is Metric.INNER_PRODUCT else cdist(X, Y, self.value))
 
     def own(self, X: Array) -> Array:
         """Return the number of every row with itself, of shape (n,)."""

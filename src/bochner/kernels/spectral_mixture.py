@@ -76,8 +76,7 @@ class SpectralMixture(Kernel):
         correlations = covariances / (unit[:, :, None] * unit[:, None, :])
         eigenvalues, vectors = np.linalg.eigh(correlations)
         root: Array = np.sqrt(np.maximum(eigenvalues, 0.0))
-        factors: Array = deviation[:, :, None] * vectors * root[:, None, :]
-        return factors
+        return as_array(deviation[:, :, None] * vectors * root[:, None, :])
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.zeros((len(X), len(Y)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_array, as_positive_scalar
 from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere, as_degree
 
 
@@ -155,8 +155,7 @@ class NTK(Profiled):
 
     def profile(self, t: Array) -> Array:
         half = _half(t)
-        value = _step(half)
-        value *= 2.0
+        value = 2.0 * _step(half)
         value *= _cosine(half)
         value += _sine_over_pi(half)
         return value
@@ -164,27 +163,21 @@ class NTK(Profiled):
 
 def _half(distance: Array) -> Array:
     """Return half the distance between unit vectors, the sine of half their angle."""
-    half: Array = 0.5 * distance
-    return np.minimum(half, 1.0, out=half)
+    return np.minimum(0.5 * distance, 1.0)
 
 
 def _step(half: Array) -> Array:
-    value = np.arcsin(half)
-    value *= -2.0 / np.pi
+    value = np.arcsin(half) * (-2.0 / np.pi)
     value += 1.0
-    return value
+    return as_array(value)
 
 
 def _cosine(half: Array) -> Array:
-    value: Array = half * half
-    value *= -2.0
-    value += 1.0
-    return value
+    return 1.0 - 2.0 * (half * half)
 
 
 def _sine_over_pi(half: Array) -> Array:
-    value: Array = (1.0 - half) * (1.0 + half)
-    np.sqrt(value, out=value)
+    value = np.sqrt((1.0 - half) * (1.0 + half))
     value *= half
     value *= 2.0 / np.pi
-    return value
+    return as_array(value)

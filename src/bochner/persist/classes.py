@@ -99,7 +99,8 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
     """Raise ``ValueError`` unless the fields are those of a value class, in type and shape."""
     hints, known = get_type_hints(cls), value_fields(cls)
     if _registration(cls).allow_nan:
-        values = {name: 0.0 if _is_unknown(value) else value for name, value in values.items()}
+        unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
+        values = {**values, **dict.fromkeys(unknown, 0.0)}
     _check_types(cls, values, {name: hints[field.name] for name, field in known.items()})
     required = [name for name, field in known.items() if field.default is MISSING]
     missing = [name for name in required if name not in values]
@@ -116,10 +117,6 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
                 f"{cls.__name__}.{name} has shape {shape}, which does not fit "
                 f"({', '.join(letters)}) with {sizes}"
             )
-
-
-def _is_unknown(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
 
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) -> None:

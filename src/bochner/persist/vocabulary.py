@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -75,14 +76,12 @@ def conforms(value: Any, hint: Any) -> bool:
     if inside is not None:
         return inside(value, get_args(hint))
     if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and _finite(value)
+        if isinstance(value, int):
+            return not isinstance(value, bool)
+        return isinstance(value, float) and math.isfinite(value)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, get_origin(hint) or hint)
-
-
-def _finite(value: float) -> bool:
-    return isinstance(value, int) or math.isfinite(value)
 
 
 def _has_items(value: dict[Any, Any], hints: Mapping[str, Any]) -> bool:
@@ -96,12 +95,8 @@ def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:
     return scalar is Any or issubclass(value.dtype.type, get_origin(scalar) or scalar)
 
 
-def _is_list(value: Any, arguments: tuple[Any, ...]) -> bool:
-    return isinstance(value, list) and all(conforms(item, arguments[0]) for item in value)
-
-
-def _is_tuple(value: Any, arguments: tuple[Any, ...]) -> bool:
-    return isinstance(value, tuple) and all(conforms(item, arguments[0]) for item in value)
+def _is_sequence(cls: type[list[Any] | tuple[Any, ...]], value: Any, arguments: Any) -> bool:
+    return isinstance(value, cls) and all(conforms(item, arguments[0]) for item in value)
 
 
 def _is_dict(value: Any, arguments: tuple[Any, ...]) -> bool:
@@ -115,10 +110,6 @@ def _is_one_of(value: Any, arguments: tuple[Any, ...]) -> bool:
     return any(conforms(value, argument) for argument in arguments)
 
 
-def _is_function(value: Any, arguments: tuple[Any, ...]) -> bool:
-    return False  # model files hold no code
-
-
 def _is_literal(value: Any, arguments: tuple[Any, ...]) -> bool:
     return any(type(value) is type(literal) and value == literal for literal in arguments)
 
@@ -128,9 +119,9 @@ _INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = MappingProxyType
         Union: _is_one_of,
         UnionType: _is_one_of,
         Literal: _is_literal,
-        Callable: _is_function,
-        list: _is_list,
-        tuple: _is_tuple,
+        Callable: lambda value, arguments: False,  # model files hold no code
+        list: partial(_is_sequence, list),
+        tuple: partial(_is_sequence, tuple),
         dict: _is_dict,
         np.ndarray: _is_array,
     }

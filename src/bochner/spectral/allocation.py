@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 
 Counts = NDArray[np.intp]
 
@@ -114,8 +114,7 @@ class ByVariance(Allocation):
         whole, rest = np.divmod(counts, self.block)
         total = whole * self.block * (single + (self.block - 1) * covariance)
         total = total + rest * (single + np.maximum(rest - 1, 0) * covariance)
-        variances: Array = np.maximum(mass**2 * total / counts**2, 0.0)
-        return variances
+        return as_array(np.maximum(mass**2 * total / counts**2, 0.0))
 
 
 def _proportions(mass: Array) -> Array:

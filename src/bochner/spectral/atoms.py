@@ -124,8 +124,7 @@ class CityBlockExponentials(Atoms):
         return np.concatenate([[0.0], np.geomspace(0.01, 300.0, 75) / reach])
 
     def transform(self, distance: Array, scales: Array) -> Array:
-        values: Array = np.exp(-np.outer(distance, scales))
-        return values
+        return as_array(np.exp(-np.outer(distance, scales)))
 
     def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
         # k(2 delta) = k(delta)^2: the general (1 + k(2 delta)) / 2 - k(delta)^2.
@@ -162,8 +161,7 @@ class DampedGaussians(Atoms):
         return np.concatenate([[0.0], np.geomspace(0.005, 300.0, 75) / reach**2])
 
     def transform(self, distance: Array, scales: Array) -> Array:
-        values: Array = np.exp(-np.outer(distance**2, scales))
-        return values
+        return as_array(np.exp(-np.outer(distance**2, scales)))
 
     def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
         lag = np.maximum(distance**2 - damping, 0.0)
@@ -172,8 +170,7 @@ class DampedGaussians(Atoms):
             variance = 0.5 * (1.0 - np.exp(-2.0 * x)) ** 2
         else:
             variance = self._given_radii(x, block)
-        damped: Array = np.exp(-2.0 * np.outer(damping, scales)) * np.maximum(variance, 0.0)
-        return damped
+        return as_array(np.exp(-2.0 * np.outer(damping, scales)) * np.maximum(variance, 0.0))
 
     def _given_radii(self, x: Array, block: int) -> Array:
         r"""Return the variance that directions alone make, for :math:`x = \gamma \|x - y\|^2`.
@@ -208,8 +205,7 @@ def sphere_mean(u: Array, dim: int) -> Array:
     more than a thousand dimensions.
     """
     if dim == 1:
-        line: Array = np.cos(u)
-        return line
+        return as_array(np.cos(u))
     near = u * u <= 20.0 * dim
     values = np.empty_like(u)
     values[near] = _series(u[near], dim)

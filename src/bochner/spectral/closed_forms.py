@@ -92,10 +92,6 @@ def _spectral_mixture(kernel: kernels.SpectralMixture, dim: int) -> SpectralMeas
     )
 
 
-def _shift_gaussian(kernel: kernels.ShiftGaussian, dim: int) -> SpectralMeasure:
-    return _translated(kernel.length_scale, np.broadcast_to(kernel.shift, dim), _TRANSLATION)
-
-
 def _sinh_gaussian(kernel: kernels.SinhGaussian, dim: int) -> SpectralMeasure:
     shift, factor = _tilt(kernel, dim)
     return _translated(kernel.length_scale, shift, PhaseFactor(1.0, 0.0, -factor))
@@ -124,11 +120,6 @@ def _translated(length_scale: LengthScale, shift: Array, factor: PhaseFactor) ->
     return SpectralMeasure(tuple(Part(mass, law) for mass, law in parts))
 
 
-def _bilinear(kernel: kernels.Bilinear, dim: int) -> SpectralMeasure:
-    inner = closed_form(kernel.kernel, kernel.left.shape[1])
-    return inner.mapped(kernel.left, kernel.right)
-
-
 def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> SpectralMeasure:
     envelope, stationary = (closed_form(k, dim) for k in (kernel.envelope, kernel.stationary))
     centre = tuple(np.broadcast_to(kernel.centre, dim).tolist())
@@ -141,18 +132,20 @@ def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> Spectral
     )
 
 
-def _delta_gaussian(kernel: kernels.DeltaGaussian, dim: int) -> SpectralMeasure:
-    return closed_form(kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim)
-
-
 _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.SpectralMixture: _spectral_mixture,
-    kernels.ShiftGaussian: _shift_gaussian,
+    kernels.ShiftGaussian: lambda kernel, dim: _translated(
+        kernel.length_scale, np.broadcast_to(kernel.shift, dim), _TRANSLATION
+    ),
     kernels.SinhGaussian: _sinh_gaussian,
     kernels.CoshGaussian: _cosh_gaussian,
-    kernels.Bilinear: _bilinear,
+    kernels.Bilinear: lambda kernel, dim: closed_form(kernel.kernel, kernel.left.shape[1]).mapped(
+        kernel.left, kernel.right
+    ),
     kernels.LocallyStationary: _locally_stationary,
-    kernels.DeltaGaussian: _delta_gaussian,
+    kernels.DeltaGaussian: lambda kernel, dim: closed_form(
+        kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim
+    ),
     kernels.ModulatedWaves: lambda kernel, dim: SpectralMeasure((Part(*wave_atoms(kernel)),)),
     kernels.Sum: lambda kernel, dim: reduce(add, (closed_form(k, dim) for k in kernel.terms)),
     kernels.Product: lambda kernel, dim: reduce(mul, (closed_form(k, dim) for k in kernel.factors)),

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from bochner._numerics.arrays import Array, dense_rows, squared_norms, stacked_rows
+from bochner._numerics.arrays import Array, as_array, dense_rows, squared_norms, stacked_rows
 from bochner.kernels import Metric
 
 _ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher
@@ -162,8 +162,7 @@ class KernelData(Data):
         (low, high), (least, most) = (
             _extremes(rows) for rows in (self.left, self.left if self.right is None else self.right)
         )
-        reach: Array = np.maximum(high - least, most - low)
-        return reach
+        return as_array(np.maximum(high - least, most - low))
 
     def mapped(self, left: Array, right: Array) -> "Data":
         other = self.left if self.right is None else self.right

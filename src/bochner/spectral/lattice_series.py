@@ -48,7 +48,8 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
     for room in _ROOMS:
         reach = (1.0 + room) * kept
         half_width: Array = np.maximum(reach, 0.5 * (within + reach))
-        points = [_nodes(w, _GRID[len(within)]) for w in half_width]
+        size = _GRID[len(within)]
+        points = [w * (2.0 * np.arange(size) / size - 1.0) for w in half_width]
         values = _on_grid(function, points, lenient=room > _ROOMS[0])
         if not np.isfinite(values).all():
             return
@@ -152,10 +153,6 @@ def _taper(lags: Array, kept: float, room: float, tol: float) -> Array:
     return 0.5 * erfc(steepness * ((np.abs(lags) - kept) / (0.5 * room) - 1.0))
 
 
-def _nodes(half_width: float, size: int) -> Array:
-    return half_width * (2.0 * np.arange(size) / size - 1.0)
-
-
 def _along(vector: Array, axis: int, dim: int) -> Array:
     return vector.reshape([-1 if i == axis else 1 for i in range(dim)])
 
@@ -215,7 +212,12 @@ def lattice_series(
     lags = _check_lags(box, within)
     exact = evaluate(function, lags)
     if symmetric:
-        _check_symmetry(exact, evaluate(function, -lags), box.peak)
+        gap = float(np.abs(exact - evaluate(function, -lags)).max())
+        if gap > 1e-6 * box.peak:
+            raise ValueError(
+                f"symmetric=True, but the function changes by up to {gap:.3g} as the lag changes "
+                f"sign; leave symmetric=False."
+            )
     checked = float(np.abs(series_values(spectrum, spacing, lags) - exact).max())
     return Series(spectrum, spacing, within, aliasing, unpaired + dropped, checked, box.peak)
 
@@ -315,12 +317,3 @@ def _steepest(values: Array, axis: int, count: int) -> Array:
     change = np.abs(np.diff(values, axis=axis))
     top = np.argpartition(change, -count, axis=None)[-count:]
     return np.stack(np.unravel_index(top, change.shape), axis=1)
-
-
-def _check_symmetry(values: Array, opposite: Array, peak: float) -> None:
-    gap = float(np.abs(values - opposite).max())
-    if gap > 1e-6 * peak:
-        raise ValueError(
-            f"symmetric=True, but the function changes by up to {gap:.3g} as the lag changes "
-            f"sign; leave symmetric=False."
-        )

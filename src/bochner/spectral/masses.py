@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import nnls
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.limits import NEGLIGIBLE
 from bochner.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample
@@ -106,5 +106,4 @@ def _least(columns: Array, n_vertices: int) -> Array:
     ends = np.arange(columns.shape[1]) < n_vertices
     system = np.concatenate([triangle, ends[None].astype(np.float64)])
     multiplier = nnls(system, np.eye(len(system))[-1])[0]
-    scaled: Array = multiplier / multiplier[ends].sum()
-    return scaled
+    return as_array(multiplier / multiplier[ends].sum())

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import dawsn
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 
 _SERIES_FROM = 0.2  # below, no mass is beyond the first zero; above, thirty terms are exact
 _TERMS = np.arange(1, 31)  # at s = 0.2 the last is exp(-72)
@@ -193,8 +193,7 @@ def mean_abs_sine(s: float) -> float:
 
 
 def _harmonics(s: float) -> Array:
-    harmonics: Array = np.exp(-2.0 * (_TERMS * s) ** 2) / (4.0 * _TERMS**2 - 1.0)
-    return harmonics
+    return as_array(np.exp(-2.0 * (_TERMS * s) ** 2) / (4.0 * _TERMS**2 - 1.0))
 
 
 def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
@@ -216,8 +215,7 @@ def _folded_density(t: Array, s: float) -> Array:
     """Return the density of ``|t|``, ``t`` taken modulo a period to [-pi, pi]."""
     turns = 1 + int(np.ceil(_REACH * s / (2.0 * np.pi)))
     images = (t[:, None] + 2.0 * np.pi * np.arange(-turns, turns + 1)) / s
-    density: Array = np.exp(-0.5 * images**2).sum(axis=1) * np.sqrt(2.0 / np.pi) / s
-    return density
+    return as_array(np.exp(-0.5 * images**2).sum(axis=1) * np.sqrt(2.0 / np.pi) / s)
 
 
 @lru_cache(maxsize=64)

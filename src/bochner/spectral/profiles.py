@@ -8,7 +8,7 @@ from operator import add, mul
 import numpy as np
 
 from bochner import kernels
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.kernels import Domain, Metric, RealSpace, UnitSphere
 from bochner.registry import fact, register
 
@@ -44,8 +44,7 @@ def _along_a_line(kernel: kernels.Correlation, metric: Metric) -> Profile | None
 
     def function(t: Array) -> Array:
         flat = kernel.evaluate(np.zeros((1, 1)), np.ravel(t)[:, None])[0]
-        values: Array = flat.reshape(np.shape(t))
-        return values
+        return as_array(flat.reshape(np.shape(t)))
 
     return Profile(metric, RealSpace(), function)
 
@@ -86,13 +85,9 @@ def _of_distance(found: Profile) -> Profile:
     return Profile(Metric.EUCLIDEAN, found.domain, lambda t: function(1.0 - 0.5 * t * t))
 
 
-def _euclidean(kernel: kernels.Correlation) -> Profile | None:
-    return _along_a_line(kernel, Metric.EUCLIDEAN)
-
-
 register(kernels.Laplacian, profile=lambda kernel: _along_a_line(kernel, Metric.CITY_BLOCK))
 register(kernels.Sum, profile=lambda kernel: _combined(kernel.terms, add))
 register(kernels.Product, profile=lambda kernel: _combined(kernel.factors, mul))
 register(kernels.Scaled, profile=_scaled)
 for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.RationalQuadratic):
-    register(_cls, profile=_euclidean)
+    register(_cls, profile=lambda kernel: _along_a_line(kernel, Metric.EUCLIDEAN))

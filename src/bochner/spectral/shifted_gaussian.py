@@ -149,8 +149,7 @@ class ShiftedGaussian(Law):
         else:
             table = _table(self.component, self.factor, self.spread)
             new = np.copysign(table.quantile(erf(np.abs(old) / np.sqrt(2.0))), old)
-        moved: Array = points + np.outer(new - old, direction)
-        return moved
+        return as_array(points + np.outer(new - old, direction))
 
     def _accepted(self, m: int, rng: np.random.Generator) -> Array:
         """Return ``m`` draws along the axis by acceptance and rejection."""

@@ -54,8 +54,15 @@ def spherical_polynomial_measure(
     )
     error = truncation_error(degree, a, dim, truncation)
     if not has_finite_mass(degree, a, dim):
-        message = _infinite(degree, a, dim, truncation, (masses[1], masses[-1]), error)
-        warn_user(message)
+        warn_user(
+            f"The spectral measure of the spherical polynomial kernel with degree={degree} and "
+            f"a={a:g} in {dim} inputs has infinite total mass, so its Jordan parts cannot be "
+            f"sampled (the mass is finite for a = 2 and degree > (dim - 1)/2 = {(dim - 1) / 2:g} "
+            f"only). What follows is a truncation to frequencies of norm at most {truncation:g}, "
+            f"with total masses of {masses[1]:.3g} (positive) and {masses[-1]:.3g} (negative), "
+            f"whose transform is off the kernel by up to {error:.2g} at distances on the sphere. "
+            f'The designed measure, decomposition="designed", the default, has no such limit.'
+        )
     return SpectralMeasure(parts, max_error=error)
 
 
@@ -177,20 +184,6 @@ class SignedRadial(RadialLaw):
 @lru_cache(maxsize=64)
 def _table(degree: int, a: float, dim: int, truncation: float, sign: int) -> Tabulated:
     return tabulate(lambda r: radial_density(r, degree, a, dim), truncation, sign)
-
-
-def _infinite(
-    degree: int, a: float, dim: int, truncation: float, masses: tuple[float, float], error: float
-) -> str:
-    return (
-        f"The spectral measure of the spherical polynomial kernel with degree={degree} and a={a:g} "
-        f"in {dim} inputs has infinite total mass, so its Jordan parts cannot be sampled (the mass "
-        f"is finite for a = 2 and degree > (dim - 1)/2 = {(dim - 1) / 2:g} only). What follows is "
-        f"a truncation to frequencies of norm at most {truncation:g}, with total masses of "
-        f"{masses[0]:.3g} (positive) and {masses[1]:.3g} (negative), whose transform is off the "
-        f"kernel by up to {error:.2g} at distances on the sphere. The designed measure, "
-        f'decomposition="designed", the default, has no such limit.'
-    )
 
 
 def _checked(degree: Any, a: Any, dim: Any, truncation: Any) -> tuple[int, float, int, float]:
