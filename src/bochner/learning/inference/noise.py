@@ -27,12 +27,11 @@ class Noise(ABC):
         """Return the posterior mean of the noise variance."""
 
     @abstractmethod
-    def sample_prior(self, rng: np.random.Generator) -> float:
-        """Return a variance drawn from the prior."""
-
-    @abstractmethod
     def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
-        """Return a variance drawn from the posterior, weights integrated out."""
+        """Return a variance drawn from the posterior, weights integrated out.
+
+        A residual and degrees of zero give a draw from the prior.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,6 @@ class InverseGammaNoise(Noise):
         shape = self.shape + degrees / 2.0
         return (self.rate + residual / 2.0) / (shape - 1.0 if shape > 1.5 else shape)
 
-    def sample_prior(self, rng: np.random.Generator) -> float:
-        return self.rate / float(rng.gamma(self.shape))
-
     def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
         return (self.rate + residual / 2.0) / float(rng.gamma(self.shape + degrees / 2.0))
 
@@ -71,9 +67,6 @@ class KnownNoise(Noise):
         return 1.0
 
     def variance(self, residual: float, degrees: float) -> float:
-        return 1.0
-
-    def sample_prior(self, rng: np.random.Generator) -> float:
         return 1.0
 
     def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
