@@ -117,7 +117,21 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
                 f"learning the kernel: {self.n_chains} chains beside a trend of degree {trend}"
             )
             seed = int(rng.randint(np.iinfo(np.int32).max))
-            models.append(self._learned(trend, seed, X, y, progress))
+            model = BaNKRegressor(
+                self.n_frequencies,
+                "dense",
+                n_burn_in=self.n_burn_in,
+                n_samples=self.n_samples,
+                thin=self.thin,
+                n_chains=self.n_chains,
+                n_jobs=self.n_jobs,
+                trend=trend,
+                random_state=seed,
+            )
+            with warnings.catch_warnings():
+                # Short chains differ: their mixture is what is wanted, and convergence_ tells.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                models.append(model.fit(X, y, progress=progress))
         self.models_ = models
         return self
 
@@ -127,25 +141,6 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         mean, variance = _mixture(self.models_, self.trends, X)
         return (mean, np.sqrt(variance)) if return_std else mean
-
-    def _learned(
-        self, trend: int, seed: int, X: Array, y: Array, progress: Progress
-    ) -> BaNKRegressor:
-        model = BaNKRegressor(
-            self.n_frequencies,
-            "dense",
-            n_burn_in=self.n_burn_in,
-            n_samples=self.n_samples,
-            thin=self.thin,
-            n_chains=self.n_chains,
-            n_jobs=self.n_jobs,
-            trend=trend,
-            random_state=seed,
-        )
-        with warnings.catch_warnings():
-            # Short chains differ: their mixture is what is wanted, and convergence_ tells.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return model.fit(X, y, progress=progress)
 
 
 def _mixture(

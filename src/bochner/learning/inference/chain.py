@@ -29,7 +29,6 @@ class CollapsedChain:
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> ChainState:
-        """Return the state at given unknowns of the basis (k, D)."""
         n_copies = self._n_copies
         latent, known = self.likelihood.start(rng, self.rows, omega, precision, n_copies)
         given, evidence = self.likelihood.conditioned(
@@ -39,7 +38,6 @@ class CollapsedChain:
         return ChainState(given, evidence, prior, StepSizes(sizes), latent)
 
     def step(self, rng: np.random.Generator, state: ChainState, *, adapting: bool = False) -> Info:
-        """Make one round of moves in place; return what happened."""
         info: Info = {}
         for move in self.moves:
             info |= move(rng, state)
@@ -52,13 +50,11 @@ class CollapsedChain:
         return info
 
     def draw(self, state: ChainState, info: Info, *, in_full: bool) -> Draw:
-        """Return what is kept of a state."""
         log_density = info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
         draw = drawn(state.evidence, state.prior, log_density, in_full=in_full)
         return replace(draw, **self.likelihood.kept(state.latent))
 
     def saved(self, state: ChainState) -> dict[str, Any]:
-        """Return all that a state is computed from, as nested arrays and numbers."""
         return {
             "omega": state.omega,
             "precision": state.evidence.precision,
@@ -69,10 +65,6 @@ class CollapsedChain:
         }
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
-        """Return the state that was saved, computed afresh.
-
-        ``prior`` is any prior with the hyperparameters of the one that was saved.
-        """
         latent = self.likelihood.restored(saved["latent"])
         given, evidence = self.likelihood.conditioned(
             self.rows, latent, saved["omega"], saved["precision"], n_copies=self._n_copies

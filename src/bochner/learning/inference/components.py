@@ -57,7 +57,8 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
     modulation = frequencies.modulation or CosineFactors.none(*frequencies.omega.shape)
     omega = frequencies.omega[kept]
     weight = np.full(len(omega), 1.0 / len(omega))
-    return modulated_waves(weight, omega, modulation.v[kept], modulation.phase[kept])
+    arrays: tuple[Array, ...] = (weight, omega, modulation.v[kept], modulation.phase[kept])
+    return ModulatedWaves(*(array.tolist() for array in arrays))
 
 
 def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
@@ -72,14 +73,6 @@ def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
     # Amplitudes are sqrt(2) times the factors.
     weight[which] *= 2.0
     return Frequencies(omega, weight, modulation=CosineFactors(v, phase))
-
-
-def modulated_waves(
-    weights: Array, frequencies: Array, modulations: Array, phases: Array
-) -> ModulatedWaves:
-    """Return the kernel of waves given as arrays."""
-    arrays = (weights, frequencies, modulations, phases)
-    return ModulatedWaves(*(array.tolist() for array in arrays))
 
 
 def frequency_components(omega: Array) -> Components:

@@ -45,7 +45,7 @@ class Chain(Protocol):
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> Any:
-        """Return the state at given frequencies."""
+        """Return the state at given unknowns of the basis (k, D)."""
 
     def step(self, rng: np.random.Generator, state: Any, *, adapting: bool) -> Info:
         """Make one round of moves in place; return what happened."""
@@ -57,7 +57,10 @@ class Chain(Protocol):
         """Return all that a state is computed from: ``omega``, ``precision``, ``prior``, ..."""
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> Any:
-        """Return the state that was saved, computed afresh."""
+        """Return the state that was saved, computed afresh.
+
+        ``prior`` is any prior with the hyperparameters of the one that was saved.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,6 @@ class SparseStructure(Structure):
         return omega, prior
 
     def suits(self, dim: int) -> bool:
-        """Return whether there are inputs to choose from."""
         return dim > 1
 
 

@@ -149,7 +149,14 @@ class _Block:
         columns = (2 * touched[:, :, None] + np.arange(2)).ravel()
         width = 2 * touched.shape[1]
         waves = rows.basis.proposed(evidence.omega, proposals.index, proposals.omega)
-        fresh, products, within, cross = _products(evidence, rows, waves)
+        # Features of the proposals are kept where those of all rows are.
+        kept = evidence.features
+        fresh = None if kept is None else rows.room(2 * len(waves))
+        p = len(evidence.cross)
+        products, within, cross = rows.total(
+            part_products, evidence.omega, waves, along=(kept, fresh), n_features=p
+        )
+        products = np.asfortranarray(products)
         panel = np.empty((len(products), 2 * len(columns)), order="F")
         covariance = evidence.covariance
         propagated = covariance @ products
@@ -252,18 +259,6 @@ class _Block:
             dgemm(
                 1.0, scaled, factors, beta=1.0, c=self.evidence.covariance, trans_b=1, overwrite_c=1
             )
-
-
-def _products(
-    evidence: Evidence, rows: SummedRows, waves: Waves
-) -> tuple[NDArray[np.floating] | None, Array, Array, Array]:
-    """Return the proposals' features (where all are kept), C, H and F'Wy."""
-    kept = evidence.features
-    fresh = None if kept is None else rows.room(2 * len(waves))
-    products, within, cross = rows.total(
-        part_products, evidence.omega, waves, along=(kept, fresh), n_features=len(evidence.cross)
-    )
-    return fresh, np.asfortranarray(products), within, cross
 
 
 def part_products(

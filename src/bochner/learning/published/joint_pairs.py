@@ -71,7 +71,6 @@ class JointPairChain:
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> JointPairState:
-        """Return the state at given frequencies (m, d), with all weights at zero."""
         beta = np.zeros(2 * len(omega) + self.rows.n_fixed)
         activation = np.zeros(self.rows.n_samples)
         steps = StepSizes({_WALK.name: _WALK.step_size})
@@ -80,7 +79,6 @@ class JointPairChain:
     def step(
         self, rng: np.random.Generator, state: JointPairState, *, adapting: bool = False
     ) -> Info:
-        """Make one round of moves in place; return what happened."""
         info = self._sweep(rng, state)
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
@@ -111,7 +109,6 @@ class JointPairChain:
         return point_draw(*fitted, state.prior, in_full=in_full)
 
     def saved(self, state: JointPairState) -> dict[str, Any]:
-        """Return all that a state is computed from, as nested arrays and numbers."""
         return {
             "omega": state.omega,
             "precision": state.precision,
@@ -122,7 +119,6 @@ class JointPairChain:
         }
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> JointPairState:
-        """Return the state that was saved, given a prior with its hyperparameters."""
         state = JointPairState(
             np.array(saved["omega"]),
             np.array(saved["beta"]),

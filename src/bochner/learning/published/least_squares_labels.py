@@ -56,7 +56,6 @@ class LeastSquaresChain:
     def init(
         self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> LeastSquaresState:
-        """Return the state at given units of the basis."""
         Z = self.rows.features(omega)
         wide = Z.astype(np.float64, copy=False)
         gram = wide @ wide.T
@@ -66,7 +65,6 @@ class LeastSquaresChain:
     def step(
         self, rng: np.random.Generator, state: LeastSquaresState, *, adapting: bool = False
     ) -> Info:
-        """Propose every unit once and redraw the prior's parameters, in place."""
         kinds = state.prior.kinds
         tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
         for group in self.rows.basis.groups(len(state.omega)):
@@ -89,12 +87,10 @@ class LeastSquaresChain:
         return point_draw(*fitted, state.prior, in_full=in_full)
 
     def saved(self, state: LeastSquaresState) -> dict[str, Any]:
-        """Return all that a state is computed from, as nested arrays and numbers."""
         own = {"omega": state.omega, "precision": state.precision}
         return {**own, "prior": state.prior.state()}
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> LeastSquaresState:
-        """Return the state that was saved, given a prior with its hyperparameters."""
         rng, prior = np.random.default_rng(0), prior.restored(saved["prior"])
         return self.init(rng, np.array(saved["omega"]), prior, saved["precision"])
 
