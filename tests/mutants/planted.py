@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from laws import head_laws, kernel_laws, measure_laws, sampling_laws
 from laws.registry import Case
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted, replaces
 from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
@@ -50,88 +50,74 @@ def check_closed_form(kernel):
     return lambda: kernel_laws.check_closed_form(Case(kernel, 2))
 
 
-@planted(
+@changes(
+    Isotropic,
+    "assemble",
     check_iid(GAUSSIAN),
     check_scheme(GAUSSIAN, "orthogonal"),
     check_scheme(GAUSSIAN, "qmc"),
     check_transform(GAUSSIAN),
     check_radius(GAUSSIAN),
 )
-def wide_bandwidth(patch):
-    assemble = Isotropic.assemble
-    patch.setattr(Isotropic, "assemble", lambda self, blocks: 1.1 * assemble(self, blocks))
+def wide_bandwidth(assemble, self, blocks):
+    return 1.1 * assemble(self, blocks)
 
 
-@planted(
+@changes(
+    Student,
+    "radius",
     check_iid(MATERN),
     check_scheme(MATERN, "orthogonal"),
     check_scheme(MATERN, "qmc"),
     check_transform(MATERN),
     check_radius(MATERN),
 )
-def matern_with_nu_degrees(patch):
-    radius = Student.radius
-    patch.setattr(
-        Student, "radius", lambda self, u, dim: radius(replace(self, dof=self.dof / 2.0), u, dim)
-    )
+def matern_with_nu_degrees(radius, self, u, dim):
+    return radius(replace(self, dof=self.dof / 2.0), u, dim)
 
 
-@planted(
+@replaces(
+    Isotropic,
+    "sample_lazy",
     check_iid(MATERN),
     check_scheme(MATERN, "orthogonal"),
     check_scheme(MATERN, "qmc"),
     check_radius(MATERN),
 )
-def product_of_t(patch):
-    def sample_lazy(self, m, rng, scheme):
-        return Independent(self.radial, self.dim, self.length_scale).sample_lazy(m, rng, scheme)
-
-    patch.setattr(Isotropic, "sample_lazy", sample_lazy)
+def product_of_t(self, m, rng, scheme):
+    return Independent(self.radial, self.dim, self.length_scale).sample_lazy(m, rng, scheme)
 
 
-@planted(check_transform(RATIONAL), check_radius(RATIONAL))
-def rational_quadratic_without_alpha(patch):
-    radius = GammaMixture.radius
-    patch.setattr(
-        GammaMixture, "radius", lambda self, u, dim: np.sqrt(self.alpha) * radius(self, u, dim)
-    )
+@changes(GammaMixture, "radius", check_transform(RATIONAL), check_radius(RATIONAL))
+def rational_quadratic_without_alpha(radius, self, u, dim):
+    return np.sqrt(self.alpha) * radius(self, u, dim)
 
 
-@planted(check_closed_form(kernels.Gaussian(0.8)), check_iid(GAUSSIAN))
-def gaussian_without_half(patch):
-    patch.setattr(
-        kernels.Gaussian, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y, "sqeuclidean"))
-    )
+@replaces(
+    kernels.Gaussian, "correlation", check_closed_form(kernels.Gaussian(0.8)), check_iid(GAUSSIAN)
+)
+def gaussian_without_half(self, X, Y):
+    return np.exp(-cdist(X, Y, "sqeuclidean"))
 
 
-@planted(check_closed_form(kernels.Laplacian(0.8)))
-def euclidean_laplacian(patch):
-    patch.setattr(kernels.Laplacian, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y)))
+@replaces(kernels.Laplacian, "correlation", check_closed_form(kernels.Laplacian(0.8)))
+def euclidean_laplacian(self, X, Y):
+    return np.exp(-cdist(X, Y))
 
 
-@planted(check_closed_form(kernels.Exponential(0.8)))
-def city_block_exponential(patch):
-    patch.setattr(
-        kernels.Exponential, "correlation", lambda self, X, Y: np.exp(-cdist(X, Y, "cityblock"))
-    )
+@replaces(kernels.Exponential, "correlation", check_closed_form(kernels.Exponential(0.8)))
+def city_block_exponential(self, X, Y):
+    return np.exp(-cdist(X, Y, "cityblock"))
 
 
-@planted(check_closed_form(kernels.Cauchy((0.6, 0.9))))
-def length_scale_multiplies(patch):
-    def evaluate(self, X, Y):
-        return self.correlation(
-            X * np.asarray(self.length_scale), Y * np.asarray(self.length_scale)
-        )
-
-    patch.setattr(kernels.Correlation, "evaluate", evaluate)
+@replaces(kernels.Correlation, "evaluate", check_closed_form(kernels.Cauchy((0.6, 0.9))))
+def length_scale_multiplies(self, X, Y):
+    return self.correlation(X * np.asarray(self.length_scale), Y * np.asarray(self.length_scale))
 
 
-@planted(check_closed_form(MIXTURE.kernel))
-def mixture_with_precisions(patch):
-    factors = kernels.SpectralMixture.factors
-    patch.setattr(
-        kernels.SpectralMixture, "factors", lambda self: np.linalg.inv(factors(self)).swapaxes(1, 2)
-    )
+@changes(kernels.SpectralMixture, "factors", check_closed_form(MIXTURE.kernel))
+def mixture_with_precisions(factors, self):
+    return np.linalg.inv(factors(self)).swapaxes(1, 2)
 
 
 @planted(check_transform(MIXTURE), check_iid(MIXTURE))
@@ -151,26 +137,22 @@ def mixture_in_cycles(patch):
     )
 
 
-@planted(head_laws.check_features, check_iid(GAUSSIAN), check_scheme(GAUSSIAN, "qmc"))
-def lost_root_two(patch):
-    original = frequencies.trigonometric_features
-    patch.setattr(
-        frequencies,
-        "trigonometric_features",
-        lambda X, omega, phase, amplitude, *others, **options: original(
-            X, omega, phase, amplitude / np.sqrt(2.0), *others, **options
-        ),
-    )
+@changes(
+    frequencies,
+    "trigonometric_features",
+    head_laws.check_features,
+    check_iid(GAUSSIAN),
+    check_scheme(GAUSSIAN, "qmc"),
+)
+def lost_root_two(original, X, omega, phase, amplitude, *others, **options):
+    return original(X, omega, phase, amplitude / np.sqrt(2.0), *others, **options)
 
 
-@planted(lambda: head_laws.check_features("general"), check_iid(GAUSSIAN))
-def flipped_sine(patch):
-    features = Frequencies.features_right
-    patch.setattr(
-        Frequencies,
-        "features_right",
-        lambda self, Y: features(self, Y) * np.repeat([1.0, -1.0], self.n_frequencies),
-    )
+@changes(
+    Frequencies, "features_right", lambda: head_laws.check_features("general"), check_iid(GAUSSIAN)
+)
+def flipped_sine(features, self, Y):
+    return features(self, Y) * np.repeat([1.0, -1.0], self.n_frequencies)
 
 
 @planted(head_laws.check_features)
@@ -178,59 +160,49 @@ def lost_signature(patch):
     patch.setattr(Frequencies, "signature", property(lambda self: np.ones(2 * len(self.weight))))
 
 
-@planted(
+@changes(
+    Independent,
+    "assemble",
     lambda: measure_laws.check_inclusion(ANOVA, SMALL_ALPHA),
     check_transform(ANOVA),
     check_iid(ANOVA),
     check_scheme(ANOVA, "orthogonal"),
 )
-def excluded_for_included(patch):
-    assemble = Independent.assemble
-
-    def swapped(self, blocks):
-        exclusion = tuple(1.0 - np.broadcast_to(self.inclusion, self.dim))
-        return assemble(replace(self, inclusion=exclusion), blocks)
-
-    patch.setattr(Independent, "assemble", swapped)
+def excluded_for_included(assemble, self, blocks):
+    exclusion = tuple(1.0 - np.broadcast_to(self.inclusion, self.dim))
+    return assemble(replace(self, inclusion=exclusion), blocks)
 
 
-@planted(check_transform(ANOVA), check_iid(ANOVA))
-def slab_without_rescaling(patch):
+@changes(Independent, "assemble", check_transform(ANOVA), check_iid(ANOVA))
+def slab_without_rescaling(assemble, self, blocks):
     """The spike is cut out of the slab's quantiles instead of making room for all of them."""
-    assemble = Independent.assemble
-
-    def cut(self, blocks):
-        whole = assemble(replace(self, inclusion=1.0), blocks)
-        return np.where(
-            np.abs(2.0 * blocks[0] - 1.0) > 1.0 - np.asarray(self.inclusion), whole, 0.0
-        )
-
-    patch.setattr(Independent, "assemble", cut)
+    whole = assemble(replace(self, inclusion=1.0), blocks)
+    return np.where(np.abs(2.0 * blocks[0] - 1.0) > 1.0 - np.asarray(self.inclusion), whole, 0.0)
 
 
-@planted(lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA), check_iid(NO_CONSTANT))
-def zero_avoided_by_scaling(patch):
+@replaces(
+    Independent,
+    "_inclusion",
+    lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA),
+    check_iid(NO_CONSTANT),
+)
+def zero_avoided_by_scaling(self, uniforms):
     """Inclusions are scaled up to the right margins, which leaves zero frequencies in."""
-
-    def scaled(self, uniforms):
-        inclusion = np.broadcast_to(self.inclusion, self.dim)
-        some = 1.0 if self.allow_zero else 1.0 - np.prod(1.0 - inclusion)
-        return np.broadcast_to(np.minimum(inclusion / some, 1.0), uniforms.shape)
-
-    patch.setattr(Independent, "_inclusion", scaled)
+    inclusion = np.broadcast_to(self.inclusion, self.dim)
+    some = 1.0 if self.allow_zero else 1.0 - np.prod(1.0 - inclusion)
+    return np.broadcast_to(np.minimum(inclusion / some, 1.0), uniforms.shape)
 
 
-@planted(
+@replaces(
+    schemes.Blockwise,
+    "sample_lazy",
     check_scheme(Case(kernels.Gaussian(0.8) * kernels.Gaussian(0.8), 2), "orthogonal"),
     lambda: sampling_laws.check_streams("iid"),
     lambda: sampling_laws.check_streams("orthogonal"),
 )
-def one_seed_for_all_blocks(patch):
-    def sample_lazy(self, layout, m, rng):
-        seed = int(rng.integers(2**32))
-        return [self._block(block, m, np.random.default_rng(seed)) for block in layout]
-
-    patch.setattr(schemes.Blockwise, "sample_lazy", sample_lazy)
+def one_seed_for_all_blocks(self, layout, m, rng):
+    seed = int(rng.integers(2**32))
+    return [self._block(block, m, np.random.default_rng(seed)) for block in layout]
 
 
 @planted(check_iid(Case(kernels.Gaussian(0.8) + kernels.Gaussian(0.8), 2)))
@@ -251,32 +223,27 @@ def one_seed_for_all_parts(patch):
     )
 
 
-@planted(check_marginals("orthogonal", Uniforms(1)), check_marginals("structured", Uniforms(2)))
-def strata_too_narrow(patch):
-    def stratified(m, dim, rng):
-        stratum = rng.permuted(np.tile(np.arange(m)[:, None], (1, dim)), axis=0)
-        return (stratum + rng.random((m, dim))) / (m + 1)
+@replaces(
+    schemes,
+    "_stratified",
+    check_marginals("orthogonal", Uniforms(1)),
+    check_marginals("structured", Uniforms(2)),
+)
+def strata_too_narrow(m, dim, rng):
+    stratum = rng.permuted(np.tile(np.arange(m)[:, None], (1, dim)), axis=0)
+    return (stratum + rng.random((m, dim))) / (m + 1)
 
-    patch.setattr(schemes, "_stratified", stratified)
 
-
-@planted(check_marginals("orthogonal", Uniforms(1)))
-def strata_in_order(patch):
+@replaces(schemes, "_stratified", check_marginals("orthogonal", Uniforms(1)))
+def strata_in_order(m, dim, rng):
     """Without a permutation, the first row always has the least radius."""
-    patch.setattr(
-        schemes,
-        "_stratified",
-        lambda m, dim, rng: (np.arange(m)[:, None] + rng.random((m, dim))) / m,
-    )
+    return (np.arange(m)[:, None] + rng.random((m, dim))) / m
 
 
-@planted(check_marginals("orthogonal", Directions(2)))
-def haar_without_signs(patch):
-    def rows(m, dim, rng):
-        q, _ = np.linalg.qr(rng.standard_normal((-(-m // dim), dim, dim)))
-        return q.reshape(-1, dim)[:m]
-
-    patch.setattr(schemes, "_haar_rows", rows)
+@replaces(schemes, "_haar_rows", check_marginals("orthogonal", Directions(2)))
+def haar_without_signs(m, dim, rng):
+    q, _ = np.linalg.qr(rng.standard_normal((-(-m // dim), dim, dim)))
+    return q.reshape(-1, dim)[:m]
 
 
 @planted(check_scheme(GAUSSIAN, "qmc"), check_marginals("qmc", Uniforms(1)))
@@ -288,68 +255,48 @@ def sobol_without_scrambling(patch):
     patch.setattr(schemes.qmc, "Sobol", Plain)
 
 
-@planted(check_iid(SUM), check_scheme(SUM, "orthogonal"))
-def equal_weights_for_all_parts(patch):
-    share = HalfByMass.share
-
-    def equal(self, mass, m, rng):
-        counts, _ = share(self, mass, m, rng)
-        return counts, np.full(len(mass), mass.sum() / m)
-
-    patch.setattr(HalfByMass, "share", equal)
+@changes(HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
+def equal_weights_for_all_parts(share, self, mass, m, rng):
+    counts, _ = share(self, mass, m, rng)
+    return counts, np.full(len(mass), mass.sum() / m)
 
 
-@planted(check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
-def product_with_the_first_factor_only(patch):
-    patch.setattr(
-        composite,
-        "_assembled",
-        lambda laws, blocks: [laws[0].assemble(blocks[: len(laws[0].layout)])],
-    )
+@replaces(composite, "_assembled", check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
+def product_with_the_first_factor_only(laws, blocks):
+    return [laws[0].assemble(blocks[: len(laws[0].layout)])]
 
 
-@planted(head_laws.check_posterior, head_laws.check_best_alpha, head_laws.check_coverage)
-def noise_with_half_the_degrees(patch):
-    original = ridge.noise_variance
-
-    def variance(square, explained, degrees):
-        return original(square, explained, 0.5 * degrees)
-
-    patch.setattr(ridge, "noise_variance", variance)
-
-
-@planted(head_laws.check_posterior, head_laws.check_coverage)
-def deviation_without_noise(patch):
-    def std(self, Z):
-        spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
-        return np.sqrt(spread[:, None] * self.noise_variance)
-
-    patch.setattr(ridge.RidgePosterior, "std", std)
+@changes(
+    ridge,
+    "noise_variance",
+    head_laws.check_posterior,
+    head_laws.check_best_alpha,
+    head_laws.check_coverage,
+)
+def noise_with_half_the_degrees(original, square, explained, degrees):
+    return original(square, explained, 0.5 * degrees)
 
 
-@planted(head_laws.check_posterior, head_laws.check_best_alpha)
-def evidence_without_the_prior(patch):
-    original = ridge._log_evidence
-    patch.setattr(
-        ridge,
-        "_log_evidence",
-        lambda noise, log_determinant, degrees: original(noise, 0.0, degrees),
-    )
+@replaces(ridge.RidgePosterior, "std", head_laws.check_posterior, head_laws.check_coverage)
+def deviation_without_noise(self, Z):
+    spread = np.sum(((Z - self.centre) @ self.whitener) ** 2, axis=1)
+    return np.sqrt(spread[:, None] * self.noise_variance)
 
 
-@planted(head_laws.check_posterior)
-def halved_alpha(patch):
-    cholesky = ridge.jittered_cholesky
-    patch.setattr(ridge, "jittered_cholesky", lambda matrix, ridge: cholesky(matrix, 0.5 * ridge))
+@changes(ridge, "_log_evidence", head_laws.check_posterior, head_laws.check_best_alpha)
+def evidence_without_the_prior(original, noise, log_determinant, degrees):
+    return original(noise, 0.0, degrees)
 
 
-@planted(head_laws.check_sums)
-def means_by_count(patch):
+@changes(ridge, "jittered_cholesky", head_laws.check_posterior)
+def halved_alpha(cholesky, matrix, ridge):
+    return cholesky(matrix, 0.5 * ridge)
+
+
+@changes(FeatureSums, "centred", head_laws.check_sums)
+def means_by_count(centred, self):
     """Weighted sums divided by the number of rows instead of their weight."""
-    centred = FeatureSums.centred
-    patch.setattr(
-        FeatureSums, "centred", lambda self: centred(replace(self, weight=float(self.n_samples)))
-    )
+    return centred(replace(self, weight=float(self.n_samples)))
 
 
 @planted(head_laws.check_sums)
@@ -362,10 +309,7 @@ def weights_not_rooted(patch):
     patch.setattr(FeatureSums, "from_rows", classmethod(from_rows))
 
 
-@planted(head_laws.check_probabilities)
-def clipped_probabilities(patch):
-    def clipped(points):
-        positive = np.maximum(points, 0.0)
-        return positive / positive.sum(axis=1, keepdims=True)
-
-    patch.setattr(krein_ridge_classifier, "_project_to_simplex", clipped)
+@replaces(krein_ridge_classifier, "_project_to_simplex", head_laws.check_probabilities)
+def clipped_probabilities(points):
+    positive = np.maximum(points, 0.0)
+    return positive / positive.sum(axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from laws import asymmetric_laws as laws
 from laws import phase_factor_laws
 from laws.asymmetric_laws import Case
 from laws.phase_factor_laws import LAWS, MODULATIONS
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
 from bochner.frequencies import Frequencies
@@ -64,36 +64,35 @@ FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
 check_few = deferred(laws.check_few_frequencies, seeds=1_200)
 
 
-@planted(
+@replaces(
+    PhaseFactor,
+    "imaginary_variation",
     check(SHIFT, "jordan"),
     check(WIDE_SINH, "jordan", "orthogonal"),
     check(COSH, "jordan", "qmc"),
     check_masses(Component.IMAGINARY, "sinh"),
 )
-def lost_factor_of_the_imaginary_mass(patch):
+def lost_factor_of_the_imaginary_mass(self, s):
     """Only one of the two imaginary parts is counted."""
-    patch.setattr(
-        PhaseFactor,
-        "imaginary_variation",
-        lambda self, s: 0.5 * abs(self.sine) * phase_factor.mean_abs_sine(s),
-    )
+    return 0.5 * abs(self.sine) * phase_factor.mean_abs_sine(s)
 
 
-@planted(
+@changes(
+    Component,
+    "phase",
     check(SHIFT),
     check(WIDE_SINH, "polar", "orthogonal"),
     check(WIDE_COSH, "jordan"),
     check_fitted(SHIFT, "polar"),
     check_fitted(SINH, "jordan"),
 )
-def conjugated_phases(patch):
-    phase = Component.phase
-    patch.setattr(Component, "phase", lambda self, factor, t: -phase(self, factor, t))
+def conjugated_phases(phase, self, factor, t):
+    return -phase(self, factor, t)
 
 
-@planted(check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc"))
-def no_phases(patch):
-    patch.setattr(Component, "phase", lambda self, factor, t: np.zeros_like(t))
+@replaces(Component, "phase", check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc"))
+def no_phases(self, factor, t):
+    return np.zeros_like(t)
 
 
 @planted(
@@ -108,14 +107,10 @@ def swapped_sides(patch):
     patch.setattr(Frequencies, "features_right", left)
 
 
-@planted(check(SHIFT), check(SINH, "jordan"))
-def phases_on_both_sides(patch):
-    patch.setattr(
-        Frequencies,
-        "features_right",
-        lambda self, Y: self._map(
-            Y, (self._nu_blocks, self.phase, self._amplitude, self.envelope, self.modulation)
-        ),
+@replaces(Frequencies, "features_right", check(SHIFT), check(SINH, "jordan"))
+def phases_on_both_sides(self, Y):
+    return self._map(
+        Y, (self._nu_blocks, self.phase, self._amplitude, self.envelope, self.modulation)
     )
 
 
@@ -124,22 +119,16 @@ def opposite_translation(patch):
     patch.setattr(closed_forms, "_TRANSLATION", PhaseFactor(0.0, 1.0, -1.0))
 
 
-@planted(check(WIDE_SINH), check(WIDE_COSH, "jordan"))
-def tilt_without_its_length_scales(patch):
+@changes(closed_forms, "_tilt", check(WIDE_SINH), check(WIDE_COSH, "jordan"))
+def tilt_without_its_length_scales(tilt, kernel, dim):
     """The vector is taken as it is, and not times the squared length scale."""
-    tilt = closed_forms._tilt
-
-    def without(kernel, dim):
-        shift, factor = tilt(kernel, dim)
-        return shift / np.broadcast_to(kernel.length_scale, dim) ** 2, factor
-
-    patch.setattr(closed_forms, "_tilt", without)
+    shift, factor = tilt(kernel, dim)
+    return shift / np.broadcast_to(kernel.length_scale, dim) ** 2, factor
 
 
-@planted(check(COSH), check(SINH, "jordan"), check_mass(COSH))
-def tilt_without_its_constant(patch):
-    tilt = closed_forms._tilt
-    patch.setattr(closed_forms, "_tilt", lambda kernel, dim: (tilt(kernel, dim)[0], 1.0))
+@changes(closed_forms, "_tilt", check(COSH), check(SINH, "jordan"), check_mass(COSH))
+def tilt_without_its_constant(tilt, kernel, dim):
+    return (tilt(kernel, dim)[0], 1.0)
 
 
 def with_draws(patch, change: Callable[[Law, Draw], Draw]):
@@ -181,9 +170,9 @@ def negative_ratios_without_their_sign(patch):
     with_draws(patch, change)
 
 
-@planted(check(MIXTURES), check(MIXTURES, "polar", "qmc"))
-def no_reflections(patch):
-    patch.setattr(Draw, "reflected", lambda self, signs: self)
+@replaces(Draw, "reflected", check(MIXTURES), check(MIXTURES, "polar", "qmc"))
+def no_reflections(self, signs):
+    return self
 
 
 @planted(check(SINH_TIMES_COSH))
@@ -202,60 +191,45 @@ def mixtures_taken_to_be_even(patch):
     patch.setattr(Elliptical, "is_even", property(lambda self: True))
 
 
-@planted(check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan"))
-def phases_that_do_not_add(patch):
-    add = Draw.__add__
-    patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), phase=a.phase))
+@changes(Draw, "__add__", check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan"))
+def phases_that_do_not_add(add, a, b):
+    return replace(add(a, b), phase=a.phase)
 
 
-@planted(check(STEEP))
-def ratios_that_do_not_multiply(patch):
-    add = Draw.__add__
-    patch.setattr(Draw, "__add__", lambda a, b: replace(add(a, b), ratio=b.ratio))
+@changes(Draw, "__add__", check(STEEP))
+def ratios_that_do_not_multiply(add, a, b):
+    return replace(add(a, b), ratio=b.ratio)
 
 
-@planted(laws.check_products_keep_their_rate)
-def sequences_in_step(patch):
+@replaces(Draw, "rearranged", laws.check_products_keep_their_rate)
+def sequences_in_step(self, order):
     """The factors of a product are drawn from quasi-random sequences row by row."""
-    patch.setattr(Draw, "rearranged", lambda self, order: self)
+    return self
 
 
-@planted(check(SINH_TIMES_COSH))
-def sequences_from_one_stream(patch):
+@replaces(Convolution, "draw", check(SINH_TIMES_COSH))
+def sequences_from_one_stream(self, m, rng, scheme):
     """The factors of a product are drawn from the same numbers."""
-
-    def draw(self, m, rng, scheme):
-        seed = int(rng.integers(2**32))
-        drawn = [law.draw(m, np.random.default_rng(seed), scheme) for law in self.laws]
-        total = drawn[0]
-        for one in drawn[1:]:
-            total = total + one
-        return total
-
-    patch.setattr(Convolution, "draw", draw)
+    seed = int(rng.integers(2**32))
+    drawn = [law.draw(m, np.random.default_rng(seed), scheme) for law in self.laws]
+    total = drawn[0]
+    for one in drawn[1:]:
+        total = total + one
+    return total
 
 
-@planted(check(PLANE[-2]), check(PLANE[-3], "jordan"))
-def swapped_maps(patch):
+@replaces(Mapped, "draw", check(PLANE[-2]), check(PLANE[-3], "jordan"))
+def swapped_maps(self, m, rng, scheme):
     """Square matrices: the left argument is mapped by the right one's."""
-
-    def draw(self, m, rng, scheme):
-        inner = self.law.draw(m, rng, scheme)
-        nu = inner.omega if inner.nu is None else inner.nu
-        return Draw(inner.omega @ self.right.T, inner.ratio, inner.phase, nu @ self.left.T)
-
-    patch.setattr(Mapped, "draw", draw)
+    inner = self.law.draw(m, rng, scheme)
+    nu = inner.omega if inner.nu is None else inner.nu
+    return Draw(inner.omega @ self.right.T, inner.ratio, inner.phase, nu @ self.left.T)
 
 
-@planted(check(BILINEAR), check(BILINEAR, "jordan"))
-def one_map_for_both(patch):
-    draw = Mapped.draw
-
-    def same(self, m, rng, scheme):
-        right = self.left[np.arange(len(self.right)) % len(self.left)]
-        return draw(Mapped(self.law, self.left, right), m, rng, scheme)
-
-    patch.setattr(Mapped, "draw", same)
+@changes(Mapped, "draw", check(BILINEAR), check(BILINEAR, "jordan"))
+def one_map_for_both(draw, self, m, rng, scheme):
+    right = self.left[np.arange(len(self.right)) % len(self.left)]
+    return draw(Mapped(self.law, self.left, right), m, rng, scheme)
 
 
 def with_correction(patch, change: Callable):
@@ -291,92 +265,75 @@ def correction_without_centring(patch):
     with_correction(patch, change)
 
 
-@planted(check_few("orthogonal"))
-def halves_of_one_draw(patch):
+@replaces(ShiftedGaussian, "draw", check_few("orthogonal"))
+def halves_of_one_draw(self, m, rng, scheme):
     """The halves come from the same orthogonal blocks and strata."""
-
-    def draw(self, m, rng, scheme):
-        standard = shifted_gaussian.Isotropic(shifted_gaussian.Chi(), self.dim)
-        points = standard.sample(m, rng, scheme)
-        t = points @ self._axis
-        halves = [t[: m // 2], t[m // 2 :]]
-        ratio = self.factor.size(t) * shifted_gaussian.correction(halves, self.spread)
-        phase = self.component.phase(self.factor, t)
-        phase = np.where(ratio < 0.0, phase + np.pi, phase)
-        omega = points / np.asarray(self.length_scale)
-        return Draw(omega, np.abs(ratio) / self.variation, phase)
-
-    patch.setattr(ShiftedGaussian, "draw", draw)
+    standard = shifted_gaussian.Isotropic(shifted_gaussian.Chi(), self.dim)
+    points = standard.sample(m, rng, scheme)
+    t = points @ self._axis
+    halves = [t[: m // 2], t[m // 2 :]]
+    ratio = self.factor.size(t) * shifted_gaussian.correction(halves, self.spread)
+    phase = self.component.phase(self.factor, t)
+    phase = np.where(ratio < 0.0, phase + np.pi, phase)
+    omega = points / np.asarray(self.length_scale)
+    return Draw(omega, np.abs(ratio) / self.variation, phase)
 
 
-@planted(check_component("cosh", Component.NEGATIVE), check(FAR, "jordan"))
-def positive_part_of_everything(patch):
+@changes(Component, "density", check_component("cosh", Component.NEGATIVE), check(FAR, "jordan"))
+def positive_part_of_everything(density, self, factor, t):
     """The negative part is drawn from the density of the positive one."""
-    density = Component.density
-
-    def wrong(self, factor, t):
-        part = Component.POSITIVE if self is Component.NEGATIVE else self
-        return density(part, factor, t)
-
-    patch.setattr(Component, "density", wrong)
+    part = Component.POSITIVE if self is Component.NEGATIVE else self
+    return density(part, factor, t)
 
 
-@planted(check(SHIFT, "jordan"), check_mass(SHIFT))
-def unsigned_negative_part(patch):
-    jordan = ShiftedGaussian.jordan
-    patch.setattr(
-        ShiftedGaussian,
-        "jordan",
-        lambda self: tuple((abs(share), law) for share, law in jordan(self)),
-    )
+@changes(ShiftedGaussian, "jordan", check(SHIFT, "jordan"), check_mass(SHIFT))
+def unsigned_negative_part(jordan, self):
+    return tuple((abs(share), law) for share, law in jordan(self))
 
 
-@planted(check(COSH, "jordan"), check_mass(COSH))
-def jordan_shares_taken_for_masses(patch):
+@replaces(SpectralMeasure, "jordan", check(COSH, "jordan"), check_mass(COSH))
+def jordan_shares_taken_for_masses(self):
     """The parts of a measure forget the mass of what they are parts of."""
-
-    def split(self):
-        parts = [
-            replace(part, mass=share, law=law)
-            for part in self.parts
-            for share, law in part.law.jordan()
-        ]
-        return replace(self, parts=tuple(parts))
-
-    patch.setattr(SpectralMeasure, "jordan", split)
+    parts = [
+        replace(part, mass=share, law=law)
+        for part in self.parts
+        for share, law in part.law.jordan()
+    ]
+    return replace(self, parts=tuple(parts))
 
 
-@planted(check_component("cosh", Component.POSITIVE), check_component("sinh", Component.IMAGINARY))
-def proposals_below_half_of_the_bound(patch):
+@changes(
+    Component,
+    "bound",
+    check_component("cosh", Component.POSITIVE),
+    check_component("sinh", Component.IMAGINARY),
+)
+def proposals_below_half_of_the_bound(bound, self, factor):
     """Acceptance and rejection with a bound that the density exceeds."""
-    bound = Component.bound
-    patch.setattr(Component, "bound", lambda self, factor: 0.5 * bound(self, factor))
+    return 0.5 * bound(self, factor)
 
 
-@planted(
+@replaces(
+    ShiftedGaussian,
+    "_moved",
     check_component("sinh", Component.IMAGINARY),
     check_component("cosh", Component.NEGATIVE, "orthogonal"),
     check(SINH, "jordan", "orthogonal"),
 )
-def points_that_are_not_moved(patch):
-    patch.setattr(ShiftedGaussian, "_moved", lambda self, points, rng, *, independent: points)
+def points_that_are_not_moved(self, points, rng, *, independent):
+    return points
 
 
-@planted(check(OPPOSITE), check_mass(OPPOSITE))
-def sums_without_the_other_mass(patch):
+@changes(ShiftedGaussian, "joined", check(OPPOSITE), check_mass(OPPOSITE))
+def sums_without_the_other_mass(joined, self, mass, other, other_mass):
     """Joined measures count every member's law, not its mass."""
-    joined = ShiftedGaussian.joined
-    patch.setattr(
-        ShiftedGaussian,
-        "joined",
-        lambda self, mass, other, other_mass: joined(self, mass, other, other.variation),
-    )
+    return joined(self, mass, other, other.variation)
 
 
-@planted(check(JOINED), check(ODD), check(OPPOSITE))
-def sums_without_reversal(patch):
+@replaces(PhaseFactor, "reversed", check(JOINED), check(ODD), check(OPPOSITE))
+def sums_without_reversal(self):
     """Opposite shifts are taken to be the same one."""
-    patch.setattr(PhaseFactor, "reversed", lambda self: self)
+    return self
 
 
 @planted(check_masses(Component.POSITIVE, "shift"), check_masses(Component.NEGATIVE, "cosh"))
@@ -384,10 +341,11 @@ def alternating_series_without_signs(patch):
     patch.setattr(phase_factor, "mean_abs_cosine", phase_factor.mean_abs_sine)
 
 
-@planted(check_masses(Component.POLAR, "sinh"), check_masses(Component.POLAR, "all"))
-def variation_by_the_triangle_inequality(patch):
-    patch.setattr(
-        PhaseFactor,
-        "variation",
-        lambda self, s: abs(self.constant) + abs(self.cosine) + abs(self.sine),
-    )
+@replaces(
+    PhaseFactor,
+    "variation",
+    check_masses(Component.POLAR, "sinh"),
+    check_masses(Component.POLAR, "all"),
+)
+def variation_by_the_triangle_inequality(self, s):
+    return abs(self.constant) + abs(self.cosine) + abs(self.sine)

@@ -15,7 +15,7 @@ from learning.inference import (
     test_preparation,
     test_relevance,
 )
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import components, draws, driver, preparation, relevance
@@ -93,37 +93,21 @@ def iterations_counted_from_zero_after_the_kill(patch):
     change_resumption(patch, iteration=0)
 
 
-@planted(check_predictions)
-def weights_taken_for_known(patch):
-    spreads = Draws.spreads
-
-    def none(self, inputs, fixed):
-        return ((part, 0.0 * values) for part, values in spreads(self, inputs, fixed))
-
-    patch.setattr(Draws, "spreads", none)
+@changes(Draws, "spreads", check_predictions)
+def weights_taken_for_known(spreads, self, inputs, fixed):
+    return ((part, 0.0 * values) for part, values in spreads(self, inputs, fixed))
 
 
-@planted(check_predictions)
-def draws_taken_to_agree(patch):
+@changes(Draws, "activations", check_predictions)
+def draws_taken_to_agree(activations, self, inputs, fixed):
     """The variance between the means of the draws is left out."""
-    activations = Draws.activations
-
-    def agreeing(self, inputs, fixed):
-        for part, values in activations(self, inputs, fixed):
-            yield part, np.broadcast_to(values.mean(axis=0), values.shape)
-
-    patch.setattr(Draws, "activations", agreeing)
+    for part, values in activations(self, inputs, fixed):
+        yield part, np.broadcast_to(values.mean(axis=0), values.shape)
 
 
-@planted(check_noise, check_predictions)
-def noise_at_its_mode(patch):
-    patch.setattr(
-        InverseGammaNoise,
-        "variance",
-        lambda self, residual, degrees: (
-            (self.rate + residual / 2.0) / (self.shape + degrees / 2.0 + 1.0)
-        ),
-    )
+@replaces(InverseGammaNoise, "variance", check_noise, check_predictions)
+def noise_at_its_mode(self, residual, degrees):
+    return (self.rate + residual / 2.0) / (self.shape + degrees / 2.0 + 1.0)
 
 
 @planted(check_features)
@@ -141,91 +125,56 @@ def features_in_scaled_units(patch):
     patch.setattr(model, "features", scaled)
 
 
-@planted(check_whiteners, check_predictions)
-def whitener_transposed(patch):
-    whitener = draws._whitener
-    patch.setattr(draws, "_whitener", lambda evidence: whitener(evidence).T)
+@changes(draws, "_whitener", check_whiteners, check_predictions)
+def whitener_transposed(whitener, evidence):
+    return whitener(evidence).T
 
 
-@planted(check_picks)
-def only_whitened_draws_picked(patch):
-    def pick(self, rng):
-        place = int(rng.integers(len(self.whitened)))
-        index = int(self.whitened[place])
-        return index, index, place
-
-    patch.setattr(Draws, "pick", pick)
+@replaces(Draws, "pick", check_picks)
+def only_whitened_draws_picked(self, rng):
+    place = int(rng.integers(len(self.whitened)))
+    index = int(self.whitened[place])
+    return index, index, place
 
 
-@planted(check_mean_kernel)
-def kernel_in_scaled_units(patch):
-    mean_kernel = test_components.mean_kernel
-    patch.setattr(
-        test_components, "mean_kernel", lambda parts, scale: mean_kernel(parts, np.ones(2))
-    )
+@changes(test_components, "mean_kernel", check_mean_kernel)
+def kernel_in_scaled_units(mean_kernel, parts, scale):
+    return mean_kernel(parts, np.ones(2))
 
 
-@planted(check_mean_kernel)
-def covariance_scaled_once(patch):
-    mixture = components.spectral_mixture
-    patch.setattr(
-        components,
-        "spectral_mixture",
-        lambda weights, means, covariances: mixture(weights, means, 2.0 * covariances),
-    )
+@changes(components, "spectral_mixture", check_mean_kernel)
+def covariance_scaled_once(mixture, weights, means, covariances):
+    return mixture(weights, means, 2.0 * covariances)
 
 
-@planted(test_components.test_a_line_keeps_its_place)
-def lines_centred(patch):
-    gaussian = components._gaussian
-
-    def centred(members):
-        mean, covariance = gaussian(members)
-        return 0.0 * mean, covariance + np.outer(mean, mean)
-
-    patch.setattr(components, "_gaussian", centred)
+@changes(components, "_gaussian", test_components.test_a_line_keeps_its_place)
+def lines_centred(gaussian, members):
+    mean, covariance = gaussian(members)
+    return 0.0 * mean, covariance + np.outer(mean, mean)
 
 
-@planted(test_components.test_a_line_keeps_its_place)
-def lines_without_their_sign(patch):
-    patch.setattr(
-        components,
-        "_gaussian",
-        lambda members: (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True))),
-    )
+@replaces(components, "_gaussian", test_components.test_a_line_keeps_its_place)
+def lines_without_their_sign(members):
+    return (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True)))
 
 
-@planted(check_relevance)
-def relevance_of_cosines_alone(patch):
-    right = relevance._Waves.of
-
-    def careless(draws, index, polynomial):
-        waves = right(draws, index, polynomial)
-        return replace(waves, sines=0.0 * waves.sines)
-
-    patch.setattr(relevance._Waves, "of", careless)
+@changes(relevance._Waves, "of", check_relevance)
+def relevance_of_cosines_alone(right, draws, index, polynomial):
+    waves = right(draws, index, polynomial)
+    return replace(waves, sines=0.0 * waves.sines)
 
 
-@planted(check_relevance)
-def trend_left_out(patch):
-    right = relevance._Waves.of
-    patch.setattr(
-        relevance._Waves,
-        "of",
-        lambda draws, index, polynomial: right(draws, index, 0.0 * polynomial),
-    )
+@changes(relevance._Waves, "of", check_relevance)
+def trend_left_out(right, draws, index, polynomial):
+    return right(draws, index, 0.0 * polynomial)
 
 
-@planted(check_relevance)
-def wave_averaged_to_nothing(patch):
+@replaces(relevance._Waves, "averaged_out", check_relevance)
+def wave_averaged_to_nothing(wave, X, i):
     """As if every characteristic function were zero: the average keeps the low frequencies."""
-
-    def careless(wave, X, i):
-        active = wave.omega[:, i] != 0.0
-        angle = X @ wave.omega[active].T
-        return np.cos(angle) @ wave.cosines[active] + np.sin(angle) @ wave.sines[active]
-
-    patch.setattr(relevance._Waves, "averaged_out", careless)
+    active = wave.omega[:, i] != 0.0
+    angle = X @ wave.omega[active].T
+    return np.cos(angle) @ wave.cosines[active] + np.sin(angle) @ wave.sines[active]
 
 
 @planted(check_repetitions)

@@ -6,7 +6,7 @@ from itertools import count
 import numpy as np
 from laws import chains
 from mutants import planted_mixture
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 
 from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.sparse import SparsePrior
@@ -58,28 +58,18 @@ def evidence_ratio_inverted(patch):
     change_replacements(patch, Evidence, "log_evidence", lambda *args: -right(*args))
 
 
-@planted(check("regression-sparse", 70))
-def determinant_of_the_old_pair_dropped(patch):
-    exchange = replacement._Block.exchange
-
-    def dropped(self, k):
-        right = exchange(self, k)
-        old = self.panel[self.columns[2 * k : 2 * k + 2], 4 * k : 4 * k + 2]
-        lost = np.log(np.linalg.det(old))
-        return replace(right, log_determinant=right.log_determinant - lost)
-
-    patch.setattr(replacement._Block, "exchange", dropped)
+@changes(replacement._Block, "exchange", check("regression-sparse", 70))
+def determinant_of_the_old_pair_dropped(exchange, self, k):
+    right = exchange(self, k)
+    old = self.panel[self.columns[2 * k : 2 * k + 2], 4 * k : 4 * k + 2]
+    lost = np.log(np.linalg.det(old))
+    return replace(right, log_determinant=right.log_determinant - lost)
 
 
-@planted(check("joint-pairs-sparse", 50))
-def prior_odds_of_toggles_dropped(patch):
-    suggest = SparsePrior.suggest
-
-    def even(self, *args):
-        right = suggest(self, *args)
-        return replace(right, log_ratio=np.zeros(len(right.kind)))
-
-    patch.setattr(SparsePrior, "suggest", even)
+@changes(SparsePrior, "suggest", check("joint-pairs-sparse", 50))
+def prior_odds_of_toggles_dropped(suggest, self, *args):
+    right = suggest(self, *args)
+    return replace(right, log_ratio=np.zeros(len(right.kind)))
 
 
 def change_approximations(patch, change):
@@ -120,15 +110,9 @@ def approximation_at_the_old_frequency(patch):
     change_approximations(patch, change)
 
 
-@planted(check("joint-pairs-dense-mh"))
-def prior_of_the_weights_dropped(patch):
-    patch.setattr(
-        JointPairChain,
-        "_log_posterior",
-        lambda self, activation, beta, precision: joint_pairs.log_likelihood(
-            self.rows.target, activation
-        ),
-    )
+@replaces(JointPairChain, "_log_posterior", check("joint-pairs-dense-mh"))
+def prior_of_the_weights_dropped(self, activation, beta, precision):
+    return joint_pairs.log_likelihood(self.rows.target, activation)
 
 
 @planted(check("polya-gamma-sparse"), check("joint-pairs-sparse"))
@@ -139,29 +123,19 @@ def targets_of_zero_and_one(patch):
     patch.setattr(chains.JointPairs, "chain", lambda self, model, y: joint(self, model, y + 0.5))
 
 
-@planted(check("polya-gamma-sparse"))
-def rows_counted_twice(patch):
-    weights = polya_gamma.part_weights
-
-    def doubled(part, activation, rng):
-        return weights(replace(part, weight=np.full(len(activation), 2.0)), activation, rng)
-
-    patch.setattr(polya_gamma, "part_weights", doubled)
+@changes(polya_gamma, "part_weights", check("polya-gamma-sparse"))
+def rows_counted_twice(weights, part, activation, rng):
+    return weights(replace(part, weight=np.full(len(activation), 2.0)), activation, rng)
 
 
-@planted(check("regression-sparse"))
-def precision_without_its_prior(patch):
-    patch.setattr(LogNormalPrecision, "log_density", lambda self, log_precision: 0.0)
+@replaces(LogNormalPrecision, "log_density", check("regression-sparse"))
+def precision_without_its_prior(self, log_precision):
+    return 0.0
 
 
-@planted(check("joint-pairs-dense-mh", 50))
-def precision_with_a_jacobian_too_many(patch):
-    density = LogNormalPrecision.log_density
-    patch.setattr(
-        LogNormalPrecision,
-        "log_density",
-        lambda self, log_precision: density(self, log_precision) + log_precision,
-    )
+@changes(LogNormalPrecision, "log_density", check("joint-pairs-dense-mh", 50))
+def precision_with_a_jacobian_too_many(density, self, log_precision):
+    return density(self, log_precision) + log_precision
 
 
 planted(check("joint-pairs-dense-mh"))(planted_mixture.posterior_with_one_degree_more)

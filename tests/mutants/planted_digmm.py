@@ -7,7 +7,7 @@ import numpy as np
 from estimators import test_digmm_features
 from learning.double_mixture import test_bound, test_component_evidence
 from learning.published import test_digmm_taylor as test_taylor
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 
 from bochner.learning.double_mixture import bound, exact, learned_mixture, sticks
 from bochner.learning.double_mixture.bound import ExpectedCosines
@@ -40,55 +40,42 @@ def sign_of_the_negative_part_lost(patch):
     )
 
 
-@planted(check_letter)
-def curvature_negative(patch):
-    right = digmm_taylor.Part.curvature
-    patch.setattr(digmm_taylor.Part, "curvature", lambda self: -0.01 * right(self))
+@changes(digmm_taylor.Part, "curvature", check_letter)
+def curvature_negative(right, self):
+    return -0.01 * right(self)
 
 
-@planted(check_letter, lambda: test_taylor.check_curvature_of_the_likelihood(1))
-def pairs_of_the_curvature_counted_twice(patch):
-    right = digmm_taylor.Part.curvature
-    patch.setattr(digmm_taylor.Part, "curvature", lambda self: 2.0 * right(self))
+@changes(
+    digmm_taylor.Part,
+    "curvature",
+    check_letter,
+    lambda: test_taylor.check_curvature_of_the_likelihood(1),
+)
+def pairs_of_the_curvature_counted_twice(right, self):
+    return 2.0 * right(self)
 
 
-@planted(check_moments)
-def half_lost_in_the_decay(patch):
-    right = ExpectedCosines.__init__
-
-    def careless(self, factor, deltas):
-        scaled = replace(factor, roots=np.sqrt(2.0) * factor.roots)
-        right(self, scaled, deltas)
-
-    patch.setattr(ExpectedCosines, "__init__", careless)
+@changes(ExpectedCosines, "__init__", check_moments)
+def half_lost_in_the_decay(right, self, factor, deltas):
+    scaled = replace(factor, roots=np.sqrt(2.0) * factor.roots)
+    right(self, scaled, deltas)
 
 
-@planted(check_moments)
-def doubled_differences_forgotten(patch):
-    right = ExpectedCosines.__init__
-
-    def careless(self, factor, deltas):
-        right(self, factor, deltas)
-        self.variance = (1.0 - self.kernel**2) / bound.N_LATENT
-
-    patch.setattr(ExpectedCosines, "__init__", careless)
+@changes(ExpectedCosines, "__init__", check_moments)
+def doubled_differences_forgotten(right, self, factor, deltas):
+    right(self, factor, deltas)
+    self.variance = (1.0 - self.kernel**2) / bound.N_LATENT
 
 
-@planted(check_gradient)
-def slope_of_the_variance_forgotten(patch):
-    right = ExpectedCosines.pulled_back
-    patch.setattr(
-        ExpectedCosines, "pulled_back", lambda self, one, two: right(self, one, 0.0 * two)
-    )
+@changes(ExpectedCosines, "pulled_back", check_gradient)
+def slope_of_the_variance_forgotten(right, self, one, two):
+    return right(self, one, 0.0 * two)
 
 
-@planted(check_letter, check_gradient)
-def sticks_count_their_own(patch):
-    def careless(counts, concentration):
-        beyond = counts[::-1].cumsum()[::-1]
-        return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
-
-    patch.setattr(sticks, "posterior", careless)
+@replaces(sticks, "posterior", check_letter, check_gradient)
+def sticks_count_their_own(counts, concentration):
+    beyond = counts[::-1].cumsum()[::-1]
+    return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
 
 
 @planted(check_letter)
@@ -115,26 +102,16 @@ def noise_of_means_missing_in_the_scatter(patch):
     patch.setattr(test_taylor, "updated_components", careless)
 
 
-@planted(check_outside)
-def nothing_outside_of_the_span(patch):
-    right = exact._part_of_factor
-
-    def careless(sign, mass, factor, data, distance):
-        part = right(sign, mass, factor, data, distance)
-        onto = data.basis @ data.basis.T
-        return replace(part, covariances=onto @ part.covariances @ onto)
-
-    patch.setattr(exact, "_part_of_factor", careless)
+@changes(exact, "_part_of_factor", check_outside)
+def nothing_outside_of_the_span(right, sign, mass, factor, data, distance):
+    part = right(sign, mass, factor, data, distance)
+    onto = data.basis @ data.basis.T
+    return replace(part, covariances=onto @ part.covariances @ onto)
 
 
-@planted(check_masses)
-def mass_of_the_split_normalised_away(patch):
-    right = digmm_taylor.eigen_split
-    patch.setattr(
-        digmm_taylor,
-        "eigen_split",
-        lambda gram, shift: tuple(part and replace(part, mass=1.0) for part in right(gram, shift)),
-    )
+@changes(digmm_taylor, "eigen_split", check_masses)
+def mass_of_the_split_normalised_away(right, gram, shift):
+    return tuple(part and replace(part, mass=1.0) for part in right(gram, shift))
 
 
 @planted(check_subspace)

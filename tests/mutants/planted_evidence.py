@@ -8,7 +8,7 @@ import numpy as np
 from laws import inference_laws
 from learning.inference import test_sparse_parameters, test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
-from mutants.registry import planted
+from mutants.registry import planted, replaces
 
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import gradient, waves
@@ -90,15 +90,9 @@ def rows_for_weights(patch):
     patch.setattr(TrainingData, "total_weight", property(lambda self: float(self.n_samples)))
 
 
-@planted(student)
-def half_the_rows(patch):
-    patch.setattr(
-        InverseGammaNoise,
-        "log_likelihood",
-        lambda self, residual, degrees: (
-            -(self.shape + degrees) * float(np.log(self.rate + residual / 2.0))
-        ),
-    )
+@replaces(InverseGammaNoise, "log_likelihood", student)
+def half_the_rows(self, residual, degrees):
+    return -(self.shape + degrees) * float(np.log(self.rate + residual / 2.0))
 
 
 def exchange(old, new):
@@ -140,14 +134,14 @@ planted(blocks, one_by_one, name="targets_that_stay")(
 )
 
 
-@planted(blocks)
-def panels_that_stay(patch):
-    patch.setattr(replacement._Block, "_carry", lambda *args: None)
+@replaces(replacement._Block, "_carry", blocks)
+def panels_that_stay(*args):
+    return None
 
 
-@planted(blocks, one_by_one)
-def covariance_that_stays(patch):
-    patch.setattr(replacement._Block, "finish", lambda self: None)
+@replaces(replacement._Block, "finish", blocks, one_by_one)
+def covariance_that_stays(self):
+    return None
 
 
 planted(weighted_blocks, name="proposals_without_weights")(
@@ -175,9 +169,9 @@ planted(slope, name="fit_without_the_noise")(
 )
 
 
-@planted(steps_of_precision)
-def flat_prior_of_the_precision(patch):
-    patch.setattr(LogNormalPrecision, "log_density", lambda self, log_precision: 0.0)
+@replaces(LogNormalPrecision, "log_density", steps_of_precision)
+def flat_prior_of_the_precision(self, log_precision):
+    return 0.0
 
 
 @planted(toggles, toggles_back)

@@ -10,7 +10,7 @@ from laws import amplitude_laws, chains, noise_field_laws
 from learning.inference import test_basis
 from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
 from learning.published import test_least_squares_labels
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted, replaces
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import components, likelihood, two_spectra, waves
@@ -63,14 +63,9 @@ def check_kernel():
     )
 
 
-@planted(check_features)
-def half_of_v_lost(patch):
-    right = Waves.amplitude_waves
-    patch.setattr(
-        Waves,
-        "amplitude_waves",
-        lambda self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which),
-    )
+@changes(Waves, "amplitude_waves", check_features)
+def half_of_v_lost(right, self, inputs, which):
+    return right(replace(self, v=2.0 * self.v), inputs, which)
 
 
 @planted(check_features, check_variance)
@@ -78,105 +73,68 @@ def root_of_two_lost(patch):
     patch.setattr(waves, "_MODULATED", 1.0)
 
 
-@planted(check_sums)
-def phase_of_sums_flipped(patch):
-    right = Waves.summed
-    patch.setattr(
-        Waves,
-        "summed",
-        lambda self, coef, scale: right(replace(self, phase=-self.phase), coef, scale),
-    )
+@changes(Waves, "summed", check_sums)
+def phase_of_sums_flipped(right, self, coef, scale):
+    return right(replace(self, phase=-self.phase), coef, scale)
 
 
-@planted(check_gradient(MATCHED), check_gradient(GRID))
-def gradient_by_v_doubled(patch):
-    right = Waves.gradient
-
-    def doubled(self, *args):
-        by_omega, by_v, by_phase = right(self, *args)
-        return by_omega, 2.0 * by_v, by_phase
-
-    patch.setattr(Waves, "gradient", doubled)
+@changes(Waves, "gradient", check_gradient(MATCHED), check_gradient(GRID))
+def gradient_by_v_doubled(right, self, *args):
+    by_omega, by_v, by_phase = right(self, *args)
+    return by_omega, 2.0 * by_v, by_phase
 
 
-@planted(check_gradient(amplitude_laws.SUMMED))
-def half_lost_in_the_gradient_of_sums(patch):
-    right = Grid.pull
-
-    def careless(self, gradient, n_units):
-        s, v, phase = self.split(right(self, gradient, n_units))
-        return self.joined(s, 2.0 * v, phase)
-
-    patch.setattr(Grid, "pull", careless)
+@changes(Grid, "pull", check_gradient(amplitude_laws.SUMMED))
+def half_lost_in_the_gradient_of_sums(right, self, gradient, n_units):
+    s, v, phase = self.split(right(self, gradient, n_units))
+    return self.joined(s, 2.0 * v, phase)
 
 
-@planted(check_touched, check_blocks(GRID))
-def rows_and_columns_of_the_grid_exchanged(patch):
-    def careless(self, index, n_units):
-        m1, m2 = self.n_stationary, self.n_envelope
-        if index[0] < m1:
-            return m2 * index[:, None] + np.arange(m2)
-        return index[:, None] - m1 + m2 * np.arange(m1)
-
-    patch.setattr(Grid, "touched", careless)
+@replaces(Grid, "touched", check_touched, check_blocks(GRID))
+def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
+    m1, m2 = self.n_stationary, self.n_envelope
+    if index[0] < m1:
+        return m2 * index[:, None] + np.arange(m2)
+    return index[:, None] - m1 + m2 * np.arange(m1)
 
 
-@planted(check_blocks(GRID))
-def panels_of_wide_units_not_carried(patch):
-    right = replacement._Block._carry
-
-    def careless(self, *args):
-        if self.width == 2:
-            right(self, *args)
-
-    patch.setattr(replacement._Block, "_carry", careless)
+@changes(replacement._Block, "_carry", check_blocks(GRID))
+def panels_of_wide_units_not_carried(right, self, *args):
+    if self.width == 2:
+        right(self, *args)
 
 
-@planted(check_blocks(GRID))
-def determinant_of_wide_units_halved(patch):
+@changes(replacement, "_inverse", check_blocks(GRID))
+def determinant_of_wide_units_halved(right, matrix):
     """As of the diagonal of the Cholesky factor, its square forgotten."""
-    right = replacement._inverse
-
-    def careless(matrix):
-        made = right(matrix)
-        return made if made is None or len(matrix) == 2 else (made[0], 0.5 * made[1])
-
-    patch.setattr(replacement, "_inverse", careless)
+    made = right(matrix)
+    return made if made is None or len(matrix) == 2 else (made[0], 0.5 * made[1])
 
 
-@planted(check_blocks(MATCHED))
-def stationary_proposals(patch):
-    patch.setattr(
-        Matched, "proposed", lambda self, omega, index, values: Waves(self.split(values)[0])
-    )
+@replaces(Matched, "proposed", check_blocks(MATCHED))
+def stationary_proposals(self, omega, index, values):
+    return Waves(self.split(values)[0])
 
 
-@planted(check_joint("matched-sparse"))
-def phases_too_wide(patch):
-    right = two_spectra.crank_nicolson
-    patch.setattr(two_spectra, "crank_nicolson", lambda *args: 3.0 * right(*args))
+@changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"))
+def phases_too_wide(right, *args):
+    return 3.0 * right(*args)
 
 
-@planted(test_varying_noise.check_log_evidence)
-def noise_degrees_of_precisions(patch):
-    right = likelihood.evidence_of
-    patch.setattr(likelihood, "evidence_of", lambda *args, degrees, **named: right(*args, **named))
+@changes(likelihood, "evidence_of", test_varying_noise.check_log_evidence)
+def noise_degrees_of_precisions(right, *args, degrees, **named):
+    return right(*args, **named)
 
 
-@planted(test_varying_noise.check_log_evidence)
-def level_of_the_field_left_out(patch):
-    patch.setattr(noise_field, "part_level", lambda part, field: (0.0,))
+@replaces(noise_field, "part_level", test_varying_noise.check_log_evidence)
+def level_of_the_field_left_out(part, field):
+    return (0.0,)
 
 
-@planted(check_field)
-def determinant_of_the_noise_inverted(patch):
-    right = noise_field.part_field_likelihood
-
-    def careless(part, field, squares):
-        (value,) = right(part, field, squares)
-        return (value + float(np.sum(field)),)
-
-    patch.setattr(noise_field, "part_field_likelihood", careless)
+@changes(noise_field, "part_field_likelihood", check_field)
+def determinant_of_the_noise_inverted(right, part, field, squares):
+    (value,) = right(part, field, squares)
+    return (value + float(np.sum(field)),)
 
 
 @planted(check_field)
@@ -184,13 +142,9 @@ def spread_of_the_field_of_another_rate(patch):
     patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
 
 
-@planted(check_predictions)
-def noise_of_predictions_constant(patch):
-    patch.setattr(
-        Draws,
-        "noise",
-        lambda self, index, inputs: np.full(inputs.shape[1], self.noise_variance[index]),
-    )
+@replaces(Draws, "noise", check_predictions)
+def noise_of_predictions_constant(self, index, inputs):
+    return np.full(inputs.shape[1], self.noise_variance[index])
 
 
 @planted(check_kernel)
@@ -203,7 +157,6 @@ def phases_of_the_kernel_at_the_origin(patch):
     patch.setattr(learned, "mean_of_waves", careless)
 
 
-@planted(check_paper)
-def labels_of_plus_and_minus_one(patch):
-    right = least_squares.cho_solve
-    patch.setattr(least_squares, "cho_solve", lambda factor, b: 2.0 * right(factor, b))
+@changes(least_squares, "cho_solve", check_paper)
+def labels_of_plus_and_minus_one(right, factor, b):
+    return 2.0 * right(factor, b)

@@ -3,7 +3,7 @@
 import numpy as np
 from laws import kernel_laws
 from laws.registry import Case, bump, of_no_sign, on_the_sphere
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
 from bochner.kernels import Metric, functions, spherical
@@ -43,60 +43,48 @@ def city_block_radial(patch):
     patch.setattr(kernels.Radial, "metric", Metric.CITY_BLOCK)
 
 
-@planted(closed_form(TL1))
-def tl1_without_truncation(patch):
-    patch.setattr(kernels.TL1, "profile", lambda self, t: self.tau - t)
+@replaces(kernels.TL1, "profile", closed_form(TL1))
+def tl1_without_truncation(self, t):
+    return self.tau - t
 
 
-@planted(closed_form(DELTA))
-def scales_in_the_wrong_order(patch):
-    original = kernels.DeltaGaussian.profile
-    patch.setattr(kernels.DeltaGaussian, "profile", lambda self, t: -original(self, t))
+@changes(kernels.DeltaGaussian, "profile", closed_form(DELTA))
+def scales_in_the_wrong_order(original, self, t):
+    return -original(self, t)
 
 
-@planted(closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA))
-def sum_of_gaussians(patch):
+@replaces(kernels.DeltaGaussian, "profile", closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA))
+def sum_of_gaussians(self, t):
     """The minus lost: a positive definite kernel."""
-    patch.setattr(
-        kernels.DeltaGaussian,
-        "profile",
-        lambda self, t: np.exp(-0.5 * (t / self.tau1) ** 2) + np.exp(-0.5 * (t / self.tau2) ** 2),
-    )
+    return np.exp(-0.5 * (t / self.tau1) ** 2) + np.exp(-0.5 * (t / self.tau2) ** 2)
 
 
-@planted(closed_form(DELTA))
-def delta_gaussian_without_half(patch):
-    original = kernels.DeltaGaussian.profile
-    patch.setattr(
-        kernels.DeltaGaussian, "profile", lambda self, t: original(self, np.sqrt(2.0) * t)
-    )
+@changes(kernels.DeltaGaussian, "profile", closed_form(DELTA))
+def delta_gaussian_without_half(original, self, t):
+    return original(self, np.sqrt(2.0) * t)
 
 
-@planted(closed_form(POLYNOMIAL), closed_form(WIDE_POLYNOMIAL))
-def distance_not_squared(patch):
-    patch.setattr(
-        kernels.SphericalPolynomial,
-        "profile",
-        lambda self, t: (1.0 - np.minimum(t, 2.0) / self.a) ** self.degree,
-    )
+@replaces(
+    kernels.SphericalPolynomial, "profile", closed_form(POLYNOMIAL), closed_form(WIDE_POLYNOMIAL)
+)
+def distance_not_squared(self, t):
+    return (1.0 - np.minimum(t, 2.0) / self.a) ** self.degree
 
 
-@planted(closed_form(STEPS), closed_form(RAMPS), closed_form(NTK))
-def angle_from_half_the_distance(patch):
+@replaces(spherical, "_step", closed_form(STEPS), closed_form(RAMPS), closed_form(NTK))
+def angle_from_half_the_distance(half):
     """The arc sine of half the distance is half the angle."""
-    patch.setattr(spherical, "_step", lambda half: 1.0 - np.arcsin(half) / np.pi)
+    return 1.0 - np.arcsin(half) / np.pi
 
 
-@planted(closed_form(RAMPS), closed_form(NTK))
-def cosine_of_half_the_angle(patch):
-    patch.setattr(spherical, "_cosine", lambda half: 1.0 - half * half)
+@replaces(spherical, "_cosine", closed_form(RAMPS), closed_form(NTK))
+def cosine_of_half_the_angle(half):
+    return 1.0 - half * half
 
 
-@planted(closed_form(RAMPS), closed_form(NTK))
-def sine_of_half_the_angle(patch):
-    patch.setattr(
-        spherical, "_sine_over_pi", lambda half: half * np.sqrt(1.0 - half * half) / np.pi
-    )
+@replaces(spherical, "_sine_over_pi", closed_form(RAMPS), closed_form(NTK))
+def sine_of_half_the_angle(half):
+    return half * np.sqrt(1.0 - half * half) / np.pi
 
 
 @planted(closed_form(NTK), diagonal(NTK))
@@ -104,20 +92,20 @@ def ntk_without_the_inner_weights(patch):
     patch.setattr(kernels.NTK, "profile", kernels.ArcCosine(1).profile)
 
 
-@planted(closed_form(HELLINGER), eigenvalues(HELLINGER))
-def bhattacharyya(patch):
+@replaces(kernels.Hellinger, "evaluate", closed_form(HELLINGER), eigenvalues(HELLINGER))
+def bhattacharyya(self, X, Y):
     """The sum of roots, which is positive definite, in place of the root of the sum."""
-    patch.setattr(kernels.Hellinger, "evaluate", lambda self, X, Y: np.sqrt(X) @ np.sqrt(Y).T)
+    return np.sqrt(X) @ np.sqrt(Y).T
 
 
-@planted(closed_form(TANH))
-def tanh_without_scale(patch):
-    patch.setattr(kernels.Tanh, "profile", lambda self, t: np.tanh(t + self.offset))
+@replaces(kernels.Tanh, "profile", closed_form(TANH))
+def tanh_without_scale(self, t):
+    return np.tanh(t + self.offset)
 
 
-@planted(diagonal(TL1), diagonal(HELLINGER), diagonal(TANH))
-def norms_on_the_diagonal(patch):
-    patch.setattr(Metric, "own", lambda self, X: np.linalg.norm(X, axis=1))
+@replaces(Metric, "own", diagonal(TL1), diagonal(HELLINGER), diagonal(TANH))
+def norms_on_the_diagonal(self, X):
+    return np.linalg.norm(X, axis=1)
 
 
 @planted(domain(NTK), domain(HELLINGER))
@@ -129,9 +117,9 @@ def only_the_left_is_checked(patch):
     patch.setattr(kernels.Kernel, "__call__", call)
 
 
-@planted(domain(NTK), domain(HELLINGER))
-def diagonal_not_checked(patch):
-    patch.setattr(kernels.Profiled, "diag", lambda self, X: self.profile(self.metric.own(X)))
+@replaces(kernels.Profiled, "diag", domain(NTK), domain(HELLINGER))
+def diagonal_not_checked(self, X):
+    return self.profile(self.metric.own(X))
 
 
 def no_check(patch, cls):
@@ -153,15 +141,12 @@ def products_are_not_checked(patch):
     no_check(patch, kernels.Product)
 
 
-@planted(profile(TL1))
-def profile_in_place(patch):
-    def in_place(self, t):
-        np.subtract(self.tau, t, out=t)
-        return np.maximum(t, 0.0, out=t)
-
-    patch.setattr(kernels.TL1, "profile", in_place)
+@replaces(kernels.TL1, "profile", profile(TL1))
+def profile_in_place(self, t):
+    np.subtract(self.tau, t, out=t)
+    return np.maximum(t, 0.0, out=t)
 
 
-@planted(profile(IDENTITY))
-def function_given_the_pairs_themselves(patch):
-    patch.setattr(functions, "values_of", lambda kernel, function, t, shape, noun: function(t))
+@replaces(functions, "values_of", profile(IDENTITY))
+def function_given_the_pairs_themselves(kernel, function, t, shape, noun):
+    return function(t)

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from laws import jordan_laws
 from laws.jordan_laws import CASES
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted
 
 from bochner.spectral import SpectralMeasure, spherical
 from bochner.spectral.measure import Part
@@ -132,9 +132,12 @@ def magnitude_of_the_density(patch):
     patch.setattr(spherical, "_table", table)
 
 
-@planted(check_radius(PLANE), check_transform(FIVE), check_unbiased(LETTER))
-def radii_a_tenth_too_long(patch):
-    quantile = spherical.Tabulated.quantile
-    patch.setattr(
-        spherical.Tabulated, "quantile", lambda self, u: np.minimum(1.1 * quantile(self, u), 10.0)
-    )
+@changes(
+    spherical.Tabulated,
+    "quantile",
+    check_radius(PLANE),
+    check_transform(FIVE),
+    check_unbiased(LETTER),
+)
+def radii_a_tenth_too_long(quantile, self, u):
+    return np.minimum(1.1 * quantile(self, u), 10.0)

@@ -4,37 +4,30 @@ from dataclasses import replace
 
 import numpy as np
 from laws import head_laws
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 
 from bochner.learning import krein
 from bochner.learning.krein import KreinSpectrum
 
 
-@planted(head_laws.check_krein, lambda: head_laws.check_krein(m=35))
-def solution_without_signature(patch):
-    patch.setattr(krein, "_system", lambda gram, signature, alpha: gram + alpha * np.eye(len(gram)))
+@replaces(krein, "_system", head_laws.check_krein, lambda: head_laws.check_krein(m=35))
+def solution_without_signature(gram, signature, alpha):
+    return gram + alpha * np.eye(len(gram))
 
 
-@planted(head_laws.check_krein)
-def signature_on_the_wrong_side(patch):
-    patch.setattr(
-        krein,
-        "_system",
-        lambda gram, signature, alpha: signature[:, None] * gram + alpha * np.eye(len(gram)),
-    )
+@replaces(krein, "_system", head_laws.check_krein)
+def signature_on_the_wrong_side(gram, signature, alpha):
+    return signature[:, None] * gram + alpha * np.eye(len(gram))
 
 
-@planted(head_laws.check_krein, lambda: head_laws.check_krein(negative=False))
-def flipped_alpha(patch):
-    system = krein._system
-    patch.setattr(krein, "_system", lambda gram, signature, alpha: system(gram, signature, -alpha))
+@changes(krein, "_system", head_laws.check_krein, lambda: head_laws.check_krein(negative=False))
+def flipped_alpha(system, gram, signature, alpha):
+    return system(gram, signature, -alpha)
 
 
-@planted(lambda: head_laws.check_krein(fit_intercept=True))
-def intercept_without_means(patch):
-    patch.setattr(
-        krein, "origin", lambda sums, centred: (0.0 * sums.features, sums.targets / sums.weight)
-    )
+@replaces(krein, "origin", lambda: head_laws.check_krein(fit_intercept=True))
+def intercept_without_means(sums, centred):
+    return (0.0 * sums.features, sums.targets / sums.weight)
 
 
 @planted(head_laws.check_poles, head_laws.check_cross_validation)
@@ -51,48 +44,30 @@ def spectrum_without_signature(patch):
     )
 
 
-@planted(head_laws.check_poles)
-def poles_at_positive_eigenvalues(patch):
-    patch.setattr(
-        KreinSpectrum,
-        "is_pole",
-        lambda self, alpha: bool(np.any(np.abs(self.values - alpha) < 1e-6 * alpha)),
-    )
+@replaces(KreinSpectrum, "is_pole", head_laws.check_poles)
+def poles_at_positive_eigenvalues(self, alpha):
+    return bool(np.any(np.abs(self.values - alpha) < 1e-6 * alpha))
 
 
-@planted(head_laws.check_cross_validation)
-def degrees_that_cancel(patch):
+@changes(KreinSpectrum, "score", head_laws.check_cross_validation)
+def degrees_that_cancel(score, self, alpha):
     """The trace of H, in which eigenvalues of opposite signs cancel."""
-    score = KreinSpectrum.score
-
-    def cancelling(self, alpha):
-        hat = self.values / (self.values + alpha)
-        lost = float(np.sum(np.abs(hat)) - np.sum(hat))
-        return score(replace(self, degrees=self.degrees + lost), alpha)
-
-    patch.setattr(KreinSpectrum, "score", cancelling)
+    hat = self.values / (self.values + alpha)
+    lost = float(np.sum(np.abs(hat)) - np.sum(hat))
+    return score(replace(self, degrees=self.degrees + lost), alpha)
 
 
-@planted(lambda: head_laws.check_cross_validation(fit_intercept=True))
-def intercept_for_nothing(patch):
-    score = KreinSpectrum.score
-    patch.setattr(
-        KreinSpectrum,
-        "score",
-        lambda self, alpha: score(replace(self, degrees=self.sums.weight), alpha),
-    )
+@changes(KreinSpectrum, "score", lambda: head_laws.check_cross_validation(fit_intercept=True))
+def intercept_for_nothing(score, self, alpha):
+    return score(replace(self, degrees=self.sums.weight), alpha)
 
 
-@planted(head_laws.check_cross_validation)
-def residual_explained_twice(patch):
+@replaces(KreinSpectrum, "score", head_laws.check_cross_validation)
+def residual_explained_twice(self, alpha):
     """y'y - 2 b'w + w'Gw without its last term."""
-
-    def score(self, alpha):
-        hat = self.values / (self.values + alpha)
-        residual = np.maximum(self.sums.square - 2.0 * hat @ self.squares, 1e-12)
-        left = self.degrees - float(np.sum(np.abs(hat)))
-        if left <= 0.0:
-            return np.inf
-        return float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))
-
-    patch.setattr(KreinSpectrum, "score", score)
+    hat = self.values / (self.values + alpha)
+    residual = np.maximum(self.sums.square - 2.0 * hat @ self.squares, 1e-12)
+    left = self.degrees - float(np.sum(np.abs(hat)))
+    if left <= 0.0:
+        return np.inf
+    return float(np.mean(np.log(self.sums.weight * residual))) - 2.0 * float(np.log(left))

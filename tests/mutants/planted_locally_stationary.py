@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from laws import locally_stationary_laws as laws
-from mutants.registry import planted
+from mutants.registry import changes, planted
 
 from bochner.features import one_sided
 from bochner.frequencies import CosineFactors
@@ -65,25 +65,16 @@ def no_reflections(patch):
         patch.setattr(module, "reflected", lambda laws, draws, rng: draws)
 
 
-@planted(check(PLAIN, "one-sided"))
-def waves_of_whole_v(patch):
-    moved = CosineFactors.to_device_of
-    patch.setattr(
-        CosineFactors, "to_device_of", lambda self, X: moved(replace(self, v=2.0 * self.v), X)
-    )
+@changes(CosineFactors, "to_device_of", check(PLAIN, "one-sided"))
+def waves_of_whole_v(moved, self, X):
+    return moved(replace(self, v=2.0 * self.v), X)
 
 
-@planted(check(PLAIN, "one-sided"))
-def whole_phases_of_one_side(patch):
-    made = one_sided.CosineFactors
-    patch.setattr(one_sided, "CosineFactors", lambda v, phase: made(v, 2.0 * phase))
+@changes(one_sided, "CosineFactors", check(PLAIN, "one-sided"))
+def whole_phases_of_one_side(made, v, phase):
+    return made(v, 2.0 * phase)
 
 
-@planted(check(PLAIN, "one-sided"))
-def one_sign_for_both_waves(patch):
-    made = one_sided.Frequencies
-
-    def positive(omega, weight, **options):
-        return made(omega, np.abs(weight), **options)
-
-    patch.setattr(one_sided, "Frequencies", positive)
+@changes(one_sided, "Frequencies", check(PLAIN, "one-sided"))
+def one_sign_for_both_waves(made, omega, weight, **options):
+    return made(omega, np.abs(weight), **options)

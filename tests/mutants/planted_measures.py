@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
-from mutants.registry import deferred, planted
+from mutants.registry import changes, deferred, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
 
 from bochner.frequencies import Envelope
@@ -143,25 +143,16 @@ def envelope_of_half_the_rate(patch):
     patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
 
 
-@planted(dampening(PLANE), transform(DAMPED), bias(TANH))
-def envelope_that_grows(patch):
-    factors = Envelope.factors
-
-    def inverse(self, X):
-        return 1.0 / np.maximum(factors(self, X), 1e-300)
-
-    patch.setattr(Envelope, "factors", inverse)
+@changes(Envelope, "factors", dampening(PLANE), transform(DAMPED), bias(TANH))
+def envelope_that_grows(factors, self, X):
+    return 1.0 / np.maximum(factors(self, X), 1e-300)
 
 
-@planted(bounded(TANH), bounded(ON_THE_SPHERE))
-def envelope_that_does_not_end(patch):
+@replaces(Envelope, "factors", bounded(TANH), bounded(ON_THE_SPHERE))
+def envelope_that_does_not_end(self, X):
     """Features of rows outside the ball are as large as on its surface."""
-
-    def factors(self, X):
-        depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]
-        return np.exp(-self.rate * np.maximum(depth, 0.0))
-
-    patch.setattr(Envelope, "factors", factors)
+    depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]
+    return np.exp(-self.rate * np.maximum(depth, 0.0))
 
 
 @planted(dampening(DAMPED), transform(DAMPED))
@@ -219,39 +210,31 @@ def certificate_on_the_coarse_grid(patch):
     patch.setattr(Geometry, "inside", lambda self, n: inside(self, min(n, 200)))
 
 
-@planted(weight_laws.check_weights)
-def no_cross_terms(patch):
-    def folded(products):
-        m = len(products) // 2
-        return products[:m, :m] + products[m:, m:]
-
-    patch.setattr(least_squares, "_folded", folded)
+@replaces(least_squares, "_folded", weight_laws.check_weights)
+def no_cross_terms(products):
+    m = len(products) // 2
+    return products[:m, :m] + products[m:, m:]
 
 
-@planted(weight_laws.check_weights, weight_laws.check_never_worse)
-def cosines_and_sines_interleaved(patch):
-    patch.setattr(
-        least_squares, "_gram", lambda left, weight, right: (left * np.repeat(weight, 2)) @ right.T
-    )
+@replaces(least_squares, "_gram", weight_laws.check_weights, weight_laws.check_never_worse)
+def cosines_and_sines_interleaved(left, weight, right):
+    return (left * np.repeat(weight, 2)) @ right.T
 
 
-@planted(weight_laws.check_start)
-def shrunk_towards_zero(patch):
-    solve = least_squares._solve
-    patch.setattr(
-        least_squares,
-        "_solve",
-        lambda H, g, prior, damping, **options: solve(H, g, 0.0 * prior, damping, **options),
-    )
+@changes(least_squares, "_solve", weight_laws.check_start)
+def shrunk_towards_zero(solve, H, g, prior, damping, **options):
+    return solve(H, g, 0.0 * prior, damping, **options)
 
 
-@planted(weight_laws.check_optimality, lambda: weight_laws.check_weights(nonnegative=True))
-def clipped_weights(patch):
-    def clipped(H, g, prior, damping, *, nonnegative):
-        weight = cho_solve(cho_factor(H + damping * np.eye(len(H))), g + damping * prior)
-        return np.maximum(weight, 0.0) if nonnegative else weight
-
-    patch.setattr(least_squares, "_solve", clipped)
+@replaces(
+    least_squares,
+    "_solve",
+    weight_laws.check_optimality,
+    lambda: weight_laws.check_weights(nonnegative=True),
+)
+def clipped_weights(H, g, prior, damping, *, nonnegative):
+    weight = cho_solve(cho_factor(H + damping * np.eye(len(H))), g + damping * prior)
+    return np.maximum(weight, 0.0) if nonnegative else weight
 
 
 @planted(weight_laws.check_weights)

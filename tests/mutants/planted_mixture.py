@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 from learning import test_mixture, test_mixture_geweke, test_wishart
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 
 from bochner.learning import mixture
 from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart
@@ -52,57 +52,32 @@ def strength_that_stays(patch):
     change_posterior(patch, strength=lambda prior, right: prior.strength)
 
 
-@planted(bayes, joint)
-def scale_without_the_shift_of_the_mean(patch):
-    posterior = NormalInverseWishart.posterior
-
-    def without_shift(self, omega):
-        centred = omega - omega.mean(axis=0) if len(omega) else omega
-        return replace(posterior(self, omega), scale=self.scale + centred.T @ centred)
-
-    patch.setattr(NormalInverseWishart, "posterior", without_shift)
+@changes(NormalInverseWishart, "posterior", bayes, joint)
+def scale_without_the_shift_of_the_mean(posterior, self, omega):
+    centred = omega - omega.mean(axis=0) if len(omega) else omega
+    return replace(posterior(self, omega), scale=self.scale + centred.T @ centred)
 
 
-@planted(t)
-def marginal_with_one_degree_more(patch):
-    marginal = NormalInverseWishart.log_marginal
-    patch.setattr(
-        NormalInverseWishart,
-        "log_marginal",
-        lambda self, omega: marginal(replace(self, dof=self.dof + 1.0), omega),
-    )
+@changes(NormalInverseWishart, "log_marginal", t)
+def marginal_with_one_degree_more(marginal, self, omega):
+    return marginal(replace(self, dof=self.dof + 1.0), omega)
 
 
-@planted(t)
-def marginal_of_a_known_mean(patch):
+@changes(NormalInverseWishart, "log_marginal", t)
+def marginal_of_a_known_mean(marginal, self, omega):
     """The spread of the mean, 1 / strength, lost."""
-    marginal = NormalInverseWishart.log_marginal
-    patch.setattr(
-        NormalInverseWishart,
-        "log_marginal",
-        lambda self, omega: marginal(replace(self, strength=1e12), omega),
-    )
+    return marginal(replace(self, strength=1e12), omega)
 
 
-@planted(draws)
-def draws_with_one_degree_more(patch):
-    sample = NormalInverseWishart.sample
-    patch.setattr(
-        NormalInverseWishart,
-        "sample",
-        lambda self, rng: sample(replace(self, dof=self.dof + 1.0), rng),
-    )
+@changes(NormalInverseWishart, "sample", draws)
+def draws_with_one_degree_more(sample, self, rng):
+    return sample(replace(self, dof=self.dof + 1.0), rng)
 
 
-@planted(draws)
-def mean_of_strength_squared(patch):
-    sample = NormalInverseWishart.sample
-
-    def too_near(self, rng):
-        mean, covariance = sample(self, rng)
-        return self.mean + (mean - self.mean) / np.sqrt(self.strength), covariance
-
-    patch.setattr(NormalInverseWishart, "sample", too_near)
+@changes(NormalInverseWishart, "sample", draws)
+def mean_of_strength_squared(sample, self, rng):
+    mean, covariance = sample(self, rng)
+    return self.mean + (mean - self.mean) / np.sqrt(self.strength), covariance
 
 
 @planted(few, joint)
@@ -133,27 +108,17 @@ def new_component_from_the_prior(patch):
     patch.setattr(mixture, "sample_labels", careless)
 
 
-@planted(test_mixture.check_colours)
-def upper_for_lower(patch):
+@replaces(Gaussian, "colour", test_mixture.check_colours)
+def upper_for_lower(self, xi):
     """Coloured by the transpose of the Cholesky factor."""
-    patch.setattr(Gaussian, "colour", lambda self, xi: self.mean + xi @ self.factor)
+    return self.mean + xi @ self.factor
 
 
-@planted(test_wishart.check_concentration, joint)
-def components_counted_once_more(patch):
-    given = GammaPrior.sample_given
-    patch.setattr(
-        GammaPrior,
-        "sample_given",
-        lambda self, rng, last, n_components, m: given(self, rng, last, n_components + 1, m),
-    )
+@changes(GammaPrior, "sample_given", test_wishart.check_concentration, joint)
+def components_counted_once_more(given, self, rng, last, n_components, m):
+    return given(self, rng, last, n_components + 1, m)
 
 
-@planted(test_wishart.check_concentration)
-def beta_of_one_parameter_less(patch):
-    given = GammaPrior.sample_given
-    patch.setattr(
-        GammaPrior,
-        "sample_given",
-        lambda self, rng, last, n_components, m: given(self, rng, last, n_components, m - 1),
-    )
+@changes(GammaPrior, "sample_given", test_wishart.check_concentration)
+def beta_of_one_parameter_less(given, self, rng, last, n_components, m):
+    return given(self, rng, last, n_components, m - 1)

@@ -2,27 +2,22 @@
 
 import numpy as np
 from laws import structured_laws as laws
-from mutants.registry import planted
+from mutants.registry import changes, planted, replaces
 
 from bochner._numerics import hadamard
 from bochner.sampling import HadamardRows, schemes
 
 
-@planted(laws.check_angles, name="one sign flipped")
-def one_sign_flipped(patch):
-    angles = HadamardRows.angles
-
-    def wrong(self, X):
-        signs = self.signs.copy()
-        signs[-1, 1, 0] *= -1
-        return angles(HadamardRows(signs, self.row_scale, self.column_scale), X)
-
-    patch.setattr(HadamardRows, "angles", wrong)
+@changes(HadamardRows, "angles", laws.check_angles, name="one sign flipped")
+def one_sign_flipped(angles, self, X):
+    signs = self.signs.copy()
+    signs[-1, 1, 0] *= -1
+    return angles(HadamardRows(signs, self.row_scale, self.column_scale), X)
 
 
-@planted(laws.check_angles, name="transforms not orthonormal")
-def transforms_not_orthonormal(patch):
-    patch.setattr(hadamard, "_norm", lambda signs: 1.0 / signs.shape[-1])
+@replaces(hadamard, "_norm", laws.check_angles, name="transforms not orthonormal")
+def transforms_not_orthonormal(signs):
+    return 1.0 / signs.shape[-1]
 
 
 @planted(laws.check_directions, laws.check_radii, name="rows cut and not normalised")
@@ -31,27 +26,21 @@ def rows_cut_and_not_normalised(patch):
     patch.setattr(HadamardRows, "unit", unit)
 
 
-@planted(laws.check_radii, name="no radii")
-def no_radii(patch):
-    patch.setattr(HadamardRows, "__mul__", lambda self, factor: self)
+@replaces(HadamardRows, "__mul__", laws.check_radii, name="no radii")
+def no_radii(self, factor):
+    return self
 
 
-@planted(laws.check_radii, name="length scales multiply")
-def length_scales_multiply(patch):
-    def times(self, divisor):
-        return HadamardRows(self.signs, self.row_scale, self.column_scale * divisor)
-
-    patch.setattr(HadamardRows, "__truediv__", times)
+@replaces(HadamardRows, "__truediv__", laws.check_radii, name="length scales multiply")
+def length_scales_multiply(self, divisor):
+    return HadamardRows(self.signs, self.row_scale, self.column_scale * divisor)
 
 
-@planted(lambda: laws.check_error("normal"), name="the same signs for all blocks")
-def the_same_signs_for_all_blocks(patch):
-    unit = HadamardRows.unit
-
-    def same(signs, m, dim):
-        return unit(np.broadcast_to(signs[:1], signs.shape), m, dim)
-
-    patch.setattr(HadamardRows, "unit", same)
+@changes(
+    HadamardRows, "unit", lambda: laws.check_error("normal"), name="the same signs for all blocks"
+)
+def the_same_signs_for_all_blocks(unit, signs, m, dim):
+    return unit(np.broadcast_to(signs[:1], signs.shape), m, dim)
 
 
 @planted(lambda: laws.check_error("ones"), name="one transform for three")

@@ -32,6 +32,33 @@ def planted(*checks: Check, name: str = "") -> Callable[[Plant], Plant]:
     return register
 
 
+def replaces(
+    owner: object, attribute: str, *checks: Check, name: str = ""
+) -> Callable[..., object]:
+    """Register a wrong function that takes the place of an attribute of a class or module."""
+
+    def register(wrong: Callable[..., object]) -> Callable[..., object]:
+        bug = planted(*checks, name=name or wrong.__name__)
+        bug(lambda patch: patch.setattr(owner, attribute, wrong))
+        return wrong
+
+    return register
+
+
+def changes(owner: object, attribute: str, *checks: Check, name: str = "") -> Callable[..., object]:
+    """Register a wrong function whose first argument is the right one, which it calls."""
+
+    def register(wrong: Callable[..., object]) -> Callable[..., object]:
+        def plant(patch: pytest.MonkeyPatch) -> None:
+            right = getattr(owner, attribute)
+            patch.setattr(owner, attribute, lambda *args, **named: wrong(right, *args, **named))
+
+        planted(*checks, name=name or wrong.__name__)(plant)
+        return wrong
+
+    return register
+
+
 def deferred(law: Callable[..., object], *last: object, **fixed: object) -> Callable[..., Check]:
     """Return a function that keeps the arguments of a law, the given ones last, for a check."""
     return lambda *args, **named: partial(law, *args, *last, **{**fixed, **named})
