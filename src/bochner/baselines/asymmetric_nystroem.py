@@ -45,17 +45,12 @@ class AsymmetricNystroem(KernelFeatures):
     n_components : int, default=512
         Number of landmarks on either side, at most the number of rows. It bounds the number of
         features.
-    landmarks : {"uniform", "leverage", "pivoted"}, default="uniform"
-        Random rows; rows with probabilities proportional to their ridge leverage scores; or
-        pivots of a randomly pivoted Cholesky factorisation. See Notes.
+    landmarks, n_candidates, random_state
+        As for :class:`KreinNystroem`; see Notes.
     tol : "auto" or float, default="auto"
         Tolerance relative to the largest singular value, below one. ``"auto"`` means the power of
         ten between 0.1 and 1e-13 with the least squared error on the exact Gram matrix of 500
         rows of either side that are not landmarks, if there are enough.
-    n_candidates : int, default=2000
-        Number of rows (at least twice ``n_components``) among which landmarks are chosen, unless
-        they are uniform.
-    random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
@@ -13,7 +14,7 @@ from bochner._numerics.limits import FLOAT64_EPS
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]
-Rule = Callable[[Spectrum, int, int, float | None, np.random.Generator], Rows]
+Rule = Callable[[Spectrum, int, int, float | None, Generator], Rows]
 
 # Rows whose exact Gram matrix the tolerance is chosen on: 125,000 pairs, 2 MiB.
 _N_PROBES = 500
@@ -63,7 +64,7 @@ def checked_tol(tol: Any) -> float | None:
     return float(tol)
 
 
-def probe_rows(X: Array, landmarks: Rows, rng: np.random.Generator) -> Array:
+def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
     """Return rows to choose the tolerance on, landmarks only if there are too few others."""
     others = np.setdiff1d(np.arange(len(X)), landmarks)
     order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
@@ -109,7 +110,7 @@ def tail_ridge(eigenvalues: Array, m: int) -> float:
     return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
 
 
-def pivots(matrix: Array, m: int, rng: np.random.Generator) -> Rows:
+def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
     """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n).
 
     Each is drawn in proportion to the diagonal of the current residual. Once the residual is no
@@ -137,24 +138,18 @@ def pivots(matrix: Array, m: int, rng: np.random.Generator) -> Rows:
     return chosen
 
 
-def _uniform(
-    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
-) -> Rows:
+def _uniform(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
     return rng.choice(n, size=m, replace=False)
 
 
-def _by_leverage(
-    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
-) -> Rows:
+def _by_leverage(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
     eigenvalues, vectors = spectrum()
     ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
     scores = leverage_scores(eigenvalues, vectors, ridge)
     return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
 
 
-def _pivoted(
-    spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: np.random.Generator
-) -> Rows:
+def _pivoted(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
     eigenvalues, vectors = spectrum()
     return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
 

@@ -169,11 +169,8 @@ class TensorSketch(KernelFeatures):
 
     Parameters
     ----------
-    kernel : Kernel or str, default="polynomial"
+    kernel, n_components, random_state
         As for :class:`TensorizedRandomProjection`.
-    n_components : int, default=512
-        Number of features.
-    random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------

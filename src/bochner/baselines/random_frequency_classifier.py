@@ -40,7 +40,6 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     Parameters
     ----------
-    n_components : int, default=768
     n_components, n_mixture, tol, covariance, random_state
         As for :class:`ALaCarteRegressor`.
     alpha : float, default=1.0

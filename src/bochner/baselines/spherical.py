@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_count, as_positive_scalar
@@ -109,7 +110,7 @@ class SphericalRandomFeatures(KernelFeatures):
         """Return the function that the features estimate, at distances of shape (n,)."""
         return self._sum(np.asarray(distance, dtype=np.float64))
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[Any], rng: Generator) -> Array:
         m, dim = count_frequencies(self.n_components), X.shape[1]
         lowest = as_one_of("density", self.density, _LOWEST_AMPLITUDE)
         radius = as_positive_scalar("radius", self.radius)
@@ -134,9 +135,7 @@ class SphericalRandomFeatures(KernelFeatures):
         return self.frequencies_.features(X)[:, : self.n_components]
 
 
-def _function(
-    kernel: Any, radius: float, dim: int, rng: np.random.Generator
-) -> Callable[[Array], Array]:
+def _function(kernel: Any, radius: float, dim: int, rng: Generator) -> Callable[[Array], Array]:
     """Return the kernel as a function of distances of shape (n,) on the sphere."""
     if isinstance(kernel, Kernel):
         # In one dimension the sphere is two points; distances between them need a circle.

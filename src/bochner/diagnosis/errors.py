@@ -7,6 +7,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.features.approximation import Recipe, approximate
@@ -107,7 +108,7 @@ class Features:
 
 
 def features_of(
-    kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: np.random.Generator
+    kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
     """Return the measure and the errors of features of a kernel or function.
 
@@ -209,7 +210,7 @@ def _predicted_error(
 
 
 def _sampled_error(
-    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int, rng: np.random.Generator
+    kernel: Kernel, measure: SpectralMeasure, split: Split, m: int, rng: Generator
 ) -> float | None:
     if not len(split.held_out):
         return None
@@ -218,9 +219,7 @@ def _sampled_error(
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def _least_squares_error(
-    kernel: Any, split: Split, m: int, rng: np.random.Generator
-) -> float | None:
+def _least_squares_error(kernel: Any, split: Split, m: int, rng: Generator) -> float | None:
     if not len(split.held_out):
         return None
     with warnings.catch_warnings():
