@@ -223,21 +223,9 @@ def survives(mutant, slot, tests, limit):
             left = limit - (time.monotonic() - began)
             if not batch or left < 5:
                 break
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-x",
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                "no:randomly",
-                "--no-header",
-                "-m",
-                "not slow",
-                *batch,
-            ]
+            plugins = ["-p", "no:cacheprovider", "-p", "no:randomly"]
+            options = ["-q", "-x", *plugins, "--no-header", "-m", "not slow"]
+            command = [sys.executable, "-m", "pytest", *options, *batch]
             try:
                 done = subprocess.run(
                     command,

@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from bochner._numerics.arrays import dense_rows
@@ -145,7 +144,8 @@ def diagnose(
     size = X.shape[0], len(chosen), X.shape[1]
     message = _domain_message(kernel, X)
     if message:
-        return Diagnosis(kernel, *size, False, message, _count_outside(kernel, X, chosen))
+        n_outside = sum(bool(_domain_message(kernel, X[[row]])) for row in chosen.tolist())
+        return Diagnosis(kernel, *size, False, message, n_outside)
     rows = dense_rows(X, chosen)
     gram, tolerance = exact_gram(kernel, rows)
     symmetric = is_symmetric(gram)
@@ -185,7 +185,3 @@ def _domain_message(kernel: Any, X: Any) -> str:
     except ValueError as problem:
         return str(problem)
     return ""
-
-
-def _count_outside(kernel: Kernel, X: Any, chosen: NDArray[np.intp]) -> int:
-    return sum(bool(_domain_message(kernel, X[[row]])) for row in chosen.tolist())
