@@ -55,21 +55,11 @@ class Cell:
 class Part:
     """One question of a benchmark: its cells, how to measure one, and the views of their rows.
 
-    Parameters
-    ----------
-    name : str
-        Value of the setting ``part``, if the benchmark has several parts.
-    cells : callable
-        From the options to the cells, most easily by :func:`grid`; they run seed by seed, so that
-        an interrupted run has as many of everything.
-    measure : callable
-        From a cell and the options to metrics. The wall time is added as ``seconds``, unless the
-        metrics have it.
-    tables : callable
-        From the part's rows, at least one, to paragraphs and tables in Markdown.
-    pictures : tuple of Picture, default=()
-    shares : tuple of str, default=()
-        Names of other parts whose rows are shown with the part's own.
+    ``cells`` maps the options to the cells, most easily by :func:`grid`; they run seed by seed, so
+    that an interrupted run has as many of everything. ``measure`` maps a cell and the options to
+    metrics; the wall time is added as ``seconds`` unless they have it. ``tables`` maps the part's
+    rows, at least one, to paragraphs and tables in Markdown. ``shares`` names other parts whose
+    rows are shown with the part's own.
     """
 
     name: str
@@ -84,18 +74,9 @@ class Part:
 class Benchmark:
     """The parts of a benchmark, in the order in which they run.
 
-    Parameters
-    ----------
-    name : str
-        Names the files, so letters, digits and ``-`` only.
-    settings : tuple of str
-        The keys that every cell's settings have, in the order of the CSV's columns; ``part`` is
-        set to the part's name.
-    parts : tuple of Part
-    introduction : str, default=""
-        First paragraph of the page.
-    order : tuple of str, default=()
-        Names of the parts in the order of the page, if it is not that of the run.
+    ``name`` names the files: letters, digits and ``-`` only. ``settings`` are the keys of every
+    cell's settings, in the order of the CSV; ``part`` is set to the name of the part. ``order`` has
+    the names of the parts in the order of the page, if that is another one.
     """
 
     name: str

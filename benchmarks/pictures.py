@@ -27,18 +27,9 @@ _FEW = 8
 class Picture:
     """Panels of curves, or of fields if ``color`` names what colours mean.
 
-    Parameters
-    ----------
-    name, caption, xlabel, ylabel : str
-    values : callable
-        From a part's rows to ordinates by panel, curve and abscissa (to colours by panel, abscissa
-        and ordinate); an empty mapping means that there is nothing to draw.
-    scales : tuple of two str, default=("log", "log")
-        Scales of the abscissa and the ordinate.
-    lowest : float or None, default=None
-        Lower limit of the ordinate.
-    color : str or None, default=None
-        Label of the colour bar of a field of values between 0 and 1.
+    ``values`` maps a part's rows to ordinates by panel, curve and abscissa (to colours by panel,
+    abscissa and ordinate); an empty mapping means that there is nothing to draw. ``lowest`` is the
+    lower limit of the ordinate, ``color`` the label of the colour bar of values from 0 to 1.
     """
 
     name: str

@@ -82,13 +82,7 @@ def grouped(
 ) -> dict[Any, dict[str, list[float]]]:
     """Return the values of a metric over the seeds, by the columns ``index`` and then ``columns``.
 
-    Only rows count whose other columns have the values in ``where``.
-
-    Examples
-    --------
-    >>> rows = [{"dataset": "iris", "method": "ridge", "metric": "mse", "value": s} for s in (1, 2)]
-    >>> grouped(rows, "mse")
-    {('iris',): {'ridge': [1.0, 2.0]}}
+    Only rows count whose other columns have the values in ``where``. Keys are tuples of the index.
     """
     found: dict[Any, dict[str, list[float]]] = {}
     for row in rows:
@@ -111,17 +105,8 @@ def medians(
 ) -> dict[tuple[Scalar, ...], float]:
     """Return the median of one metric over the seeds, for each combination of the columns ``by``.
 
-    Raises
-    ------
-    ValueError
-        If no row has the metric, or a column not in ``by`` (other than the seed) varies within a
-        group: a median over different settings would mean nothing.
-
-    Examples
-    --------
-    >>> rows = [{"method": "ridge", "seed": s, "metric": "mse", "value": s} for s in (1, 2, 9)]
-    >>> medians(rows, by=["method"], metric="mse")
-    {('ridge',): 2.0}
+    Raises ``ValueError`` if no row has the metric, or a column not in ``by`` (other than the seed)
+    varies within a group: a median over different settings would mean nothing.
     """
     groups: dict[tuple[Scalar, ...], list[Row]] = {}
     for row in rows:
@@ -184,21 +169,10 @@ def group_table(
 ) -> str:
     """Return a Markdown table with a line for each group, and a dash for what is missing.
 
-    Parameters
-    ----------
-    groups : mapping
-    columns : sequence of str
-        In this order; those without any value are left out.
-    show : callable
-        From the values of one entry to text, or with ``whole_line`` from those of all entries of a
-        line, by column, to texts by column.
-    header : sequence of str, default=("data set",)
-        Names of the columns that name a line.
-    label : callable, default: the key
-        From the key of a group, as arguments, to the entries that name the line.
-    below : callable, default: nothing
-        From the key to name and entries of a second line, such as published figures.
-    whole_line : bool, default=False
+    ``columns`` without any value are left out. ``show`` maps the values of one entry to text, or
+    with ``whole_line`` those of all entries of a line, by column, to texts by column. ``header``
+    names the columns that ``label`` makes of the key of a group. ``below`` maps the key to name and
+    entries of a second line, such as published figures.
     """
     used = [name for name in columns if any(name in line for line in groups.values())]
     body = []

@@ -24,23 +24,9 @@ class Store:
 
     What an interruption left half-written at the end of the CSV is dropped on opening.
 
-    Parameters
-    ----------
-    path : Path
-        The CSV; made on the first append.
-    benchmark, mode : str
-    settings : sequence of str
-        The benchmark's own columns.
-
-    Attributes
-    ----------
-    finished : set of tuple of str
-        Keys (:meth:`key`) of the cells in the file.
-
-    Raises
-    ------
-    ValueError
-        If the file is no CSV of this benchmark, mode and columns, or its environment is lost.
+    The CSV at ``path`` is made on the first append; ``settings`` are the benchmark's own columns,
+    and ``finished`` the keys (:meth:`key`) of the cells in the file. Raises ``ValueError`` if the
+    file is no CSV of this benchmark, mode and columns, or its environment is lost.
     """
 
     def __init__(self, path: Path, benchmark: str, mode: str, settings: Sequence[str]) -> None:

@@ -25,12 +25,7 @@ Make = Callable[[Kernel, int, int, int, design.Size], FeatureMap]
 class Reweighted:
     """Features of a double mixture whose weights are fitted to the kernel on some rows.
 
-    Parameters
-    ----------
-    mixture : DIGMMFeatures
-    kernel : Kernel
-    seed : int
-        Of the choice of at most 1,250 rows, a fifth of which compares weights.
+    ``seed`` chooses at most 1,250 rows, a fifth of which compares weights.
     """
 
     signature_: Array
@@ -76,13 +71,6 @@ def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:
     r"""Return the mean of a TL1 kernel over the directions of a lag, a function of its length.
 
     Lengths in the city-block norm of uniform directions are represented by 200 quantiles.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.kernels import TL1
-    >>> mean_over_directions(TL1(2.0), 1)(np.array([0.0, 0.5, 3.0]))
-    array([2. , 1.5, 0. ])
     """
     directions = np.random.default_rng(0).standard_normal((_DIRECTIONS, dim))
     lengths = np.abs(directions).sum(axis=1) / np.linalg.norm(directions, axis=1)
