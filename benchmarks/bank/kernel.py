@@ -47,7 +47,7 @@ def kernel_metrics(
     elif method == OURS:
         curves = _learned(rng, lags, omega, n_iterations, seed)
     rms = float(np.sqrt(np.mean((curves["mean"] - truth) ** 2)))
-    # Beside an intercept a constant part of the kernel shows in no data.
+    # With an intercept, a constant part of the kernel shows in no data.
     fall, true_fall = 1.0 - curves["mean"], 1.0 - truth
     factor = max(0.0, float(fall @ true_fall) / float(fall @ fall))
     shape = float(np.sqrt(np.mean((factor * fall - true_fall) ** 2)))

@@ -72,7 +72,7 @@ def test_it_is_cloned_and_saved(fitted, tmp_path):
 def test_it_says_what_it_does():
     said = []
     BaNKForecaster((0,), **QUICK).fit(*record(40), progress=said.append)
-    assert said[0] == "learning the kernel: 2 chains beside a trend of degree 0"
+    assert said[0] == "learning the kernel: 2 chains with a trend of degree 0"
     assert said[-1].startswith("sampling 6/6: log evidence")
 
 

@@ -185,7 +185,7 @@ class PenalisedLoss:
     def unpacked(self, theta: Array) -> tuple[Array, Array, Array, Array]:
         r"""Return :math:`\beta`, :math:`\beta_0`, :math:`\nu^2` of frequencies, and :math:`\omega`.
 
-        Of shapes (targets, 2m), (targets,), (m,) and (m, d).
+        Their shapes are (targets, 2m), (targets,), (m,) and (m, d).
         """
         beta, intercept, nu, mixture = self._split(theta)
         return beta, intercept, nu[self.mixture.component] ** 2, self.mixture.omega(mixture)

@@ -315,7 +315,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         Parameters
         ----------
         X : array-like of shape (n, d), or Dask array or data frame
-            Of a Dask collection, predictions are a Dask array, without standard deviations.
+            Rows; for a Dask collection the result is a Dask array, without standard deviations.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included.
 

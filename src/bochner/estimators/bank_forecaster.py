@@ -21,7 +21,7 @@ _RATIO = 0.25
 
 @register
 class BaNKForecaster(RegressorMixin, BaseEstimator):
-    r"""Many short chains of :class:`bochner.BaNKRegressor`, beside trends of several degrees.
+    r"""Many short chains of :class:`bochner.BaNKRegressor`, with trends of several degrees.
 
     Beyond the rows, what counts is what no row has shown: whether growth goes on along a line or
     along a parabola, and which of many slow waves there are. Rows cannot tell the former (flat
@@ -89,7 +89,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
-        """Learn a kernel beside each of the trends.
+        """Learn a kernel with each of the trends.
 
         Parameters
         ----------
@@ -113,9 +113,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         rng = check_random_state(self.random_state)
         models = []
         for trend in self.trends:
-            progress(
-                f"learning the kernel: {self.n_chains} chains beside a trend of degree {trend}"
-            )
+            progress(f"learning the kernel: {self.n_chains} chains with a trend of degree {trend}")
             seed = int(rng.randint(np.iinfo(np.int32).max))
             model = BaNKRegressor(
                 self.n_frequencies,
@@ -146,7 +144,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
 def _mixture(
     models: Sequence[BaNKRegressor], degrees: Sequence[int], X: Array
 ) -> tuple[Array, Array]:
-    """Return mean and variance (n,) of the mixture of models beside trends of some degrees."""
+    """Return mean and variance (n,) of the mixture of models with trends of several degrees."""
     weights: Array = _RATIO ** np.asarray(degrees, dtype=np.float64)
     weights /= weights.sum()
     both: Array = np.array([model.predict(X, return_std=True) for model in models])

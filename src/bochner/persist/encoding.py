@@ -1,4 +1,4 @@
-"""From a model to a tree of JSON, beside named tensors."""
+"""Encode a model as a tree of JSON and named tensors."""
 
 import math
 from collections.abc import Callable, Mapping

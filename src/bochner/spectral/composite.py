@@ -124,7 +124,7 @@ class Mapped(Law):
     Parameters
     ----------
     law : Law
-        Of the kernel ``k``, in ``q`` dimensions.
+        Law of the kernel ``k``, in ``q`` dimensions.
     left, right : ndarray of shapes (d, q) and (d2, q)
         :math:`L` and :math:`R`: :math:`\omega = L \omega'` and :math:`\nu = R \omega'`.
     """

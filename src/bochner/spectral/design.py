@@ -297,6 +297,6 @@ def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
         for rate in _RATES
     )
     parts = (*shells, *damped)
-    alike = (1.0,) * len(parts)
+    equal = (1.0,) * len(parts)
     # Every part is there, the constant too, as soon as there are as many frequencies.
-    return SpectralMeasure(parts, allocation=ByVariance(alike, alike, 1))
+    return SpectralMeasure(parts, allocation=ByVariance(equal, equal, 1))

@@ -307,7 +307,7 @@ def _check_lags(box: Box, within: Array) -> Array:
     step = 2.0 * box.half_width / np.array(box.values.shape)
     corners = np.concatenate([_steepest(box.values, axis, count) for axis in range(dim)])
     corners = rng.permutation(corners)[: 2 * count]
-    # Beside a jump the error is greatest where a node is nearest.
+    # Next to a jump the error is greatest where a node is nearest.
     steep = (corners + rng.beta(0.1, 0.1, corners.shape)) * step - box.half_width
     return np.concatenate([anywhere, sizes * within, np.clip(steep, -within, within)])
 

@@ -26,7 +26,7 @@ class Part:
     Parameters
     ----------
     mass : float
-        Of either sign. With phases, the total variation of the part.
+        Mass of either sign; with phases, the total variation of the part.
     law : Law
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
@@ -77,7 +77,7 @@ class SpectralMeasure:
     def mass(self) -> float:
         r"""The total mass, :math:`\mu(R^d) = k(0)`.
 
-        Of a locally stationary kernel, its value at the centre.
+        For a locally stationary kernel, this is its value at the centre.
         """
         return float(sum(part.mass * part.law.at_zero for part in self.parts))
 

@@ -118,8 +118,8 @@ class ShiftedGaussian(Law):
     ) -> tuple[tuple[float, Law], ...] | None:
         if not isinstance(other, ShiftedGaussian):
             return None
-        alike = (self.length_scale, self.shift) == (other.length_scale, other.shift)
-        if not alike or {self.component, other.component} != {Component.POLAR}:
+        same_scales = (self.length_scale, self.shift) == (other.length_scale, other.shift)
+        if not same_scales or {self.component, other.component} != {Component.POLAR}:
             return None
         sum_ = self.factor * (mass / self.variation) + other.factor * (other_mass / other.variation)
         return shifted_gaussian_parts(self.length_scale, self.shift, sum_)

@@ -106,7 +106,7 @@ class TwoFrequency(Law):
     Parameters
     ----------
     stationary, envelope : Law
-        Of :math:`s` and of :math:`v`.
+        Laws of :math:`s` and of :math:`v`.
     centre : tuple of d floats
         :math:`c`, in the units of the inputs.
     pairing : Pairing, default=MatchedPairs()

@@ -49,7 +49,7 @@ def spectral_mixture(weights: Array, means: Array, covariances: Array) -> Spectr
 def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
     """Return the average over draws of the kernels of waves, on inputs in their own units.
 
-    Of many waves, every few are left out.
+    Where there are too many waves, only every second, third, ... one is kept.
     """
     each = [waves_in_units(waves, scaling) for waves in draws]
     frequencies = reduce(add, each)
@@ -80,7 +80,7 @@ def frequency_components(omega: Array) -> Components:
 
     Signs do not matter to a kernel: every Gaussian is centred, with the mean of
     :math:`\omega \omega^\top` for its covariance, unless its frequencies lie far from zero
-    beside their spread; then it has their mean, too.
+    relative to their spread: then it has their mean.
     """
     active = omega != 0.0
     octave = np.floor(np.log2(np.maximum(np.linalg.norm(omega, axis=1), 1e-6)))

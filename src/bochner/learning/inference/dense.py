@@ -12,7 +12,7 @@ from bochner.learning.inference.prior import FrequencyPrior, Suggestion, Whiteni
 from bochner.learning.mixture import Mixture, MixturePrior, init, step
 
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)
-"""Of the Crank-Nicolson moves; zero alone is the paper's independence proposal."""
+"""Correlations of the Crank-Nicolson moves; zero alone is the paper's independence proposal."""
 
 JUMPS = 0.25
 """Share of the proposals that draw a frequency's component anew, and the frequency from it."""

@@ -62,9 +62,8 @@ class Convergence:
     rhat_log_evidence, ess_log_evidence : float
         Rank-normalised split R-hat and bulk effective sample size of the log evidence.
     rhat_predictions, ess_predictions : float
-        Of the function at some training rows: the 90 per cent quantile of R-hat over them, and
-        the median of the sample sizes. ``nan`` where there are too few draws to tell, ``inf``
-        where chains stand still apart.
+        90 per cent quantile of R-hat and median effective sample size of the function over some
+        training rows; ``nan`` with too few draws, ``inf`` where chains are constant and differ.
     """
 
     rhat_log_evidence: float

@@ -18,7 +18,8 @@ from bochner.learning.inference.prior import (
 )
 
 PHASE_DEVIATION = 0.5 * float(np.pi)
-r"""Of the normal prior of phases: modulo :math:`\pi`, all that matters, uniform to 1.5 per cent."""
+r"""Standard deviation of the normal prior of phases: modulo :math:`\pi`, which is all that matters,
+they are uniform to 1.5 per cent."""
 
 # Correlations of Crank-Nicolson steps of phases; zero is an independent draw.
 _PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
