@@ -43,7 +43,7 @@ class Ring(Profiled):
         return np.exp(-((t / self.width) ** 2)) * (1.0 - (t / self.width) ** 2 / 4.0)
 
 
-class Broken(Rough):
+class BrokenLaw(Rough):
     """A kernel whose law has a mistake in its code."""
 
 
@@ -123,14 +123,14 @@ def test_a_mistake_in_a_law_is_not_taken_for_an_unknown_measure(error, weights):
     def law(kernel, dim):
         raise error("a mistake")
 
-    bochner.register(Broken, law=law)
-    features = bochner.FourierFeatures(Broken(), 64, weights=weights, random_state=0)
+    bochner.register(BrokenLaw, law=law)
+    features = bochner.FourierFeatures(BrokenLaw(), 64, weights=weights, random_state=0)
     with pytest.raises(error, match="a mistake") as found:
         features.fit(X)
     assert not isinstance(found.value, NoMeasureError)
     if error is TypeError:
         with pytest.raises(error, match="a mistake"):
-            bochner.diagnose(Broken(), X)
+            bochner.diagnose(BrokenLaw(), X)
 
 
 def test_a_kernel_without_a_measure_has_fitted_weights():

@@ -20,6 +20,10 @@ class Task(ABC):
 
     __slots__ = ()
 
+    def __call__(self, y: NDArray[Any]) -> Array:
+        """Return the columns (n, t) of targets ``y`` (n,)."""
+        return self.columns(self.codes(y))
+
     @abstractmethod
     def codes(self, y: NDArray[Any]) -> Array:
         """Return numbers that stand for targets, of shape (n,)."""

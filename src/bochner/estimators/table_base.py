@@ -114,7 +114,8 @@ class RegressionTable(RegressorMixin, TableModel):
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means (n,) and, with ``return_std``, standard deviations with noise."""
-        mean, std = self.head_.predict(self.encode(X), return_std=True)
+        encoded = self.encode(X)
+        mean, std = self.head_.predict(encoded, return_std=True)
         shift, scale = self._units()
         return (shift + scale * mean, scale * std) if return_std else shift + scale * mean
 
@@ -143,10 +144,12 @@ class ClassificationTable(ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
-        labels: NDArray[Any] = self.head_.predict(self.encode(X))
+        encoded = self.encode(X)
+        labels: NDArray[Any] = self.head_.predict(encoded)
         return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        probability: Array = self.head_.predict_proba(self.encode(X))
+        encoded = self.encode(X)
+        probability: Array = self.head_.predict_proba(encoded)
         return probability
