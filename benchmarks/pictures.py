@@ -68,7 +68,10 @@ def curves_figure(
         for number, curve in enumerate(curves):
             points = [(key[2], y) for key, y in values.items() if key[:2] == (title, curve)]
             if points:
-                style = {"color": f"C{number % 10}", "ls": "-" if number < 10 else "--"}
+                style: dict[str, Any] = {
+                    "color": f"C{number % 10}",
+                    "ls": "-" if number < 10 else "--",
+                }
                 marker = "o" if len(points) <= _FEW else None
                 axis.plot(*zip(*points, strict=True), marker=marker, ms=3, label=curve, **style)
         axis.set(title=str(title), xlabel=xlabel, xscale=scales[0], yscale=scales[1])
