@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.waves import Index, Waves
@@ -66,7 +67,7 @@ class TwoSpectra(Basis):
         """Return the units, the inverse of :meth:`split`."""
 
     @abstractmethod
-    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+    def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
         """Return the places in ``index`` of units that move in frequency, and in amplitude.
 
         ``share`` is that of the latter among units that have both.
@@ -97,7 +98,7 @@ class Matched(TwoSpectra):
     def joined(self, s: Array, v: Array, phase: Array) -> Array:
         return np.concatenate([s, v, phase[:, None]], axis=1)
 
-    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+    def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
         if not share:
             return np.arange(len(index)), np.empty(0, dtype=np.intp)
         amplitude = rng.random(len(index)) < share
@@ -142,7 +143,7 @@ class Grid(TwoSpectra):
         frequencies = np.column_stack([s, np.zeros(len(s))])
         return np.concatenate([frequencies, np.column_stack([v, phase])])
 
-    def moving(self, rng: np.random.Generator, index: Index, share: float) -> tuple[Index, Index]:
+    def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
         amplitude = index >= self.n_stationary
         return np.flatnonzero(~amplitude), np.flatnonzero(amplitude)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draw, drawn
@@ -27,7 +27,7 @@ class CollapsedChain:
     moves: tuple[Move, ...] = LOCAL_MOVES
 
     def init(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
+        self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> ChainState:
         n_copies = self._n_copies
         latent, known = self.likelihood.start(rng, self.rows, omega, precision, n_copies)
@@ -37,7 +37,7 @@ class CollapsedChain:
         sizes = {m.name: m.step_size for m in self.moves if m.step_size is not None}
         return ChainState(given, evidence, prior, StepSizes(sizes), latent)
 
-    def step(self, rng: np.random.Generator, state: ChainState, *, adapting: bool = False) -> Info:
+    def step(self, rng: Generator, state: ChainState, *, adapting: bool = False) -> Info:
         info: Info = {}
         for move in self.moves:
             info |= move(rng, state)

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.prior import FrequencyPrior, Suggestion, Whitening, crank_nicolson
+from bochner.learning.inference.waves import Index, Mask
 from bochner.learning.mixture import Mixture, MixturePrior, init, step
 
 CORRELATIONS = (0.0, 0.7, 0.9, 0.99)
@@ -32,7 +33,7 @@ class DensePrior(FrequencyPrior):
     @classmethod
     def start(
         cls,
-        rng: np.random.Generator,
+        rng: Generator,
         hyper: MixturePrior,
         omega: Array,
         correlations: tuple[float, ...] = CORRELATIONS,
@@ -44,7 +45,7 @@ class DensePrior(FrequencyPrior):
     def n_components(self) -> int:
         return self.mixture.n_components
 
-    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+    def sample(self, rng: Generator, n_frequencies: int) -> Array:
         if n_frequencies != len(self.mixture.labels):
             raise ValueError(
                 f"This mixture labels {len(self.mixture.labels)} frequencies, not {n_frequencies}."
@@ -52,9 +53,7 @@ class DensePrior(FrequencyPrior):
         shape = (n_frequencies, self.mixture.means.shape[1])
         return self.mixture.colour(rng.normal(size=shape))
 
-    def suggest(
-        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
-    ) -> Suggestion:
+    def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         mixture = self.mixture
         coordinates = mixture.whiten(omega[index], index)
         moved = crank_nicolson(rng, coordinates, np.asarray(self.correlations))
@@ -71,18 +70,14 @@ class DensePrior(FrequencyPrior):
             labels,
         )
 
-    def decided(
-        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
-    ) -> "DensePrior":
+    def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> "DensePrior":
         if suggestion.labels is None:
             return self
         labels = self.mixture.labels.copy()
         labels[index[accepted]] = suggestion.labels[accepted]
         return replace(self, mixture=replace(self.mixture, labels=labels))
 
-    def _jumps(
-        self, rng: np.random.Generator, index: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def _jumps(self, rng: Generator, index: Index) -> tuple[Index, Mask]:
         """Return labels (B,), some of them proposed, and which.
 
         Given weights of the components, which are drawn from their posterior, label and frequency
@@ -101,14 +96,14 @@ class DensePrior(FrequencyPrior):
         jumping = free & (rng.random(len(index)) < self.jumps)
         return np.where(jumping, wanted, own), jumping
 
-    def refresh(self, rng: np.random.Generator, omega: Array) -> "DensePrior":
+    def refresh(self, rng: Generator, omega: Array) -> "DensePrior":
         return replace(self, mixture=step(rng, self.mixture, omega, self.hyper))
 
-    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+    def whitening(self, rng: Generator, omega: Array) -> Whitening:
         return _Components(self.mixture, np.ones(omega.shape, dtype=np.bool_))
 
     def extended(
-        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+        self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "DensePrior"]:
         like = rng.integers(len(omega), size=n_frequencies - len(omega))
         fresh = rng.normal(size=(len(like), omega.shape[1]))
@@ -141,7 +136,7 @@ class _Components(Whitening):
     """Coordinates of each frequency in its own component."""
 
     mixture: Mixture
-    moving: NDArray[np.bool_]
+    moving: Mask
 
     def whiten(self, omega: Array) -> Array:
         return self.mixture.whiten(omega)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
@@ -116,7 +117,7 @@ class Draws:
         varying: Array = variance * np.exp(field)
         return varying
 
-    def pick(self, rng: np.random.Generator) -> tuple[int, int, int]:
+    def pick(self, rng: Generator) -> tuple[int, int, int]:
         """Return a random draw for the mean function, and a whitened one for deviations from it.
 
         It is the same one where the draw is whitened, so that functions have the moments of the

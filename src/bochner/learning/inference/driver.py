@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
@@ -42,12 +43,10 @@ class Chain(Protocol):
     A chain owns its rows and the states that it returns; ``step`` changes a state in place.
     """
 
-    def init(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
-    ) -> Any:
+    def init(self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float) -> Any:
         """Return the state at given unknowns of the basis (k, D)."""
 
-    def step(self, rng: np.random.Generator, state: Any, *, adapting: bool) -> Info:
+    def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
         """Make one round of moves in place; return what happened."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> Draw:
@@ -104,7 +103,7 @@ class TimeLimit:
 
 
 def run(
-    rng: np.random.Generator,
+    rng: Generator,
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
     *,
@@ -154,9 +153,7 @@ def run(
     return progress
 
 
-def _iterate(
-    rng: np.random.Generator, stage: Stage, state: State, progress: Progress, n_full: int
-) -> None:
+def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, n_full: int) -> None:
     """Make one iteration, record it, and keep a draw where draws are kept."""
     began = perf_counter()
     infos = [stage.chain.step(rng, state, adapting=stage.adapting) for _ in range(stage.thin)]
@@ -180,9 +177,7 @@ def _iterate(
     progress.records.append(record)
 
 
-def _handed_on(
-    rng: np.random.Generator, stages: Sequence[Stage], state: State, progress: Progress
-) -> Any:
+def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: Progress) -> Any:
     """Return the state for the next stage, on the rows of its chain."""
     finished = stages[progress.stage].chain
     progress.stage += 1
@@ -204,11 +199,7 @@ def _line(stage: Stage, progress: Progress) -> str:
 
 
 def _save(
-    path: Path,
-    fingerprint: str,
-    rng: np.random.Generator,
-    state: Mapping[str, Any],
-    progress: Progress,
+    path: Path, fingerprint: str, rng: Generator, state: Mapping[str, Any], progress: Progress
 ) -> None:
     own = {each.name: getattr(progress, each.name) for each in fields(progress)}
     header = {"fingerprint": fingerprint, "rng": rng.bit_generator.state, "state": state}
@@ -218,7 +209,7 @@ def _save(
 def _resumed(
     path: Path,
     fingerprint: str,
-    rng: np.random.Generator,
+    rng: Generator,
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
 ) -> tuple[Progress, Any]:

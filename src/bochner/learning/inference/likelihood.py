@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence, evidence_of
@@ -28,12 +28,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def start(
-        self,
-        rng: np.random.Generator,
-        rows: SummedRows,
-        omega: Array,
-        precision: float,
-        n_copies: int,
+        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, Evidence | None]:
         """Return first latent variables, and the evidence whose features serve for them, if any."""
 
@@ -42,7 +37,7 @@ class Likelihood(ABC):
         """Return the rows with the weights and pseudo-targets that latent variables give them."""
 
     @abstractmethod
-    def redraw(self, rng: np.random.Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         """Redraw the latent variables of a state in place; return its log density by name."""
 
     def saved(self, latent: Any) -> dict[str, Any]:
@@ -102,17 +97,12 @@ class GaussianLikelihood(Likelihood):
     noise: Noise
 
     def start(
-        self,
-        rng: np.random.Generator,
-        rows: SummedRows,
-        omega: Array,
-        precision: float,
-        n_copies: int,
+        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[None, None]:
         return None, None
 
     def given(self, rows: SummedRows, latent: Any) -> SummedRows:
         return rows
 
-    def redraw(self, rng: np.random.Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         return {"log_evidence": state.evidence.log_evidence()}

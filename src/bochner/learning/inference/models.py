@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra
@@ -60,7 +61,7 @@ class Model(ABC):
         return n_waves
 
     @abstractmethod
-    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
+    def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
         """Return units of the basis and their prior, given frequencies (m, d) and theirs."""
 
     def precision(self, n_waves: int) -> float:
@@ -84,7 +85,7 @@ class StationaryModel(Model):
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
 
-    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
+    def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
         return omega, prior
 
     def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
@@ -117,7 +118,7 @@ class Amplitudes(Model):
     def n_stationary(self, n_waves: int) -> int:
         return max(1, n_waves // self.n_envelope) if self.n_envelope else n_waves
 
-    def start(self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior) -> Start:
+    def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
         # A stream of its own: without amplitudes the chain is that of frequencies alone.
         rng = rng.spawn(1)[0]
         basis = self.basis(len(omega) * max(1, self.n_envelope))
@@ -129,7 +130,7 @@ class Amplitudes(Model):
         return basis.joined(omega, v, both.phases(rng, size)), both
 
     @abstractmethod
-    def envelope(self, rng: np.random.Generator, size: int) -> Start:
+    def envelope(self, rng: Generator, size: int) -> Start:
         """Return ``v`` (size, d) to start from, and their prior."""
 
 
@@ -139,7 +140,7 @@ class LocallyStationary(Amplitudes):
 
     noise: bool = True  # Whether the noise's variance varies
 
-    def envelope(self, rng: np.random.Generator, size: int) -> Start:
+    def envelope(self, rng: Generator, size: int) -> Start:
         scale = np.array(self.scale)
         prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
         if self.n_envelope:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 
 class Noise(ABC):
@@ -27,7 +28,7 @@ class Noise(ABC):
         """Return the posterior mean of the noise variance."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
         """Return a variance drawn from the posterior, weights integrated out.
 
         A residual and degrees of zero give a draw from the prior.
@@ -52,7 +53,7 @@ class InverseGammaNoise(Noise):
         shape = self.shape + degrees / 2.0
         return (self.rate + residual / 2.0) / (shape - 1.0 if shape > 1.5 else shape)
 
-    def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
         return (self.rate + residual / 2.0) / float(rng.gamma(self.shape + degrees / 2.0))
 
 
@@ -69,5 +70,5 @@ class KnownNoise(Noise):
     def variance(self, residual: float, degrees: float) -> float:
         return 1.0
 
-    def sample(self, rng: np.random.Generator, residual: float, degrees: float) -> float:
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
         return 1.0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from numpy.random import Generator
 
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
@@ -160,7 +161,7 @@ def learn(
 
 
 def run_chain(
-    rng: np.random.Generator,
+    rng: Generator,
     data: ScaledData,
     settings: SamplerSettings,
     trial: Start | None = None,
@@ -195,14 +196,14 @@ def run_chain(
 
 
 def starting_point(
-    rng: np.random.Generator, data: ScaledData, structure: Structure, n_frequencies: int
+    rng: Generator, data: ScaledData, structure: Structure, n_frequencies: int
 ) -> Start:
     """Return frequencies and the prior of a structure, to start a chain from."""
     X = np.asarray(data.X, dtype=np.float64)
     return structure.start(rng, frequency_scales(X, rng), n_frequencies, X, data.y)
 
 
-def stages_of(rng: np.random.Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
+def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
     """Return warm-up on ever more rows, then burn-in and sampling on all of them."""
     stages, burn_in, order = [], settings.n_burn_in, rng.permutation(len(data.y))
 
@@ -230,7 +231,7 @@ def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
 
 
 def choose_structure(
-    rng: np.random.Generator, data: ScaledData, settings: SamplerSettings
+    rng: Generator, data: ScaledData, settings: SamplerSettings
 ) -> tuple[Structure, Start | None]:
     """Return the structure of greatest evidence after short runs on some of the rows.
 
@@ -251,7 +252,7 @@ def choose_structure(
 
 
 def _trial(
-    rng: np.random.Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
+    rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
     """Return the log evidence that a structure reaches, and the state there."""
     few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 from scipy.linalg import qr, solve_triangular
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.learning.inference.waves import Index
 from bochner.registry import register
 
 # Share of the values at either end that the scale of an input does not depend on.
@@ -93,7 +94,7 @@ class Trend:
         return powers[:, 1:].reshape(len(coef), self.degree, dim)
 
 
-def frequency_scales(X: Array, rng: np.random.Generator) -> Array:
+def frequency_scales(X: Array, rng: Generator) -> Array:
     """Return a typical angular frequency of each input, of shape (d,).
 
     The reciprocal of the median distance between distinct values, in pairs of rows.
@@ -134,7 +135,7 @@ def distinct_rows(
     return X, y, total
 
 
-def _independent(columns: Array) -> NDArray[np.intp]:
+def _independent(columns: Array) -> Index:
     """Return which columns do not depend on the others; the first one, a constant, stays."""
     norms = np.linalg.norm(columns, axis=0)
     # Of length one, or a single outlier's square would make all others negligible.

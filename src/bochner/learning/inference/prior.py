@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.components import Components
+from bochner.learning.inference.waves import Index, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,8 +20,8 @@ class Suggestion:
     # (B,): Log ratio of prior times reverse proposal over prior times proposal; zero for moves
     # that are reversible for the prior
     log_ratio: Array
-    kind: NDArray[np.intp]  # (B,): Index into the prior's kinds
-    labels: NDArray[np.intp] | None = None  # (B,) or None: Proposed labels, where there are any
+    kind: Index  # (B,): Index into the prior's kinds
+    labels: Index | None = None  # (B,) or None: Proposed labels, where there are any
 
 
 class Whitening(ABC):
@@ -28,7 +29,7 @@ class Whitening(ABC):
 
     __slots__ = ()
 
-    moving: NDArray[np.bool_]
+    moving: Mask
     """Which coordinates (m, d) may move; the others stay at zero."""
 
     @abstractmethod
@@ -50,7 +51,7 @@ class AffineWhitening(Whitening):
 
     centre: Array
     scale: Array
-    moving: NDArray[np.bool_]
+    moving: Mask
 
     def whiten(self, omega: Array) -> Array:
         return np.where(self.moving, (omega - self.centre) / self.scale, 0.0)
@@ -77,27 +78,23 @@ class FrequencyPrior(ABC):
         """Names of the kinds of proposals."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+    def sample(self, rng: Generator, n_frequencies: int) -> Array:
         """Return frequencies (m, d) drawn from the current law."""
 
     @abstractmethod
-    def suggest(
-        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
-    ) -> Suggestion:
+    def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         """Return proposals for the frequencies ``omega[index]``."""
 
-    def decided(
-        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
-    ) -> "FrequencyPrior":
+    def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> "FrequencyPrior":
         """Return the prior after some proposals for ``omega[index]`` were accepted."""
         return self
 
     @abstractmethod
-    def refresh(self, rng: np.random.Generator, omega: Array) -> "FrequencyPrior":
+    def refresh(self, rng: Generator, omega: Array) -> "FrequencyPrior":
         """Return the prior with parameters drawn anew given all frequencies."""
 
     @abstractmethod
-    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+    def whitening(self, rng: Generator, omega: Array) -> Whitening:
         """Return coordinates for Hamiltonian moves, after drawing the labels they depend on."""
 
     @property
@@ -106,7 +103,7 @@ class FrequencyPrior(ABC):
         """Number of components of the mixture in use."""
 
     def extended(
-        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+        self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "FrequencyPrior"]:
         """Return ``omega`` with more frequencies drawn like them, and the prior of all."""
         return np.concatenate([omega, self.sample(rng, n_frequencies - len(omega))]), self
@@ -124,7 +121,7 @@ class FrequencyPrior(ABC):
         """Return the prior with the parameters of a checkpoint."""
 
 
-def crank_nicolson(rng: np.random.Generator, coordinates: Array, correlations: Array) -> Array:
+def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> Array:
     r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta` with one ``rho`` for each row.
 
     ``rho`` is drawn among ``correlations``; the move is reversible for standard normal rows.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.waves import Index
 from bochner.registry import register
 
 # Most draws of second derivatives, fewer draws of averages over inputs, and bounds of the rows.
@@ -140,15 +140,15 @@ class _Waves:
         return second
 
 
-def _representative(n: int, count: int, weight: Array | None) -> NDArray[np.intp]:
+def _representative(n: int, count: int, weight: Array | None) -> Index:
     """Return at most ``count`` rows at equal steps of the sum of the weights."""
     if weight is None:
         return _spread(n, count)
     total = np.cumsum(weight)
     places = (np.arange(count) + 0.5) / count * total[-1]
-    rows: NDArray[np.intp] = np.searchsorted(total, places).astype(np.intp)
+    rows: Index = np.searchsorted(total, places).astype(np.intp)
     return rows
 
 
-def _spread(n: int, count: int) -> NDArray[np.intp]:
+def _spread(n: int, count: int) -> Index:
     return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.intp))

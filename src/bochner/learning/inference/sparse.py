@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.prior import (
@@ -14,6 +14,7 @@ from bochner.learning.inference.prior import (
     Whitening,
     crank_nicolson,
 )
+from bochner.learning.inference.waves import Index, Mask
 
 # Correlations of Crank-Nicolson steps: from nearly independent draws to a twentieth of a scale.
 _CORRELATIONS = np.array([0.3, 0.8, 0.95, 0.99, 0.999])
@@ -73,7 +74,7 @@ class SparsePrior(FrequencyPrior):
         )
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, hyper: SparseHyper) -> "SparsePrior":
+    def draw(cls, rng: Generator, hyper: SparseHyper) -> "SparsePrior":
         """Return parameters drawn from their prior."""
         d, K = len(hyper.scale), hyper.n_slabs
         none = np.zeros((0, d))
@@ -85,13 +86,11 @@ class SparsePrior(FrequencyPrior):
         """Slab components with more than one per cent of their input's weight."""
         return int(np.count_nonzero(self.weights > 0.01))
 
-    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+    def sample(self, rng: Generator, n_frequencies: int) -> Array:
         active = rng.random((n_frequencies, len(self.inclusion))) < self.inclusion
         return np.where(active, self._slab(rng, n_frequencies), 0.0)
 
-    def suggest(
-        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
-    ) -> Suggestion:
+    def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         current = omega[index]
         size = len(index)
         kind = rng.choice(len(self.kinds), size=size, p=_SHARES)
@@ -120,7 +119,7 @@ class SparsePrior(FrequencyPrior):
                 proposed[row] = drawn[row]
         return Suggestion(proposed, log_ratio, kind)
 
-    def refresh(self, rng: np.random.Generator, omega: Array) -> "SparsePrior":
+    def refresh(self, rng: Generator, omega: Array) -> "SparsePrior":
         hyper = self.hyper
         active = omega != 0.0
         counts = active.sum(axis=0)
@@ -145,7 +144,7 @@ class SparsePrior(FrequencyPrior):
             scales=np.sqrt(variance),
         )
 
-    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+    def whitening(self, rng: Generator, omega: Array) -> Whitening:
         return _slabs(rng, self, omega)[2]
 
     def state(self) -> dict[str, Any]:
@@ -154,7 +153,7 @@ class SparsePrior(FrequencyPrior):
     def restored(self, state: dict[str, Any]) -> "SparsePrior":
         return replace(self, **state)
 
-    def _slab(self, rng: np.random.Generator, size: int) -> Array:
+    def _slab(self, rng: Generator, size: int) -> Array:
         """Return slab draws for every input, of shape (size, d)."""
         d, K = self.weights.shape
         level = rng.random((size, d, 1))
@@ -167,8 +166,8 @@ class SparsePrior(FrequencyPrior):
 
 
 def _slabs(
-    rng: np.random.Generator, prior: SparsePrior, omega: Array
-) -> tuple[NDArray[np.intp], Array, AffineWhitening]:
+    rng: Generator, prior: SparsePrior, omega: Array
+) -> tuple[Index, Array, AffineWhitening]:
     """Return components (label and sign) drawn given values (m, d), and coordinates in them."""
     K = prior.hyper.n_slabs
     log_weight = np.log(prior.weights) - np.log(prior.scales)
@@ -184,9 +183,7 @@ def _slabs(
     return label, sign, AffineWhitening(centre, scale, omega != 0.0)
 
 
-def _two_inputs(
-    rng: np.random.Generator, active: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _two_inputs(rng: Generator, active: Mask) -> tuple[Index, Index]:
     """Return a random active and a random inactive input of each row, -1 where there is none."""
     level = rng.random(active.shape)
     first = np.where(active, level, -1.0).argmax(axis=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies.waves import Layout, wave_features
@@ -69,9 +70,7 @@ class Structure(ABC):
     is_discrete: ClassVar[bool]
 
     @abstractmethod
-    def start(
-        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-    ) -> Start:
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
         """Return frequencies (m, d) and prior to start a chain from.
 
         ``scale`` (d,) are typical angular frequencies of the inputs, and ``X`` (n, d) and ``y``
@@ -91,9 +90,7 @@ class SparseStructure(Structure):
     name: ClassVar[str] = "sparse"
     is_discrete: ClassVar[bool] = True
 
-    def start(
-        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-    ) -> Start:
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
         """Return frequencies of the prior, and some that explain ``y``, each along one input."""
         prior = SparsePrior.start(SparseHyper(scale))
         finest = finest_frequencies(X)
@@ -121,9 +118,7 @@ class DenseStructure(Structure):
     name: ClassVar[str] = "dense"
     is_discrete: ClassVar[bool] = False
 
-    def start(
-        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-    ) -> Start:
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
         """Return frequencies of a broad law, and some that explain most of ``y``.
 
         A chain of local moves finds the place of a narrow line, not the line.
@@ -158,9 +153,7 @@ def finest_frequencies(X: Array) -> Array:
     return np.minimum(finest, _WIDEST)
 
 
-def _pursued(
-    rng: np.random.Generator, X: Array, y: Array, candidates: Array, n_frequencies: int
-) -> Array:
+def _pursued(rng: Generator, X: Array, y: Array, candidates: Array, n_frequencies: int) -> Array:
     """Return the candidates that explain ``y``, repeated so as to be a quarter of all."""
     rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
     most = min(_PURSUED, n_frequencies // 4)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
@@ -85,11 +86,7 @@ class SummedRows(ABC):
 
     @abstractmethod
     def drawn(
-        self,
-        rng: np.random.Generator,
-        function: Callable[..., Array],
-        *,
-        along: Sequence[Columns] = (),
+        self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
     ) -> Columns:
         """Return a random column: ``function(part, *along, rng)``."""
 

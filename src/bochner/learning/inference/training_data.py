@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics import limits
@@ -108,11 +109,7 @@ class TrainingData(SummedRows):
         return np.concatenate([values for _, values in parts], axis=-1)
 
     def drawn(
-        self,
-        rng: np.random.Generator,
-        function: Callable[..., Array],
-        *,
-        along: Sequence[Columns] = (),
+        self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
     ) -> Array:
         # All at once: variates come one after another.
         return function(self, *along, rng)

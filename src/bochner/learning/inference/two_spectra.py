@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import TwoSpectra
@@ -16,6 +16,7 @@ from bochner.learning.inference.prior import (
     Whitening,
     crank_nicolson,
 )
+from bochner.learning.inference.waves import Index, Mask
 
 PHASE_DEVIATION = 0.5 * float(np.pi)
 r"""Standard deviation of the normal prior of phases: modulo :math:`\pi`, which is all that matters,
@@ -45,19 +46,17 @@ class TwoSpectraPrior(FrequencyPrior):
     def n_components(self) -> int:
         return self.stationary.n_components
 
-    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+    def sample(self, rng: Generator, n_frequencies: int) -> Array:
         """Return units: ``n_frequencies`` frequencies with their amplitudes."""
         s = self.stationary.sample(rng, n_frequencies)
         v = self.envelope.sample(rng, self.basis.n_amplitudes(n_frequencies))
         return self.basis.joined(s, v, self.phases(rng, len(v)))
 
-    def phases(self, rng: np.random.Generator, size: int) -> Array:
+    def phases(self, rng: Generator, size: int) -> Array:
         """Return phases drawn from their prior."""
         return PHASE_DEVIATION * rng.normal(size=size)
 
-    def suggest(
-        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
-    ) -> Suggestion:
+    def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         all_s, all_v, _ = self.basis.split(omega)
         share = _AMPLITUDE_SHARE if self.envelope.kinds else 0.0
         in_s, in_v = self.basis.moving(rng, index, share)
@@ -65,7 +64,7 @@ class TwoSpectraPrior(FrequencyPrior):
         log_ratio, kind = np.zeros(len(index)), np.zeros(len(index), dtype=np.intp)
         labels = np.full(len(index), _UNLABELLED)
 
-        def put(places: NDArray[np.intp], part: Suggestion, first: int) -> None:
+        def put(places: Index, part: Suggestion, first: int) -> None:
             log_ratio[places], kind[places] = part.log_ratio, first + part.kind
             if part.labels is not None:
                 labels[places] = part.labels
@@ -82,9 +81,7 @@ class TwoSpectraPrior(FrequencyPrior):
             put(in_v, part, len(self.stationary.kinds))
         return Suggestion(proposed, log_ratio, kind, labels)
 
-    def decided(
-        self, index: NDArray[np.intp], suggestion: Suggestion, accepted: NDArray[np.bool_]
-    ) -> "TwoSpectraPrior":
+    def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> "TwoSpectraPrior":
         labels = suggestion.labels
         if labels is None:
             return self
@@ -97,13 +94,13 @@ class TwoSpectraPrior(FrequencyPrior):
             envelope=_relabelled(self.envelope, rows, suggestion, labelled & amplitude),
         )
 
-    def refresh(self, rng: np.random.Generator, omega: Array) -> "TwoSpectraPrior":
+    def refresh(self, rng: Generator, omega: Array) -> "TwoSpectraPrior":
         s, v, _ = self.basis.split(omega)
         return replace(
             self, stationary=self.stationary.refresh(rng, s), envelope=self.envelope.refresh(rng, v)
         )
 
-    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+    def whitening(self, rng: Generator, omega: Array) -> Whitening:
         s, v, phase = self.basis.split(omega)
         parts = self.stationary.whitening(rng, s), self.envelope.whitening(rng, v)
         s_moving, v_moving = (part.moving.astype(np.float64) for part in parts)
@@ -111,7 +108,7 @@ class TwoSpectraPrior(FrequencyPrior):
         return _TwoWhitenings(self.basis, *parts, moving != 0.0)
 
     def extended(
-        self, rng: np.random.Generator, omega: Array, n_frequencies: int
+        self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "TwoSpectraPrior"]:
         s, v, phase = self.basis.split(omega)
         s, stationary = self.stationary.extended(rng, s, n_frequencies)
@@ -154,19 +151,17 @@ class NoEnvelope(FrequencyPrior):
     def n_components(self) -> int:
         return 0
 
-    def sample(self, rng: np.random.Generator, n_frequencies: int) -> Array:
+    def sample(self, rng: Generator, n_frequencies: int) -> Array:
         return np.zeros((n_frequencies, self.dim))
 
-    def suggest(
-        self, rng: np.random.Generator, omega: Array, index: NDArray[np.intp]
-    ) -> Suggestion:
+    def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
         size = len(index)
         return Suggestion(omega[index], np.zeros(size), np.zeros(size, dtype=np.intp))
 
-    def refresh(self, rng: np.random.Generator, omega: Array) -> "NoEnvelope":
+    def refresh(self, rng: Generator, omega: Array) -> "NoEnvelope":
         return self
 
-    def whitening(self, rng: np.random.Generator, omega: Array) -> Whitening:
+    def whitening(self, rng: Generator, omega: Array) -> Whitening:
         return AffineWhitening(omega, np.ones(omega.shape), np.zeros(omega.shape, dtype=np.bool_))
 
     def state(self) -> dict[str, Any]:
@@ -183,7 +178,7 @@ class _TwoWhitenings(Whitening):
     basis: TwoSpectra
     stationary: Whitening
     envelope: Whitening
-    moving: NDArray[np.bool_]
+    moving: Mask
 
     def whiten(self, omega: Array) -> Array:
         s, v, phase = self.basis.split(omega)
@@ -202,10 +197,7 @@ class _TwoWhitenings(Whitening):
 
 
 def _relabelled(
-    prior: FrequencyPrior,
-    index: NDArray[np.intp],
-    suggestion: Suggestion,
-    chosen: NDArray[np.bool_],
+    prior: FrequencyPrior, index: Index, suggestion: Suggestion, chosen: Mask
 ) -> FrequencyPrior:
     """Return the prior after accepted proposals of labels."""
     if not chosen.any():

@@ -26,6 +26,7 @@ _MODULATED = float(np.sqrt(2.0))
 _LAYOUT = Layout.BY_WAVE
 
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
 from bochner._numerics.arrays import Array
@@ -45,7 +46,7 @@ class Hamiltonian(Move):
     target_acceptance: ClassVar[float] = 0.7
     n_copies: ClassVar[int] = 3
 
-    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+    def __call__(self, rng: Generator, state: ChainState) -> Info:
         whitening = state.prior.whitening(rng, state.omega)
         rows, evidence = state.rows, state.evidence
         step = state.steps[self.name] * (1.0 + self.jitter * rng.uniform(-1.0, 1.0))

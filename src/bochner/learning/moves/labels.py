@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 from scipy.special import expit
@@ -51,12 +52,7 @@ class LogisticLabels(Likelihood):
     noise: Noise = _UNIT
 
     def start(
-        self,
-        rng: np.random.Generator,
-        rows: SummedRows,
-        omega: Array,
-        precision: float,
-        n_copies: int,
+        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[Columns, Evidence]:
         """Return variables drawn near the mode of the weights, and the evidence there."""
         evidence, activation = _mode(rows, omega, precision, n_copies)
@@ -65,7 +61,7 @@ class LogisticLabels(Likelihood):
     def given(self, rows: SummedRows, latent: Columns) -> SummedRows:
         return rows.reweighted(given_weights, along=(latent,))
 
-    def redraw(self, rng: np.random.Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         evidence = state.evidence
         lower = np.linalg.cholesky(evidence.covariance)
         beta = evidence.mean + lower @ rng.normal(size=len(evidence.mean))
@@ -137,7 +133,7 @@ def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, be
     return values
 
 
-def part_weights(part: TrainingData, activation: Array, rng: np.random.Generator) -> Array:
+def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array:
     """Return Polya-Gamma variables, of shape (n,)."""
     weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
     return weight

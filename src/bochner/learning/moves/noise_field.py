@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
@@ -53,12 +54,12 @@ class NoiseField:
     prior: FrequencyPrior  # law of v
 
     @classmethod
-    def start(cls, rng: np.random.Generator, prior: FrequencyPrior) -> "NoiseField":
+    def start(cls, rng: Generator, prior: FrequencyPrior) -> "NoiseField":
         """Return a constant field, with frequencies of the prior."""
         return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, prior: FrequencyPrior, n_waves: int) -> "NoiseField":
+    def draw(cls, rng: Generator, prior: FrequencyPrior, n_waves: int) -> "NoiseField":
         """Return a field drawn from its law, given the prior's parameters."""
         spread = float(np.sqrt(_SPREAD_RATE / rng.gamma(_SPREAD_SHAPE)))
         weights = spread * rng.normal(size=2 * n_waves)
@@ -68,7 +69,7 @@ class NoiseField:
         """Return ``h`` at all rows."""
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
-    def moved(self, rng: np.random.Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
+    def moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
         r"""Return the field after a round of moves given residuals.
 
         Elliptical slices of the weights, proposals of the frequencies one after another, and
@@ -86,7 +87,7 @@ class NoiseField:
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
 
     def _frequencies_moved(
-        self, rng: np.random.Generator, rows: SummedRows, squares: Columns, weights: Array
+        self, rng: Generator, rows: SummedRows, squares: Columns, weights: Array
     ) -> tuple[Array, FrequencyPrior]:
         omega, prior = self.omega.copy(), self.prior
 
@@ -130,19 +131,14 @@ class VaryingNoise(Likelihood):
     prior: FrequencyPrior  # Law of the frequencies of h, with the parameters to start from
 
     def start(
-        self,
-        rng: np.random.Generator,
-        rows: SummedRows,
-        omega: Array,
-        precision: float,
-        n_copies: int,
+        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[NoiseField, None]:
         return NoiseField.start(rng, self.prior), None
 
     def given(self, rows: SummedRows, latent: NoiseField) -> SummedRows:
         return rows.reweighted(under_field, along=(latent.values(rows),))
 
-    def redraw(self, rng: np.random.Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         evidence, field = state.evidence, state.latent
         variance = evidence.noise.sample(rng, evidence.residual, evidence.degrees)
         lower = np.linalg.cholesky(evidence.covariance)
@@ -238,7 +234,7 @@ def _log_likelihood(
 
 
 def _slice(
-    rng: np.random.Generator,
+    rng: Generator,
     rows: SummedRows,
     basis: Columns,
     squares: Columns,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
 from bochner.learning.inference.evidence import log_evidence_at, solved
@@ -31,7 +32,7 @@ class LogNormalPrecision:
         r"""Return the log density of :math:`\log \lambda_0` up to a constant."""
         return -0.5 * ((log_precision - self.mean) / self.std) ** 2
 
-    def sample(self, rng: np.random.Generator) -> float:
+    def sample(self, rng: Generator) -> float:
         """Return a precision drawn from the prior."""
         return float(np.exp(self.mean + self.std * rng.normal()))
 
@@ -58,7 +59,7 @@ class PrecisionWalk(Move):
     step_size: ClassVar[float] = 0.3
     target_acceptance: ClassVar[float] = 0.4
 
-    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+    def __call__(self, rng: Generator, state: ChainState) -> Info:
         evidence, step = state.evidence, state.steps[self.name]
         log_precision = float(np.log(evidence.precision))
         current = evidence.log_evidence() + self.prior.log_density(log_precision)

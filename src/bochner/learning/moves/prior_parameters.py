@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
+from numpy.random import Generator
 
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.moves.base import Move
@@ -17,6 +17,6 @@ class PriorParameters(Move):
 
     name: ClassVar[str] = "prior"
 
-    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+    def __call__(self, rng: Generator, state: ChainState) -> Info:
         state.prior = state.prior.refresh(rng, state.omega)
         return {}

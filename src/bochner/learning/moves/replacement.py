@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.linalg.blas import dgemm
@@ -15,7 +16,7 @@ from bochner.learning.inference.evidence import Evidence, solved
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.summed import SummedRows, part_features
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.inference.waves import Waves
+from bochner.learning.inference.waves import Index, Mask, Waves
 from bochner.learning.moves.base import Move
 from bochner.registry import register
 
@@ -39,7 +40,7 @@ class ReplacementSweep(Move):
 
     name: ClassVar[str] = "replacement"
 
-    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+    def __call__(self, rng: Generator, state: ChainState) -> Info:
         kinds = state.prior.kinds
         tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
         for index in _blocks(rng, state.rows.basis, len(state.omega), self.block_size):
@@ -61,9 +62,7 @@ def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[A
     return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
 
 
-def _blocks(
-    rng: np.random.Generator, basis: Basis, n_units: int, block_size: int
-) -> Iterator[NDArray[np.intp]]:
+def _blocks(rng: Generator, basis: Basis, n_units: int, block_size: int) -> Iterator[Index]:
     """Yield units in random order, group by group, blocks of so many waves or of one unit."""
     for group in basis.groups(n_units):
         order = group[rng.permutation(len(group))]
@@ -77,16 +76,14 @@ def _blocks(
 class Proposals:
     """New values of some units of a basis, to be decided one after another."""
 
-    index: NDArray[np.intp]  # (B,): The units, of one group of the basis, each at most once
+    index: Index  # (B,): The units, of one group of the basis, each at most once
     omega: Array  # (B, D): Their proposed values
     # (B,): What the prior and the proposal law contribute to the log acceptance ratio
     log_ratio: Array
     log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
 
 
-def replace_frequencies(
-    evidence: Evidence, rows: SummedRows, proposals: Proposals
-) -> NDArray[np.bool_]:
+def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposals) -> Mask:
     r"""Decide a block of proposals and update the evidence in place; return which were accepted.
 
     Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
@@ -135,7 +132,7 @@ class _Block:
 
     evidence: Evidence
     width: int  # w
-    columns: NDArray[np.intp]  # (wB,) places of the block's features among all
+    columns: Index  # (wB,) places of the block's features among all
     fresh: NDArray[np.floating] | None  # (wB, n) features of the proposals, where all are kept
     products: Array  # C (p, wB), Fortran order
     within: Array  # H (wB, wB)
@@ -235,9 +232,7 @@ class _Block:
         self.changes.append((factors, scaled))
         self._carry(k, jj, rest, change, scaled)
 
-    def _carry(
-        self, k: int, jj: NDArray[np.intp], rest: slice, change: Array, scaled: Array
-    ) -> None:
+    def _carry(self, k: int, jj: Index, rest: slice, change: Array, scaled: Array) -> None:
         """Update the panels of the proposals that are still to be decided."""
         w = self.width
         tail = self.panel[:, 2 * w * (k + 1) :]
