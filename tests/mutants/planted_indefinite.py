@@ -148,5 +148,5 @@ def profile_in_place(self, t):
 
 
 @replaces(functions, "values_of", profile(IDENTITY))
-def function_given_the_pairs_themselves(kernel, function, t, shape, noun):
-    return function(t)
+def function_given_the_pairs_themselves(kernel, t, shape, noun):
+    return kernel.function(t)

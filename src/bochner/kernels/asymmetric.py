@@ -5,6 +5,7 @@ spectral measures are complex.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,12 +19,37 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import Kernel, checked_rows, convert_fields
 from bochner.kernels.stationary import Gaussian
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftGaussian(Kernel):
+class _Skewed(Kernel):
+    """The base of kernels that are Gaussian, and symmetric, where a vector is zero."""
+
+    length_scale: LengthScale = 1.0
+
+    _vector: ClassVar[str]  # name of the field
+
+    def __post_init__(self) -> None:
+        convert_fields(self, length_scale=as_positive, **{self._vector: as_scalar_or_tuple})
+
+    def check_dim(self, dim: int) -> None:
+        for name in ("length_scale", self._vector):
+            check_dim(name, getattr(self, name), dim)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return not np.any(getattr(self, self._vector))
+
+    @property
+    def T(self) -> Kernel:
+        opposite = 0.0 - as_array(getattr(self, self._vector))
+        return self if self.is_symmetric else replace(self, **{self._vector: opposite})
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftGaussian(_Skewed):
     r"""The shifted Gaussian kernel, :math:`k(\Delta) = \exp(-\|(\Delta + r)/\ell\|_2^2 / 2)`.
 
     It is one where :math:`y = x + r`: what comes before resembles what comes after. The transpose
@@ -55,16 +81,12 @@ class ShiftGaussian(Kernel):
     (array([[1.]]), array([[0.6065]]))
     """
 
-    length_scale: LengthScale = 1.0
     shift: LengthScale = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
-        object.__setattr__(self, "shift", as_scalar_or_tuple("shift", self.shift))
+    _vector = "shift"
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        exponent = _log_gaussian(self.length_scale, X + as_array(self.shift), Y)
-        return np.exp(exponent, out=exponent)
+        return np.exp(_log_gaussian(self.length_scale, X + as_array(self.shift), Y))
 
     def diag(self, X: ArrayLike) -> Array:
         n_samples, dim = checked_rows(X).shape
@@ -72,46 +94,19 @@ class ShiftGaussian(Kernel):
         shift = np.full(dim, as_array(self.shift)) / as_array(self.length_scale)
         return np.full(n_samples, np.exp(-0.5 * shift @ shift))
 
-    def check_dim(self, dim: int) -> None:
-        check_dim("length_scale", self.length_scale, dim)
-        check_dim("shift", self.shift, dim)
-
-    @property
-    def is_symmetric(self) -> bool:
-        return not np.any(self.shift)
-
-    @property
-    def T(self) -> Kernel:
-        return self if self.is_symmetric else ShiftGaussian(self.length_scale, _minus(self.shift))
-
 
 @dataclass(frozen=True, slots=True)
-class _Tilted(Kernel):
+class _Tilted(_Skewed):
     r"""A Gaussian times a function of :math:`\beta \cdot \Delta` that is one at zero."""
 
-    length_scale: LengthScale = 1.0
     beta: LengthScale = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
-        object.__setattr__(self, "beta", as_scalar_or_tuple("beta", self.beta))
+    _vector = "beta"
 
     def diag(self, X: ArrayLike) -> Array:
         n_samples, dim = checked_rows(X).shape
         self.check_dim(dim)
         return np.ones(n_samples)
-
-    def check_dim(self, dim: int) -> None:
-        check_dim("length_scale", self.length_scale, dim)
-        check_dim("beta", self.beta, dim)
-
-    @property
-    def is_symmetric(self) -> bool:
-        return not np.any(self.beta)
-
-    @property
-    def T(self) -> Kernel:
-        return self if self.is_symmetric else replace(self, beta=_minus(self.beta))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +145,7 @@ class SinhGaussian(_Tilted):
         # Three Gaussians: the hyperbolic sine alone may overflow where the product is small.
         exponent = _log_gaussian(self.length_scale, X, Y)
         tilt = _tilt(self.beta, X, Y)
-        K = np.exp(exponent + tilt)
-        K -= np.exp(exponent - tilt)
-        K *= 0.5
+        K = 0.5 * (np.exp(exponent + tilt) - np.exp(exponent - tilt))
         K += np.exp(exponent, out=exponent)
         return K
 
@@ -190,17 +183,13 @@ class CoshGaussian(_Tilted):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         # Exponents add before the exponential, so that neither factor can overflow alone.
-        exponent = _log_gaussian(self.length_scale, X, Y)
-        exponent += _tilt(self.beta, X, Y)
-        return np.exp(exponent, out=exponent)
+        return np.exp(_log_gaussian(self.length_scale, X, Y) + _tilt(self.beta, X, Y))
 
 
 def _log_gaussian(length_scale: LengthScale, X: Array, Y: Array) -> Array:
     r"""Return :math:`-\|\Delta/\ell\|_2^2 / 2` of every pair of rows."""
     scale = as_array(length_scale)
-    exponent: Array = cdist(X / scale, Y / scale, "sqeuclidean")
-    exponent *= -0.5
-    return exponent
+    return -0.5 * cdist(X / scale, Y / scale, "sqeuclidean")
 
 
 def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
@@ -210,7 +199,3 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
     left: Array = ((X - Y[0]) * as_array(beta)).sum(axis=1)
     right: Array = ((Y - Y[0]) * as_array(beta)).sum(axis=1)
     return as_array(np.subtract.outer(left, right))
-
-
-def _minus(vector: LengthScale) -> LengthScale:
-    return as_scalar_or_tuple("vector", 0.0 - as_array(vector))

@@ -1,11 +1,10 @@
 """The base class of kernels, and the sums, products, multiples and transposes that it makes."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from numbers import Real
-from operator import add, iadd, imul, mul
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +21,12 @@ def checked_rows(X: ArrayLike) -> Array:
 def nested_tuples(value: Any) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
+
+
+def convert_fields(kernel: "Kernel", **converters: Callable[[str, Any], Any]) -> None:
+    """Replace fields by what functions of their names and values return, or raise as these do."""
+    for name, convert in converters.items():
+        object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
 
 
 class Kernel(ABC):
@@ -121,7 +126,7 @@ class Kernel(ABC):
     def __add__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
             return NotImplemented
-        return Sum((*_terms_of(self), *_terms_of(other)))
+        return Sum((*_members(self, Sum), *_members(other, Sum)))
 
     def __sub__(self, other: Any) -> "Kernel":
         if not isinstance(other, Kernel):
@@ -130,7 +135,7 @@ class Kernel(ABC):
 
     def __mul__(self, other: Any) -> "Kernel":
         if isinstance(other, Kernel):
-            return Product((*_factors_of(self), *_factors_of(other)))
+            return Product((*_members(self, Product), *_members(other, Product)))
         if isinstance(other, Real):
             return Scaled(self, float(other))
         return NotImplemented
@@ -182,14 +187,33 @@ class _Compound(Kernel):
         return True
 
 
+class _Combined(_Compound):
+    """The base of kernels whose values are combined from those of their members."""
+
+    __slots__ = ()
+
+    _combine: ClassVar[np.ufunc]
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = self.members[0].evaluate(X, Y)
+        for member in self.members[1:]:
+            self._combine(K, member.evaluate(X, Y), out=K)
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        return as_array(self._combine.reduce([member.diag(X) for member in self.members]))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Sum(_Compound):
+class Sum(_Combined):
     """The sum of kernels, written ``k1 + k2``.
 
     Symmetric if its terms are, or if the transpose of each is among them.
     """
 
     terms: tuple[Kernel, ...]
+
+    _combine = np.add
 
     @property
     def members(self) -> tuple[Kernel, ...]:
@@ -199,24 +223,20 @@ class Sum(_Compound):
     def T(self) -> Kernel:
         return self if self.is_symmetric else Sum(tuple(term.T for term in self.terms))
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return reduce(iadd, (term.evaluate(X, Y) for term in self.terms))
-
-    def diag(self, X: ArrayLike) -> Array:
-        return reduce(add, (term.diag(X) for term in self.terms))
-
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Product(_Compound):
+class Product(_Combined):
     """The product of kernels, written ``k1 * k2``.
 
     Symmetric if its factors are, or if the transpose of each is among them.
     """
 
     factors: tuple[Kernel, ...]
+
+    _combine = np.multiply
 
     @property
     def members(self) -> tuple[Kernel, ...]:
@@ -225,12 +245,6 @@ class Product(_Compound):
     @property
     def T(self) -> Kernel:
         return self if self.is_symmetric else Product(tuple(k.T for k in self.factors))
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return reduce(imul, (factor.evaluate(X, Y) for factor in self.factors))
-
-    def diag(self, X: ArrayLike) -> Array:
-        return reduce(mul, (factor.diag(X) for factor in self.factors))
 
     def __repr__(self) -> str:
         return " * ".join(map(_in_parentheses, self.factors))
@@ -261,10 +275,6 @@ class Scaled(_Compound):
 
     def diag(self, X: ArrayLike) -> Array:
         return self.factor * self.kernel.diag(X)
-
-    @property
-    def is_symmetric(self) -> bool:
-        return self.kernel.is_symmetric
 
     @property
     def T(self) -> Kernel:
@@ -313,14 +323,9 @@ class Transposed(Kernel):
         return f"Transposed({self.kernel!r})"
 
 
-def _terms_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    """Return the terms of a sum, or the one kernel."""
-    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
-
-
-def _factors_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    """Return the factors of a product, or the one kernel."""
-    return kernel.factors if isinstance(kernel, Product) else (kernel,)
+def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:
+    """Return the terms of a sum or the factors of a product, or the one kernel."""
+    return kernel.members if isinstance(kernel, kind) else (kernel,)
 
 
 def _in_parentheses(kernel: Kernel) -> str:

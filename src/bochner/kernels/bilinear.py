@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, frozen_array
+from bochner._numerics.arrays import Array, frozen_array, steps
 from bochner.kernels.base import Kernel, checked_rows
 
 _SHOWN_ENTRIES = 64
@@ -132,8 +132,7 @@ class Bilinear(Kernel):
         if self._has_one_matrix:
             return self.kernel.diag(left)
         value = np.empty(len(rows))
-        for start in range(0, len(rows), _DIAGONAL_BLOCK):
-            block = slice(start, start + _DIAGONAL_BLOCK)
+        for block in steps(len(rows), _DIAGONAL_BLOCK):
             value[block] = self.kernel.evaluate(left[block], right[block]).diagonal()
         return value
 
@@ -171,11 +170,8 @@ def _matrix(name: str, value: Any) -> Array:
 
 
 def _shown(matrix: Array) -> str:
-    return (
-        str(matrix.tolist())
-        if matrix.size <= _SHOWN_ENTRIES
-        else f"<{matrix.shape[0]} x {matrix.shape[1]}>"
-    )
+    rows, columns = matrix.shape
+    return f"<{rows} x {columns}>" if matrix.size > _SHOWN_ENTRIES else str(matrix.tolist())
 
 
 def _check_products(name: str, check: Callable[[Any], None], products: Array) -> None:

@@ -1,6 +1,6 @@
 """Which locally stationary kernels are positive definite."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -114,39 +114,32 @@ def definiteness(
     """
     slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
     if all(term.is_exact for term in slow) and _suffices(slow, fast):
-        return Definiteness(True, _reason(slow))
+        changes = any(term.mean.any() or term.covariance.any() for term in slow)
+        slowly = "changes slowly enough for the spectrum of the stationary factor"
+        return Definiteness(True, f"the envelope {slowly if changes else 'is constant'}")
     found = _witness(envelope, stationary, _directions(slow, fast, dim))
     if found is None:
-        return Definiteness(
-            None, "no condition that is known proves it, and no pair of points refutes it"
-        )
-    points = tuple(tuple((point + as_array(centre)).tolist()) for point in found)
-    first, second = points
-    if first == second:
-        return Definiteness(False, "the envelope is negative somewhere", (first, second))
-    return Definiteness(
-        False,
+        unknown = "no condition that is known proves it, and no pair of points refutes it"
+        return Definiteness(None, unknown)
+    first, second = (tuple((point + as_array(centre)).tolist()) for point in found)
+    reason = (
         "the envelope falls too fast: between two points the kernel exceeds the geometric mean of "
-        "its values at them",
-        (first, second),
+        "its values at them"
     )
-
-
-def _reason(slow: list[Term]) -> str:
-    if not any(term.mean.any() or term.covariance.any() for term in slow):
-        return "the envelope is constant"
-    return "the envelope changes slowly enough for the spectrum of the stationary factor"
+    if first == second:
+        reason = "the envelope is negative somewhere"
+    return Definiteness(False, reason, (first, second))
 
 
 def _suffices(slow: list[Term], fast: list[Term]) -> bool:
     groups: list[list[Term]] = []
     for term in slow:
-        for group in groups:
-            if np.allclose(group[0].covariance, term.covariance, rtol=1e-10, atol=0.0):
-                group.append(term)
-                break
-        else:
+        same = (g for g in groups if np.allclose(g[0].covariance, term.covariance, 1e-10, 0.0))
+        group = next(same, None)
+        if group is None:
             groups.append([term])
+        else:
+            group.append(term)
     return all(_group_suffices(group, term) for group in groups for term in fast)
 
 
@@ -158,13 +151,12 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
         return False
     kept = values > NEGLIGIBLE * scale
     rest = sum(term.weight for term in group if not term.mean.any())
-    for term in group:
-        if term.mean.any():
-            along = vectors.T @ term.mean
-            if np.abs(along[~kept]).max(initial=0.0) > NEGLIGIBLE * np.abs(along).max():
-                return False
-            with np.errstate(over="ignore"):
-                rest -= term.weight * np.exp(0.125 * np.sum(along[kept] ** 2 / values[kept]))
+    for term in (term for term in group if term.mean.any()):
+        along = vectors.T @ term.mean
+        if np.abs(along[~kept]).max(initial=0.0) > NEGLIGIBLE * np.abs(along).max():
+            return False
+        with np.errstate(over="ignore"):
+            rest -= term.weight * np.exp(0.125 * np.sum(along[kept] ** 2 / values[kept]))
     return bool(rest >= 0.0)
 
 
@@ -225,10 +217,8 @@ def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
     if isinstance(kernel, Sum):
         return [term for one in kernel.terms for term in gaussian_terms(one, dim)]
     if isinstance(kernel, Scaled):
-        return [
-            Term(kernel.factor * term.weight, term.mean, term.covariance, term.is_exact)
-            for term in gaussian_terms(kernel.kernel, dim)
-        ]
+        terms = gaussian_terms(kernel.kernel, dim)
+        return [replace(term, weight=kernel.factor * term.weight) for term in terms]
     if isinstance(kernel, Product):
         found = [Term(1.0, np.zeros(dim), np.zeros((dim, dim)))]
         for factor in kernel.factors:
@@ -265,10 +255,8 @@ def _products(a: Term, b: Term) -> list[Term]:
     is_exact = a.is_exact and b.is_exact
     if not (a.mean.any() and b.mean.any()):
         return [Term(weight, a.mean + b.mean, covariance, is_exact)]
-    return [
-        Term(0.5 * weight, mean, covariance, is_exact)
-        for mean in (a.mean + b.mean, a.mean - b.mean)
-    ]
+    means = a.mean + b.mean, a.mean - b.mean
+    return [Term(0.5 * weight, mean, covariance, is_exact) for mean in means]
 
 
 def _interactions(kernel: Anova, precisions: Array) -> list[Term]:
@@ -278,8 +266,7 @@ def _interactions(kernel: Anova, precisions: Array) -> list[Term]:
     choices = [[p for p in (0.0, 1.0) if (pi if p else 1.0 - pi) > 0.0] for pi in inclusion]
     if np.prod([len(choice) for choice in choices]) > _MOST_TERMS:
         return _unknown(kernel, dim)
-    sets = [np.array(chosen) for chosen in product(*choices)]
-    sets = [chosen for chosen in sets if kernel.constant or chosen.any()]
+    sets = [np.array(s) for s in product(*choices) if kernel.constant or any(s)]
     weights = [float(np.prod(np.where(s > 0, inclusion, 1.0 - inclusion))) for s in sets]
     return [
         Term(weight / sum(weights), np.zeros(dim), np.diag(chosen * precisions))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,24 @@ of all lags passes one block with probability 0.95**64, 4 per cent."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Radial(Profiled):
+class _OfOneNumber(Profiled):
+    """The base of kernels that are given as functions of their metric."""
+
+    function: Function
+
+    _noun: ClassVar[str]  # the metric in error messages
+
+    def __post_init__(self) -> None:
+        _check_callable(self)
+
+    def profile(self, t: Array) -> Array:
+        return values_of(self, t, t.shape, self._noun)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({_name(self.function)})"
+
+
+class Radial(_OfOneNumber):
     r"""Any function of the Euclidean distance, :math:`k(x, y) = f(\|x - y\|_2)`.
 
     Parameters
@@ -46,22 +63,13 @@ class Radial(Profiled):
     array([[1.    , 0.2837]])
     """
 
-    function: Function
+    __slots__ = ()
 
     metric = Metric.EUCLIDEAN
-
-    def __post_init__(self) -> None:
-        _check_callable("Radial", self.function)
-
-    def profile(self, t: Array) -> Array:
-        return values_of(self, self.function, t, t.shape, "distance")
-
-    def __repr__(self) -> str:
-        return f"Radial({_name(self.function)})"
+    _noun = "distance"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class DotProduct(Profiled):
+class DotProduct(_OfOneNumber):
     r"""Any function of the inner product, :math:`k(x, y) = f(\langle x, y \rangle)`.
 
     Parameters
@@ -79,18 +87,10 @@ class DotProduct(Profiled):
     array([[1.    , 2.7183]])
     """
 
-    function: Function
+    __slots__ = ()
 
     metric = Metric.INNER_PRODUCT
-
-    def __post_init__(self) -> None:
-        _check_callable("DotProduct", self.function)
-
-    def profile(self, t: Array) -> Array:
-        return values_of(self, self.function, t, t.shape, "inner product")
-
-    def __repr__(self) -> str:
-        return f"DotProduct({_name(self.function)})"
+    _noun = "inner product"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,14 +134,14 @@ class Stationary(Kernel):
     symmetric: bool = False
 
     def __post_init__(self) -> None:
-        _check_callable("Stationary", self.function)
+        _check_callable(self)
         if not isinstance(self.symmetric, bool):
             raise TypeError(f"symmetric must be True or False, got {self.symmetric!r}.")
 
     def at_lags(self, delta: Array) -> Array:
         """Return a new array (...) of the kernel's values at lags of shape (..., d)."""
         flat = delta.reshape(-1, delta.shape[-1])
-        values = values_of(self, self.function, flat, flat.shape[:1], "lag")
+        values = values_of(self, flat, flat.shape[:1], "lag")
         if self.symmetric and len(flat):
             self._check_symmetry(flat, values)
         return values.reshape(delta.shape[:-1])
@@ -169,7 +169,7 @@ class Stationary(Kernel):
         """Raise ``ValueError`` if some of the lags show that the function is not even."""
         # At random: rows at equal steps may all be lags of zero, an input's with itself.
         some = np.random.default_rng(0).integers(len(lags), size=_SAMPLED_LAGS)
-        opposite = values_of(self, self.function, -lags[some], some.shape, "lag")
+        opposite = values_of(self, -lags[some], some.shape, "lag")
         gap = np.abs(opposite - values[some])
         worst = int(np.argmax(gap))
         if gap[worst] > FUNCTION_ROUNDING * np.abs(values[some]).max():
@@ -184,9 +184,12 @@ class Stationary(Kernel):
         return f"Stationary({_name(self.function)}{promise})"
 
 
-def _check_callable(kernel: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"{kernel} needs a function from arrays to arrays, got {function!r}.")
+def _check_callable(kernel: "_OfOneNumber | Stationary") -> None:
+    if not callable(kernel.function):
+        raise TypeError(
+            f"{type(kernel).__name__} needs a function from arrays to arrays, got "
+            f"{kernel.function!r}."
+        )
 
 
 def _name(function: Any) -> str:
@@ -195,17 +198,24 @@ def _name(function: Any) -> str:
 
 
 def values_of(
-    kernel: Kernel, function: Function, t: Array, shape: tuple[int, ...], noun: str
+    kernel: _OfOneNumber | Stationary, t: Array, shape: tuple[int, ...], noun: str
 ) -> Array:
-    """Return the function's values of ``shape`` for a copy of ``t``, checked and copied.
+    """Return the values of ``shape`` of a kernel's function for a copy of ``t``, checked.
 
     ``t`` holds numbers, or vectors along the last axis; ``noun`` is their name in errors.
     """
-    remedy = _remedy(noun, t.shape == shape)
+    is_number = t.shape == shape
+    vectors, result, call = " of shape (..., d)", "shape (...)", "(function, signature='(d)->()')"
+    if is_number:
+        vectors, result, call = "", "the same shape", ""
+    remedy = (
+        f"It is called with an array of {noun}s{vectors} and must return an array of {result}; "
+        f"numpy.vectorize{call} makes such a function of any."
+    )
     try:
         # Divisions by zero give values that are refused below.
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.asarray(function(np.array(t)))
+            values = np.asarray(kernel.function(np.array(t)))
     except (TypeError, ValueError, IndexError) as problem:
         raise ValueError(f"The function of {kernel!r} failed: {problem}. {remedy}") from problem
     if values.shape != shape:
@@ -222,23 +232,7 @@ def values_of(
         place = t.reshape(values.size, -1)[first].tolist()
         raise ValueError(
             f"The function of {kernel!r} returned {values.flat[first]} at the {noun} "
-            f"{place if t.shape != shape else place[0]!r}; it must be finite at every {noun} that "
+            f"{place[0] if is_number else place!r}; it must be finite at every {noun} that "
             f"the inputs have."
         )
     return values.astype(np.float64)
-
-
-def _remedy(noun: str, of_numbers: bool) -> str:
-    shapes, vectorised = (
-        ("", "numpy.vectorize makes such a function of any.")
-        if of_numbers
-        else (
-            " of shape (..., d)",
-            "numpy.vectorize(function, signature='(d)->()') makes such a function of any.",
-        )
-    )
-    result = "the same shape" if of_numbers else "shape (...)"
-    return (
-        f"It is called with an array of {noun}s{shapes} and must return an array of {result}; "
-        f"{vectorised}"
-    )

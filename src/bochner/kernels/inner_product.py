@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_array, as_positive_scalar
+from bochner.kernels.base import convert_fields
 from bochner.kernels.profiled import Metric, NonNegative, Profiled, as_degree, as_finite_scalar
 
 
@@ -39,13 +40,10 @@ class Polynomial(Profiled):
     metric = Metric.INNER_PRODUCT
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", as_degree(self.degree))
-        object.__setattr__(self, "offset", as_finite_scalar("offset", self.offset))
+        convert_fields(self, degree=as_degree, offset=as_finite_scalar)
 
     def profile(self, t: Array) -> Array:
-        value: Array = t + self.offset
-        value **= self.degree
-        return value
+        return as_array((t + self.offset) ** self.degree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +82,10 @@ class Tanh(Profiled):
     metric = Metric.INNER_PRODUCT
 
     def __post_init__(self) -> None:
-        for name in ("scale", "offset"):
-            object.__setattr__(self, name, as_finite_scalar(name, getattr(self, name)))
+        convert_fields(self, scale=as_finite_scalar, offset=as_finite_scalar)
 
     def profile(self, t: Array) -> Array:
-        value: Array = self.scale * t
-        value += self.offset
-        return np.tanh(value, out=value)
+        return np.tanh(self.scale * t + self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +116,7 @@ class Hellinger(Profiled):
     domain = NonNegative()
 
     def profile(self, t: Array) -> Array:
-        value = np.maximum(t, 0.0)
-        return np.sqrt(value, out=value)
+        return np.sqrt(np.maximum(t, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +158,7 @@ class DeltaGaussian(Profiled):
     metric = Metric.EUCLIDEAN
 
     def __post_init__(self) -> None:
-        for name in ("tau1", "tau2"):
-            object.__setattr__(self, name, as_positive_scalar(name, getattr(self, name)))
+        convert_fields(self, tau1=as_positive_scalar, tau2=as_positive_scalar)
         if self.tau1 == self.tau2:
             raise ValueError(
                 f"tau1 and tau2 must differ, or the kernel is zero everywhere; got {self.tau1} "
@@ -174,11 +167,7 @@ class DeltaGaussian(Profiled):
 
     def profile(self, t: Array) -> Array:
         square = t * t
-        near = square * (-0.5 / self.tau1**2)
-        np.exp(near, out=near)
-        square *= -0.5 / self.tau2**2
-        near -= np.exp(square, out=square)
-        return near
+        return np.exp(-0.5 / self.tau1**2 * square) - np.exp(-0.5 / self.tau2**2 * square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +204,7 @@ class TL1(Profiled):
     metric = Metric.CITY_BLOCK
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tau", as_positive_scalar("tau", self.tau))
+        convert_fields(self, tau=as_positive_scalar)
 
     def profile(self, t: Array) -> Array:
-        value: Array = self.tau - t
-        return np.maximum(value, 0.0, out=value)
+        return np.maximum(self.tau - t, 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
-from bochner.kernels.base import Kernel, Product, Scaled, Sum, checked_rows
+from bochner.kernels.base import Kernel, Product, Scaled, Sum, checked_rows, convert_fields
 from bochner.kernels.definiteness import Definiteness, definiteness
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
@@ -63,9 +63,7 @@ class LocallyStationary(Kernel):
     centre: LengthScale = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("envelope", "stationary"):
-            _check_factor(name, getattr(self, name))
-        object.__setattr__(self, "centre", as_scalar_or_tuple("centre", self.centre))
+        convert_fields(self, envelope=_as_factor, stationary=_as_factor, centre=as_scalar_or_tuple)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         centre = as_array(self.centre)
@@ -105,7 +103,8 @@ class LocallyStationary(Kernel):
         return definiteness(self.envelope, self.stationary, self.centre, dim)
 
 
-def _check_factor(name: str, kernel: Any) -> None:
+def _as_factor(name: str, kernel: Any) -> Kernel:
+    """Return a positive definite function of the lag in closed form."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"{name} must be a kernel, such as Gaussian(1.0), got {kernel!r}.")
     if not _is_of_the_lag(kernel):
@@ -115,6 +114,7 @@ def _check_factor(name: str, kernel: Any) -> None:
             f"SpectralMixture, Anova, or sums, products and positive multiples of them; got "
             f"{kernel!r}."
         )
+    return kernel
 
 
 def _is_of_the_lag(kernel: Kernel) -> bool:

@@ -75,13 +75,10 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     Matern(length_scale=0.3, nu=2.5)
     """
     own = registered_kernel_names()
-    by_scale: dict[str, Any] = {
-        **NAMED_KERNELS,
-        **{n: cls for n, (cls, scaled) in own.items() if scaled},
-    }
+    scaled: dict[str, Any] = {n: cls for n, (cls, has_scale) in own.items() if has_scale}
+    by_scale = {**NAMED_KERNELS, **scaled}
     if name in by_scale:
-        family: Callable[[LengthScale], Correlation] = by_scale[name]
-        return family
+        return by_scale[name]
     if name in KERNELS_BY_DIMENSION or name in own:
         raise ValueError(
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "

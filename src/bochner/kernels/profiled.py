@@ -141,10 +141,10 @@ def as_finite_scalar(name: str, value: Any) -> float:
     return float(value)
 
 
-def as_degree(value: Any) -> int:
+def as_degree(name: str, value: Any) -> int:
     """Return a polynomial's degree as a positive int."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"degree must be a positive whole number, got {value!r}.")
+        raise TypeError(f"{name} must be a positive whole number, got {value!r}.")
     if value < 1:
-        raise ValueError(f"degree must be at least 1, got {value!r}.")
+        raise ValueError(f"{name} must be at least 1, got {value!r}.")
     return int(value)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array, as_positive_scalar
+from bochner.kernels.base import convert_fields
 from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere, as_degree
 
 
@@ -55,20 +56,14 @@ class SphericalPolynomial(Profiled):
     domain = UnitSphere()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", as_degree(self.degree))
-        object.__setattr__(self, "a", as_positive_scalar("a", self.a))
+        convert_fields(self, degree=as_degree, a=as_positive_scalar)
         if self.a < 2.0:
             raise ValueError(f"a must be at least 2, the diameter of the sphere, got {self.a}.")
 
     def profile(self, t: Array) -> Array:
-        value = np.minimum(t, 2.0)
-        value /= self.a
-        value *= -value
-        value += 1.0
-        value **= self.degree
+        value = (1.0 - (np.minimum(t, 2.0) / self.a) ** 2) ** self.degree
         # Opposite inputs may come out a little more than 2 apart.
-        value *= t <= 2.0 + 2.0 * NORM_TOLERANCE
-        return value
+        return as_array(value * (t <= 2.0 + 2.0 * NORM_TOLERANCE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +111,8 @@ class ArcCosine(Profiled):
 
     def profile(self, t: Array) -> Array:
         half = _half(t)
-        value = _step(half)
-        if self.order == 1:
-            value *= _cosine(half)
-            value += _sine_over_pi(half)
-        return value
+        step = _step(half)
+        return step if self.order == 0 else step * _cosine(half) + _sine_over_pi(half)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +147,7 @@ class NTK(Profiled):
 
     def profile(self, t: Array) -> Array:
         half = _half(t)
-        value = 2.0 * _step(half)
-        value *= _cosine(half)
-        value += _sine_over_pi(half)
-        return value
+        return 2.0 * _step(half) * _cosine(half) + _sine_over_pi(half)
 
 
 def _half(distance: Array) -> Array:
@@ -167,9 +156,7 @@ def _half(distance: Array) -> Array:
 
 
 def _step(half: Array) -> Array:
-    value = np.arcsin(half) * (-2.0 / np.pi)
-    value += 1.0
-    return as_array(value)
+    return as_array(1.0 - 2.0 / np.pi * np.arcsin(half))
 
 
 def _cosine(half: Array) -> Array:
@@ -177,7 +164,4 @@ def _cosine(half: Array) -> Array:
 
 
 def _sine_over_pi(half: Array) -> Array:
-    value = np.sqrt((1.0 - half) * (1.0 + half))
-    value *= half
-    value *= 2.0 / np.pi
-    return as_array(value)
+    return as_array(2.0 / np.pi * half * np.sqrt((1.0 - half) * (1.0 + half)))

@@ -17,7 +17,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import Kernel, checked_rows, convert_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Correlation(Kernel):
     length_scale: LengthScale = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length_scale", as_positive("length_scale", self.length_scale))
+        convert_fields(self, length_scale=as_positive)
 
     @abstractmethod
     def correlation(self, X: Array, Y: Array) -> Array:
@@ -63,9 +63,7 @@ class Gaussian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        square = cdist(X, Y, "sqeuclidean")
-        square *= -0.5
-        return np.exp(square, out=square)
+        return np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +83,7 @@ class Laplacian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        distance = cdist(X, Y, "cityblock")
-        distance *= -1.0
-        return np.exp(distance, out=distance)
+        return np.exp(-cdist(X, Y, "cityblock"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +102,7 @@ class Exponential(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        distance = cdist(X, Y)
-        distance *= -1.0
-        return np.exp(distance, out=distance)
+        return np.exp(-cdist(X, Y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +131,10 @@ class Matern(Correlation):
     nu: float = 1.5
 
     def __post_init__(self) -> None:
-        # A slotted dataclass is a new class: the zero-argument super() would look up the old one.
-        Correlation.__post_init__(self)
-        object.__setattr__(self, "nu", as_positive_scalar("nu", self.nu))
+        convert_fields(self, length_scale=as_positive, nu=as_positive_scalar)
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        u = cdist(X, Y)
-        u *= np.sqrt(2.0 * self.nu)
-        return matern_profile(u, self.nu)
+        return matern_profile(np.sqrt(2.0 * self.nu) * cdist(X, Y), self.nu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +153,7 @@ class Cauchy(Correlation):
     def correlation(self, X: Array, Y: Array) -> Array:
         inverse = np.ones((len(X), len(Y)))
         for x, y in zip(X.T, Y.T, strict=True):
-            factor = np.subtract.outer(x, y)
-            factor *= factor
-            factor += 1.0
-            inverse *= factor
+            inverse *= 1.0 + np.subtract.outer(x, y) ** 2
         return np.divide(1.0, inverse, out=inverse)
 
 
@@ -194,15 +181,11 @@ class RationalQuadratic(Correlation):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        Correlation.__post_init__(self)
-        object.__setattr__(self, "alpha", as_positive_scalar("alpha", self.alpha))
+        convert_fields(self, length_scale=as_positive, alpha=as_positive_scalar)
 
     def correlation(self, X: Array, Y: Array) -> Array:
         square = cdist(X, Y, "sqeuclidean")
-        square /= 2.0 * self.alpha
-        np.log1p(square, out=square)
-        square *= -self.alpha
-        return np.exp(square, out=square)
+        return np.exp(-self.alpha * np.log1p(square / (2.0 * self.alpha)))
 
 
 _DEBYE_FROM = 30.0
@@ -288,7 +271,7 @@ class Anova(Kernel):
                 f"Anova needs a stationary kernel with a length scale, such as Gaussian(1.0), "
                 f"got {self.kernel!r}."
             )
-        object.__setattr__(self, "inclusion", as_scalar_or_tuple("inclusion", self.inclusion))
+        convert_fields(self, inclusion=as_scalar_or_tuple)
         if not 0 <= np.min(self.inclusion) <= np.max(self.inclusion) <= 1:
             raise ValueError(f"inclusion must lie between 0 and 1, got {self.inclusion!r}.")
         if not self.constant and np.max(self.inclusion) == 0:
@@ -299,15 +282,9 @@ class Anova(Kernel):
         inclusion = np.broadcast_to(self.inclusion, X.shape[1:])
         K = np.ones((len(X), len(Y)))
         for x, y, pi in zip((X / scale).T, (Y / scale).T, inclusion, strict=True):
-            factor = self.kernel.correlation(x[:, None], y[:, None])
-            factor *= pi
-            factor += 1.0 - pi
-            K *= factor
-        if not self.constant:
-            without = np.prod(1.0 - inclusion)
-            K -= without
-            K /= 1.0 - without
-        return K
+            K *= pi * self.kernel.correlation(x[:, None], y[:, None]) + (1.0 - pi)
+        without = 0.0 if self.constant else np.prod(1.0 - inclusion)
+        return as_array((K - without) / (1.0 - without))
 
     def diag(self, X: ArrayLike) -> Array:
         return self.kernel.diag(X)
