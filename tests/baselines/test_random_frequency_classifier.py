@@ -143,7 +143,7 @@ def test_frequencies_that_move_reach_less_than_any_weights_on_the_first_ones(n_c
     head = fixed_head(loss, label, theta)
     stuck = theta.copy()
     stuck[: len(head)] = head
-    found, least, _ = descend(loss.per_row, theta, 200, 1e-9)
+    found, least, _ = descend(loss, len(loss.target), theta, 200, 1e-9)
     assert least * 80 < loss(stuck)[0] - 1.0
     assert_allclose(least * 80, printed(loss, label, found), rtol=1e-9)
 

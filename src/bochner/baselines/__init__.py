@@ -1,9 +1,9 @@
 r"""Other methods to compare with: published feature maps and models.
 
-The maps are scikit-learn transformers with one interface. ``transform(X)`` has ``n_components``
-columns of real features, ``signature_`` contains their signs, and ``gram(X, Y)`` is the approximate
-Gram matrix ``(transform(X) * signature_) @ transform(Y).T``. For :class:`AsymmetricNystroem` the
-right factor is ``transform_right(Y)``.
+The maps are scikit-learn transformers: ``transform(X)`` has ``n_components`` real features,
+``signature_`` contains their signs, and ``gram(X, Y)`` is the approximate Gram matrix
+``(transform(X) * signature_) @ transform(Y).T``, with ``transform_right(Y)`` as the right factor
+for :class:`AsymmetricNystroem`.
 
 =================================== ============================================= ========
 Transformer                         Kernels                                       Signs

@@ -4,13 +4,14 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, as_count, row_blocks
+from bochner._numerics.arrays import Array, as_count
 from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
     Preparation,
     descend,
+    feature_blocks,
     means_and_deviations,
     prepared,
 )
@@ -29,15 +30,10 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
               \qquad \omega_{qj} = M_q w_{qj} + \mu_q
 
     with standard normal :math:`w` that are drawn once and then held fixed. Weights :math:`\nu^2`,
-    factors ``M``, means :math:`\mu` and the noise variance :math:`\sigma^2` maximise
-
-    .. math:: \log N(y; 0, Z Z^\top + \sigma^2 I)
-
-    without a penalty, by L-BFGS. The weights sum to the variance of the signal. Inputs and targets
-    are standardised first; fitted attributes are in their original units.
-
-    An iteration takes :math:`O(n m^2 + m^3)` time and at most a few hundred mebibytes: features of
-    many rows are computed in blocks.
+    which sum to the variance of the signal, factors ``M``, means :math:`\mu` and the noise variance
+    maximise :math:`\log N(y; 0, Z Z^\top + \sigma^2 I)` without a penalty, by L-BFGS. Inputs and
+    targets are standardised first; fitted attributes are in their original units. An iteration
+    takes :math:`O(n m^2 + m^3)` time and at most a few hundred mebibytes.
 
     Parameters
     ----------
@@ -48,7 +44,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Number of Gaussians ``Q``, at most one for each frequency.
     n_starts : int, default=1
         Number of initial mixtures. L-BFGS continues from the one with the greatest evidence on at
-        most 1000 rows after 20 iterations, because the likelihood has many maxima.
+        most 1000 rows after 20 iterations.
     max_iter : int, default=100
         Number of L-BFGS iterations. Stopping early is the only regularisation.
     tol : float, default=1e-6
@@ -80,14 +76,13 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Initial factors are multiples of the identity, from 0.5 to 4 divided by the median distance of
-    rows; after the first start they are smaller or larger by up to four times. Initial means are
-    normal, and the initial signal-to-noise ratio is ten.
+    rows, after the first start by up to four times smaller or larger. Initial means are normal, and
+    the initial signal-to-noise ratio is ten.
 
     References
     ----------
-    Yang, Smola, Song and Wilson, "A la carte -- learning fast kernels", 2015. The competitor
-    "AlaC" of Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
-    kernel-learning", 2016, Section 4.2.
+    Yang, Smola, Song and Wilson, "A la carte -- learning fast kernels", 2015. "AlaC" of Oliva et
+    al., "Bayesian nonparametric kernel-learning", 2016, Section 4.2.
 
     Examples
     --------
@@ -127,7 +122,8 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, deviation = means_and_deviations(y)
         evidence = Evidence(given.mixture, given.rows, (y - mean) / deviation)
         theta, _, self.n_iter_ = descend(
-            evidence.negative_per_row,
+            evidence,
+            -len(y),
             evidence.start(given.rng, as_count("n_starts", self.n_starts)),
             self.max_iter,
             self.tol,
@@ -142,7 +138,13 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             given.mixture.omega(rest) / given.scale,
             variance * (weights / given.mixture.counts)[given.mixture.component],
         )
-        self._solve(X, y)
+        targets = (y - self.intercept_)[:, None]
+        sums = feature_sums(self.frequencies_, X - self.centre_, targets)
+        solution = WeightPosterior.of(
+            sums.gram, sums.cross[:, 0], float(sums.square[0]), len(y), self.noise_variance_
+        )
+        self._whitener, self.coef_ = solution.whitener, solution.coef
+        self.log_evidence_ = solution.log_evidence
         return self
 
     @overload
@@ -156,27 +158,15 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Standard deviations include the noise, but not the uncertainty of the targets' mean.
         """
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_
-        mean, variance = np.empty(len(rows)), np.empty(len(rows))
-        for block in row_blocks(len(rows), 16 * self.frequencies_.n_frequencies):
-            Z = self.frequencies_.features(rows[block])
-            mean[block] = Z @ self.coef_ + self.intercept_
+        mean, spread = [], []
+        for Z in feature_blocks(self, X):
+            mean.append(Z @ self.coef_ + self.intercept_)
             if return_std:
-                spread = np.sum((Z @ self._whitener) ** 2, axis=1)
-                variance[block] = self.noise_variance_ * (1.0 + spread)
-        return (mean, np.sqrt(variance)) if return_std else mean
-
-    def _solve(self, X: Array, y: Array) -> None:
-        """Set the posterior of the weights and the evidence, in units of the target."""
-        targets = (y - self.intercept_)[:, None]
-        sums = feature_sums(self.frequencies_, X - self.centre_, targets)
-        solution = WeightPosterior.of(
-            sums.gram, sums.cross[:, 0], float(sums.square[0]), len(y), self.noise_variance_
-        )
-        self._whitener = solution.whitener
-        self.coef_ = solution.coef
-        self.log_evidence_ = solution.log_evidence
+                spread.append(np.sum((Z @ self._whitener) ** 2, axis=1))
+        if not return_std:
+            return np.concatenate(mean)
+        std: Array = np.sqrt(self.noise_variance_ * (1.0 + np.concatenate(spread)))
+        return np.concatenate(mean), std
 
 
 def _kernel(given: Preparation, theta: Array, weights: Array) -> SpectralMixture:

@@ -31,10 +31,9 @@ class AsymmetricNystroem(KernelFeatures):
     .. math:: \mathrm{left}(x) = k(x, L')\, V \Sigma^{-1/2}, \qquad
               \mathrm{right}(y) = k(L, y)^\top\, U \Sigma^{-1/2}
 
-    so that :math:`\hat k(x, y) = k(x, L')\, k(L, L')^{-1} k(L, y)`, which is exact where ``x`` is
-    in ``L`` and where ``y`` is in ``L'``. Singular values of at most ``tol`` times the largest are
-    dropped with their features; values between landmarks are then those of the best approximation
-    of lower rank. For a symmetric kernel and ``L = L'`` the estimate is that of
+    so that :math:`\hat k(x, y) = k(x, L')\, k(L, L')^{-1} k(L, y)`, exact where ``x`` is in ``L``
+    and where ``y`` is in ``L'``. Singular values of at most ``tol`` times the largest are dropped
+    with their features. For a symmetric kernel and ``L = L'`` the estimate is that of
     :class:`KreinNystroem`.
 
     Parameters
@@ -59,10 +58,8 @@ class AsymmetricNystroem(KernelFeatures):
         Equal without ``right`` rows and with uniform landmarks.
     landmark_indices_, landmark_right_indices_ : ndarrays of shape (n_landmarks,)
         Their rows in the data.
-    n_components_ : int
-        Number of features, at most ``n_components``.
-    tol_ : float
-        The tolerance used.
+    n_components_, tol_
+        As for :class:`KreinNystroem`.
     singular_values_ : ndarray of shape (n_features,)
         Singular values kept, in descending order.
     signature_ : ndarray of shape (n_features,)
@@ -125,25 +122,22 @@ class AsymmetricNystroem(KernelFeatures):
                 f"Y has {Y.shape[1]} columns; the rows of the right argument had {dim} in fit."
             )
         values = kernel_values(self.kernel_, self.landmarks_, Y.astype(np.float64))
-        features: NDArray[Any] = (values.T @ self._projection_right).astype(Y.dtype, copy=False)
-        return features
+        return np.asarray(values.T @ self._projection_right, dtype=Y.dtype)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix (n, n2) of rows (n, d) and (n2, d2).
 
         ``Y=None`` means ``X``.
         """
-        left = np.asarray(self.transform(X))
-        gram: NDArray[Any] = left @ self.transform_right(X if Y is None else Y).T
-        return gram
+        right = self.transform_right(X if Y is None else Y)
+        return np.asarray(self.transform(X) @ right.T)
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         return self._decompose(X, None, rng)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
         values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
-        features: Array = values @ self._projection
-        return features
+        return np.asarray(values @ self._projection)
 
     def _decompose(self, X: NDArray[Any], right: Array | None, rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)

@@ -48,8 +48,7 @@ class GaussianSum:
 
     def __call__(self, distance: Array) -> Array:
         """Return the kernel of the measure at distances of shape (n,)."""
-        values: Array = sphere_mean(np.outer(distance, self.radius), self.dim) @ self.mass
-        return values
+        return np.asarray(sphere_mean(np.outer(distance, self.radius), self.dim) @ self.mass)
 
     def sample_radii(self, m: int, rng: np.random.Generator) -> Array:
         """Return ``m`` independent lengths of frequencies, of shape (m,)."""
@@ -73,11 +72,9 @@ def fit_gaussian_sum(
 ) -> tuple[GaussianSum, float]:
     """Return the sum whose kernel is closest to a function on [0, 2], and their distance.
 
-    The distance is the root mean square over uniform distances, among sums whose mass is the
-    function's value at zero; if that is not positive, the sum is zero. Gauss-Newton steps in
-    amplitudes (at least ``lowest``: zero for a mixture, minus infinity for a clipped density) and
-    logarithms of rates run from ``n_starts`` starts, and the best result is kept: the first start
-    is the best positive sum on a grid of rates, the others are random.
+    The distance is the root mean square, among sums whose mass is the function's value at zero; if
+    that is not positive, the sum is zero. The best result of Gauss-Newton steps from ``n_starts``
+    starts is kept. Amplitudes are at least ``lowest``.
     """
     problem = _Problem.of(function, dim)
     if problem.target[0] <= 0.0:
@@ -131,8 +128,8 @@ class _Problem:
     def residuals(self, theta: Array) -> Array:
         amplitude = theta[: len(theta) // 2]
         values = np.maximum(amplitude @ self._spectra(theta), 0.0) @ self.transform
-        fitted: Array = self.target[0] * values / _positive(values[0])
-        return self.root_weight * (fitted - self.target)
+        fitted = self.target[0] * values / _positive(values[0])
+        return np.asarray(self.root_weight * (fitted - self.target))
 
     def jacobian(self, theta: Array) -> Array:
         amplitude, log_rate = np.split(theta, 2)
@@ -143,8 +140,7 @@ class _Problem:
         values = amplitude @ spectra @ self.transform
         mass = _positive(values[0])
         normalised = gradient / mass - np.outer(gradient[:, 0] / mass, values / mass)
-        jacobian: Array = (self.root_weight * self.target[0] * normalised).T
-        return jacobian
+        return np.asarray((self.root_weight * self.target[0] * normalised).T)
 
     def starts(
         self, n_gaussians: int, n_starts: int, lowest: float, rng: np.random.Generator
@@ -177,8 +173,7 @@ class _Problem:
         exponent = self.dim * (np.log(self.radius) - 0.5 * log_variance)
         exponent -= 0.5 * self.radius**2 * np.exp(-log_variance)
         exponent += (1.0 - half) * np.log(2.0) - gammaln(half)
-        spectra: Array = np.exp(exponent) * np.log(self.radius[1] / self.radius[0])
-        return spectra
+        return np.asarray(np.exp(exponent) * np.log(self.radius[1] / self.radius[0]))
 
 
 def _positive(mass: float) -> float:

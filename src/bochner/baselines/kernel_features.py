@@ -57,8 +57,7 @@ class KernelFeatures(
         """
         left = np.asarray(self.transform(X))
         right = left if Y is None else np.asarray(self.transform(Y))
-        gram: NDArray[Any] = (left * self.signature_.astype(left.dtype)) @ right.T
-        return gram
+        return np.asarray((left * self.signature_.astype(left.dtype)) @ right.T)
 
     @abstractmethod
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:

@@ -68,43 +68,31 @@ def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
     """Return rows to choose the tolerance on, landmarks only if there are too few others."""
     others = np.setdiff1d(np.arange(len(X)), landmarks)
     order = np.concatenate([rng.permutation(others), rng.permutation(landmarks)])
-    probes: Array = X[order[:_N_PROBES]]
-    return probes
+    return np.asarray(X[order[:_N_PROBES]])
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose features approximate an exact Gram matrix (n, n2) best.
+    """Return the tolerance whose features (n, p) and (n2, p) best approximate a Gram matrix.
 
-    The approximation is the summed products of features ``left`` (n, p) and ``right`` (n2, p), in
-    the order of their eigenvalues or singular values, from large to small in size.
+    Features are in the order of their eigenvalues or singular values, from large to small in size.
     """
-    errors = []
-    rest, done = exact.copy(), 0
+    errors, rest, done = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)
         rest -= left[:, done:keep] @ right[:, done:keep].T
         done = keep
-        errors.append(float(np.linalg.norm(rest)))
+        errors.append(np.linalg.norm(rest))
     return float(_TOLERANCES[int(np.argmin(errors))])
 
 
 def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
-    r"""Return the ridge leverage scores of :math:`|K|`, of shape (n,).
-
-    They are the diagonal of :math:`|K| (|K| + \lambda I)^{-1}`, where :math:`|K|` has the
-    eigenvectors of ``K`` and the absolute values of its eigenvalues, and the ridge is
-    :math:`\lambda > 0`.
-    """
+    r"""Return the diagonal (n,) of :math:`|K| (|K| + \lambda I)^{-1}` for a ridge."""
     size = np.abs(eigenvalues)
-    scores: Array = vectors**2 @ (size / (size + ridge))
-    return scores
+    return np.asarray(vectors**2 @ (size / (size + ridge)))
 
 
 def tail_ridge(eigenvalues: Array, m: int) -> float:
-    r"""Return :math:`\sum_{j > m} |\lambda_j| / m`, the usual ridge for ``m`` landmarks.
-
-    It is at least rounding error, so that a Gram matrix of rank ``m`` has leverage scores.
-    """
+    r"""Return :math:`\sum_{j > m} |\lambda_j| / m`, but at least a rounding error."""
     size = np.sort(np.abs(eigenvalues))[::-1]
     rounding = len(size) * FLOAT64_EPS * float(size[0])
     return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
@@ -113,12 +101,8 @@ def tail_ridge(eigenvalues: Array, m: int) -> float:
 def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
     """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n).
 
-    Each is drawn in proportion to the diagonal of the current residual. Once the residual is no
-    more than rounding error, the rest are drawn uniformly from the other rows.
-
-    References
-    ----------
-    Chen, Epperly, Tropp and Webber, "Randomly pivoted Cholesky", 2022, Algorithm 1.
+    Each is drawn in proportion to the diagonal of the current residual or, once that is rounding
+    error, uniformly (Chen, Epperly, Tropp and Webber, 2022, Algorithm 1).
     """
     n = len(matrix)
     left = np.diagonal(matrix).copy()

@@ -44,10 +44,10 @@ class Evidence:
     y: Array
 
     def start(self, rng: np.random.Generator, n_starts: int) -> Array:
-        """Return a first argument: the only start, or the best after 20 iterations on 1000 rows.
+        """Return a first argument, the best of several after some iterations on some rows.
 
-        Weights are equal and sum to one. Frequencies of the first start are of the order of the
-        inverse median distance; those of others are shorter or longer by up to four times.
+        Weights are equal and sum to one; the first start has frequencies of the order of the
+        inverse median distance.
         """
         q = len(self.mixture.counts)
         first = np.append(np.full(q, 1.0 / np.sqrt(q)), _FIRST_LOG_NOISE)
@@ -60,8 +60,7 @@ class Evidence:
         rows = rng.permutation(len(self.y))[:_TRIAL_ROWS]
         part = Evidence(self.mixture, WaveBlocks(self.rows.X[rows]), self.y[rows])
         tried = [
-            descend(part.negative_per_row, theta, _TRIAL_STEPS, 0.0, self.bounds())
-            for theta in drawn
+            descend(part, -len(rows), theta, _TRIAL_STEPS, 0.0, self.bounds()) for theta in drawn
         ]
         return min(tried, key=lambda found: found[1])[0]
 
@@ -75,11 +74,6 @@ class Evidence:
         r"""Return :math:`\nu^2`, of shape (Q,), :math:`\sigma^2`, and the mixture's parameters."""
         q = len(self.mixture.counts)
         return theta[:q] ** 2, float(np.exp(theta[q])), theta[q + 1 :]
-
-    def negative_per_row(self, theta: Array) -> tuple[float, Array]:
-        """Return the negative log marginal likelihood per row, and its gradient."""
-        value, gradient = self(theta)
-        return -value / len(self.y), -gradient / len(self.y)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Return the log marginal likelihood and its gradient."""

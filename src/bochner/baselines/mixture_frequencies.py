@@ -1,21 +1,20 @@
 r"""Frequencies of a Gaussian mixture as a smooth function of the mixture's parameters.
 
-With base samples :math:`w_j \sim N(0, I)` that are drawn once and then held fixed,
-
-.. math:: \omega_j = M_{q(j)} w_j + \mu_{q(j)}
-
-are samples of :math:`\sum_q N(\mu_q, M_q M_q^\top)` that are differentiable in ``M`` and
-:math:`\mu`. Features are cosines, then sines, without a factor.
+With base samples :math:`w_j \sim N(0, I)` that are drawn once, the frequencies
+:math:`\omega_j = M_{q(j)} w_j + \mu_{q(j)}` are samples of :math:`\sum_q N(\mu_q, M_q M_q^\top)`
+that are differentiable in ``M`` and :math:`\mu`. Features are cosines, then sines.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
@@ -55,16 +54,13 @@ class MixtureFrequencies:
     full: bool
 
     @classmethod
-    def draw(
-        cls, rng: np.random.Generator, m: int, dim: int, n_mixture: int, full: bool
-    ) -> "MixtureFrequencies":
+    def draw(cls, rng: Generator, m: int, dim: int, n_mixture: int, full: bool) -> Self:
         """Return ``m`` base samples, divided equally among at most ``m`` components."""
         component = np.arange(m) * min(n_mixture, m) // m
         return cls(rng.standard_normal((m, dim)), component, full)
 
     @property
     def dim(self) -> int:
-        """Number of inputs, ``d``."""
         return int(self.base.shape[1])
 
     @property
@@ -74,14 +70,12 @@ class MixtureFrequencies:
 
     @property
     def n_parameters(self) -> int:
-        """Length of ``theta``."""
         return len(self.counts) * (len(self._entries[0]) + self.dim)
 
-    def start(self, rng: np.random.Generator, stretch: float = 1.0) -> Array:
+    def start(self, rng: Generator, stretch: float = 1.0) -> Array:
         """Return a first ``theta`` for inputs whose median distance is one.
 
-        Factors are multiples of the identity, from a half to four times ``stretch``. Means are
-        normal with half of that width, so that components differ.
+        Factors are multiples of the identity by :data:`_START_WIDTHS` times ``stretch``.
         """
         q = len(self.counts)
         width = stretch * (np.geomspace(*_START_WIDTHS, q) if q > 1 else np.ones(1))
@@ -138,10 +132,7 @@ class WaveBlocks:
             yield rows, formulas.wave_features(self.X[rows], omega, Layout.BY_SAMPLE)
 
     def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
-        """Return a function that yields the blocks, any number of times.
-
-        Features of up to 256 MiB are computed once and kept, more are computed in every pass.
-        """
+        """Return a function that yields the blocks, any number of times; few are kept."""
         if len(self.X) * 16 * len(omega) > limits.CACHED_FEATURES_BYTES:
             return lambda: self.blocks(omega)
         held = list(self.blocks(omega))
@@ -156,24 +147,17 @@ def angle_gradient(slope: Array, waves: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preparation:
-    """Standardised rows and a mixture of frequencies for them.
+    """Standardised rows and a mixture of frequencies for them."""
 
-    ``rows`` are the inputs minus their means ``centre`` (d,), divided by ``scale`` (d,), so that
-    their median distance is one. ``rng`` draws the mixture's first parameters.
-    """
-
-    centre: Array
-    scale: Array
+    centre: Array  # (d,): means of the inputs
+    scale: Array  # (d,): units of the inputs in which their median distance is one
     rows: WaveBlocks
     mixture: MixtureFrequencies
-    rng: np.random.Generator
+    rng: Generator  # draws the mixture's first parameters
 
 
 def prepared(estimator: Any, X: Array) -> Preparation:
-    """Return the rows and the mixture that an estimator's parameters describe.
-
-    The parameters are ``n_components``, ``n_mixture``, ``covariance`` and ``random_state``.
-    """
+    """Return the rows and the mixture that an estimator's parameters describe."""
     m, dim = count_frequencies(estimator.n_components), X.shape[1]
     n_mixture = as_count("n_mixture", estimator.n_mixture)
     full = as_one_of("covariance", estimator.covariance, _COVARIANCES)
@@ -193,25 +177,39 @@ def means_and_deviations(values: Array) -> tuple[Array, Array]:
     return centre, np.where(deviation > rounding, deviation, 1.0)
 
 
+def feature_blocks(model: Any, X: Any) -> Iterator[Array]:
+    """Yield the features of rows from a fitted model, a block of rows at a time."""
+    check_is_fitted(model)
+    rows = validate_data(model, X, dtype=np.float64, reset=False) - model.centre_
+    for block in row_blocks(len(rows), 16 * model.frequencies_.n_frequencies):
+        yield model.frequencies_.features(rows[block])
+
+
 def descend(
     objective: Callable[[Array], tuple[float, Array]],
+    n: int,
     start: Array,
     max_iter: Any,
     tol: Any,
     bounds: list[tuple[float | None, float | None]] | None = None,
 ) -> tuple[Array, float, int]:
-    """Return the minimiser by L-BFGS, the minimum, and the number of iterations.
+    """Return the minimiser of an objective over ``n``, the minimum, and the number of iterations.
 
-    ``objective`` returns a value and a gradient of the order of one. L-BFGS stops when no entry of
-    the gradient, or no relative decrease in an iteration, exceeds ``tol``.
+    The quotient and its gradient are of the order of one. L-BFGS stops when no entry of the
+    gradient, or no relative decrease in an iteration, exceeds ``tol``.
     """
     steps = as_count("max_iter", max_iter)
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a number of zero or more, got {tol!r}.")
     if not 0.0 <= float(tol) < np.inf:
         raise ValueError(f"tol must be finite and zero or more, got {tol!r}.")
+
+    def quotient(theta: Array) -> tuple[float, Array]:
+        value, gradient = objective(theta)
+        return value / n, gradient / n
+
     found = minimize(
-        objective,
+        quotient,
         start,
         jac=True,
         method="L-BFGS-B",

@@ -36,14 +36,13 @@ class MultipleKernelFeatures(KernelFeatures):
 
     .. math:: k(x, y) = \sum_{b=1}^{B} w_b k_b(x, y), \qquad w_b \geq 0, \quad \sum_b w_b = 1.
 
-    With targets, the weights are those of centred alignment: with the centring matrix ``H``, on at
-    most 500 rows,
+    With targets, the weights are those of centred alignment: with the centring matrix ``H`` and
+    exact Gram matrices :math:`K_b` of at most 500 rows they minimise
 
-    .. math:: \min_{w \geq 0} \left\| \sum_b w_b H K_b H - H y y^\top H \right\|_F^2
+    .. math:: \left\| \sum_b w_b H K_b H - H y y^\top H \right\|_F^2
 
-    with the exact Gram matrices :math:`K_b`, and then scaled to sum to one. Without targets, or if
-    the targets are constant or aligned with no kernel, weights are uniform. Use the features in a
-    linear model such as ridge regression or logistic regression.
+    and are then scaled to sum to one. Without targets, or if the targets are constant or aligned
+    with no kernel, weights are uniform. Use the features in a linear model.
 
     Parameters
     ----------
@@ -69,22 +68,20 @@ class MultipleKernelFeatures(KernelFeatures):
     counts_ : ndarray of shape (B,)
         Number of frequencies of each kernel.
     frequencies_ : Frequencies
-    signature_ : ndarray of shape (n_components,)
-        All ones.
+    signature_ : ndarray of ones, of shape (n_components,)
 
     Notes
     -----
-    Several columns of targets are standardised one by one. Labels (strings, booleans or at most 20
-    different integers) become indicators of classes. The paper concatenates the features and
-    leaves all weights to the linear model, as ``weights="uniform"`` does. Alignment ignores noise:
-    where targets depend on small differences between rows it may keep rough kernels only, and
-    uniform weights predict better.
+    Columns of targets are standardised each. Labels (strings, booleans or at most 20 different
+    integers) become indicators of classes. The paper leaves all weights to the linear model, as
+    ``weights="uniform"`` does. Alignment ignores noise: where targets depend on small differences
+    between rows it may keep rough kernels only, and uniform weights predict better.
 
     References
     ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016, Section 4.2, equations 19 and 20. Cortes, Mohri and Rostamizadeh, "Algorithms for learning
-    kernels based on centered alignment", 2012, Section 4.2.
+    Oliva et al., "Bayesian nonparametric kernel-learning", 2016, Section 4.2, equations 19 and 20.
+    Cortes, Mohri and Rostamizadeh, "Algorithms for learning kernels based on centered alignment",
+    2012, Section 4.2.
 
     Examples
     --------
@@ -200,5 +197,4 @@ def _columns(y: NDArray[Any]) -> Array:
 def _centred(gram: Array) -> Array:
     """Return ``H K H`` of a symmetric matrix."""
     means = gram.mean(axis=0)
-    centred: Array = gram - means - means[:, None] + means.mean()
-    return centred
+    return np.asarray(gram - means - means[:, None] + means.mean())

@@ -37,11 +37,10 @@ class KreinNystroem(KernelFeatures):
     ``y`` is a landmark. Eigenvalues whose size is at most ``tol`` times the largest are dropped,
     and a feature with each.
 
-    A definite kernel bounds :math:`v^\top k(L, x)` by the root of its eigenvalue; an indefinite
-    kernel does not, and an eigenvalue close to zero can spoil the whole estimate. The default
-    ``tol="auto"`` therefore goes beyond the paper: it is the power of ten between 0.1 and 1e-13
-    with the least squared error on the exact Gram matrix of 500 rows that are not landmarks, if
-    there are enough.
+    With an indefinite kernel :math:`v^\top k(L, x)` is not bounded by the root of its eigenvalue,
+    and an eigenvalue close to zero can spoil the whole estimate. The default ``tol="auto"``
+    therefore goes beyond the paper: it is the power of ten between 0.1 and 1e-13 with the least
+    squared error on the exact Gram matrix of 500 rows that are not landmarks, if there are enough.
 
     Parameters
     ----------
@@ -51,8 +50,8 @@ class KreinNystroem(KernelFeatures):
     n_components : int, default=512
         Number of landmarks, at most the number of rows. It bounds the number of features.
     landmarks : {"uniform", "leverage", "pivoted"}, default="uniform"
-        Random rows; rows with probabilities proportional to their ridge leverage scores; or
-        pivots of a randomly pivoted Cholesky factorisation. See Notes.
+        Random rows; rows drawn in proportion to their ridge leverage scores; or pivots of a
+        randomly pivoted Cholesky factorisation.
     ridge : float or None, default=None
         Ridge of the leverage scores. ``None`` means the sum of the sizes of all but the
         ``n_components`` largest eigenvalues, divided by ``n_components``.
@@ -80,12 +79,11 @@ class KreinNystroem(KernelFeatures):
 
     Notes
     -----
-    Scores and pivots are those of :math:`|K|`, where ``K`` is the exact Gram matrix of the
-    candidates and :math:`|K|` has its eigenvectors and the sizes of its eigenvalues: it is positive
-    semidefinite, has the same best approximations in every rank, and equals a definite ``K``. A
-    Cholesky factorisation of an indefinite ``K`` does not work: the diagonal of its residual, from
-    which pivots are drawn, can be negative, or zero on rows that matter. The eigendecomposition is
-    cubic in the number of candidates.
+    Scores and pivots are those of :math:`|K|`, which has the eigenvectors of the exact Gram matrix
+    ``K`` of the candidates and the sizes of its eigenvalues: it is positive semidefinite, has the
+    same best approximations in every rank, and equals a definite ``K``. (Residuals of an indefinite
+    ``K`` have diagonals, from which pivots are drawn, that can be negative, or zero on rows that
+    matter.) The eigendecomposition is cubic in the number of candidates.
 
     References
     ----------
@@ -138,13 +136,11 @@ class KreinNystroem(KernelFeatures):
         self.n_components_ = count_kept(eigenvalues, tol)
         self.eigenvalues_ = eigenvalues[: self.n_components_]
         self._projection = scaled[:, : self.n_components_]
-        signature: Array = np.sign(self.eigenvalues_)
-        return signature
+        return np.asarray(np.sign(self.eigenvalues_))
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
         values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_)
-        features: Array = values @ self._projection
-        return features
+        return np.asarray(values @ self._projection)
 
     def _choose(self, X: Array, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return the rows that are landmarks."""

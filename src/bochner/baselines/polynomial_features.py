@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from math import sqrt
 from typing import Any
 
@@ -25,11 +24,9 @@ class RandomMaclaurin(KernelFeatures):
 
     .. math:: z(x) = \sqrt{|a_N| / (q_N p)} \prod_{j=1}^{N} \omega_j \cdot x
 
-    The estimate of the kernel is unbiased for all inputs. Degrees are sorted, which does not
-    change the distribution of the estimate.
-
-    Two things go beyond the paper: features of a negative coefficient have the signature -1, and
-    degrees with a zero coefficient, whose features would be zero, are never drawn.
+    The estimate of the kernel is unbiased for all inputs. Two things go beyond the paper: features
+    of a negative coefficient have the signature -1, and degrees with a zero coefficient, whose
+    features would be zero, are never drawn.
 
     Parameters
     ----------
@@ -105,10 +102,9 @@ class TensorizedRandomProjection(KernelFeatures):
     .. math:: z_i(x) = \frac{1}{\sqrt m} \prod_{j=1}^{p} u_{ij} \cdot \tilde x,
               \qquad \tilde x = (\sqrt \gamma\, x, \sqrt c):
 
-    the paper's sketch :math:`(S x)_i = \prod_j \langle u^{i,j}, x^j \rangle / \sqrt m` of the
-    tensor product of ``p`` copies of one vector, without the paper's initial count sketch of the
-    inputs. A constant ``c`` of zero adds no column. The estimate of the kernel is unbiased for all
-    inputs.
+    the paper's sketch of the tensor product of ``p`` copies of one vector, without its initial
+    count sketch of the inputs. A constant ``c`` of zero adds no column. The estimate of the kernel
+    is unbiased for all inputs.
 
     Parameters
     ----------
@@ -124,8 +120,7 @@ class TensorizedRandomProjection(KernelFeatures):
     ----------
     projections_ : list of ndarrays of shape (n_components, d) or (n_components, d + 1)
         Signs :math:`u`, one array for each of the ``p`` factors.
-    signature_ : ndarray of shape (n_components,)
-        All ones.
+    signature_ : ndarray of ones, of shape (n_components,)
 
     References
     ----------
@@ -175,8 +170,7 @@ class TensorSketch(KernelFeatures):
     Attributes
     ----------
     sketch_ : PolynomialCountSketch
-    signature_ : ndarray of shape (n_components,)
-        All ones.
+    signature_ : ndarray of ones, of shape (n_components,)
 
     References
     ----------
@@ -223,30 +217,21 @@ class PolynomialForm:
     def coefficients(self) -> Array:
         r"""Coefficients of :math:`\langle x, y \rangle^n`, of shape (degree + 1,)."""
         n = np.arange(self.degree + 1)
-        coefficients: Array = (
-            binom(self.degree, n) * self.gamma**n * self.coef0 ** (self.degree - n)
-        )
-        return coefficients
+        binomial = binom(self.degree, n)
+        return np.asarray(binomial * self.gamma**n * self.coef0 ** (self.degree - n))
 
 
-@singledispatch
 def polynomial_form(kernel: Any) -> PolynomialForm:
     """Return the form of a polynomial kernel; raise ``TypeError`` for any other object."""
+    if isinstance(kernel, Polynomial):
+        return PolynomialForm(1.0, kernel.offset, kernel.degree)
+    if isinstance(kernel, SphericalPolynomial):
+        # On the unit sphere, where z^2 = 2 - 2 <x, y>.
+        return PolynomialForm(2.0 / kernel.a**2, 1.0 - 2.0 / kernel.a**2, kernel.degree)
     raise TypeError(
         f"This map needs a polynomial kernel, bochner.kernels.Polynomial or SphericalPolynomial, "
         f"got {kernel!r}. Use KreinNystroem, which takes every symmetric kernel."
     )
-
-
-@polynomial_form.register
-def _(kernel: Polynomial) -> PolynomialForm:
-    return PolynomialForm(1.0, kernel.offset, kernel.degree)
-
-
-@polynomial_form.register
-def _(kernel: SphericalPolynomial) -> PolynomialForm:
-    # On the unit sphere, where z^2 = 2 - 2 <x, y>.
-    return PolynomialForm(2.0 / kernel.a**2, 1.0 - 2.0 / kernel.a**2, kernel.degree)
 
 
 def _positive_form(kernel: Any) -> PolynomialForm:
@@ -279,8 +264,7 @@ def _probabilities(coefficients: Array, base: Any) -> Array:
     if base <= 1.0:
         raise ValueError(f"base must be above 1, got {base}.")
     weight = np.where(coefficients != 0.0, base ** -(np.arange(len(coefficients)) + 1.0), 0.0)
-    probability: Array = weight / weight.sum()
-    return probability
+    return np.asarray(weight / weight.sum())
 
 
 def _random_signs(rng: np.random.Generator, count: int, dim: int) -> Array:

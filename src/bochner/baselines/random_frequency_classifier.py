@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, as_positive_scalar, row_blocks
+from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     WaveBlocks,
     angle_gradient,
     descend,
+    feature_blocks,
     prepared,
 )
 from bochner.frequencies import Frequencies
@@ -34,9 +35,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     minimise the negative log likelihood plus :math:`\frac{\lambda}{2} \|\beta\|^2` (with
     :math:`\beta_0`) by L-BFGS from one start. With more classes, each has its own :math:`\beta`;
     all share the frequencies, and probabilities are the softmax of the :math:`\eta`. Inputs are
-    standardised first.
-
-    An iteration costs :math:`O(n m (d + C))` for ``C`` classes.
+    standardised first. An iteration costs :math:`O(n m (d + C))` for ``C`` classes.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     alpha : float, default=1.0
         Penalty :math:`\lambda`, positive.
     max_iter : int, default=100
-        Number of L-BFGS iterations. It is part of the model: :math:`\nu` is not penalised and can
+        Number of L-BFGS iterations, a part of the model: :math:`\nu` is not penalised and can
         replace :math:`\beta`, so the infimum of the objective is that without a penalty.
 
     Attributes
@@ -71,9 +70,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     References
     ----------
-    The competitor "RFO" of Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian
-    nonparametric kernel-learning", 2016, Section 4.3, after Yang, Smola, Song and Wilson, "A la
-    carte -- learning fast kernels", 2015.
+    "RFO" of Oliva et al., "Bayesian nonparametric kernel-learning", 2016, Section 4.3, after Yang,
+    Smola, Song and Wilson, "A la carte -- learning fast kernels", 2015.
 
     Examples
     --------
@@ -124,7 +122,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
         loss = PenalisedLoss(given.mixture, given.rows, target, alpha)
         theta, least, self.n_iter_ = descend(
-            loss.per_row, loss.start(given.rng), self.max_iter, self.tol
+            loss, len(X), loss.start(given.rng), self.max_iter, self.tol
         )
         self.objective_ = least * len(X)
         self.coef_, self.intercept_, factor, omega = loss.unpacked(theta)
@@ -134,11 +132,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def decision_function(self, X: Any) -> Array:
         r"""Return :math:`\eta`, of shape (n,) for two classes, otherwise (n, n_classes)."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False) - self.centre_
-        eta = np.empty((len(rows), len(self.coef_)))
-        for block in row_blocks(len(rows), 16 * self.frequencies_.n_frequencies):
-            eta[block] = self.frequencies_.features(rows[block]) @ self.coef_.T + self.intercept_
+        blocks = feature_blocks(self, X)
+        eta: Array = np.concatenate([Z @ self.coef_.T + self.intercept_ for Z in blocks])
         return eta[:, 0] if len(self.classes_) == 2 else eta
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -161,9 +156,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 class PenalisedLoss:
     r"""The negative log likelihood plus the penalty, as a function of all parameters.
 
-    The argument ``theta`` consists of :math:`\beta` by classes, :math:`\beta_0`, :math:`\nu`, and
-    the mixture's factors and means. ``target`` (n, 1) or (n, C) has indicators of the second class
-    of two, or of all classes; ``alpha`` is :math:`\lambda`.
+    ``theta`` consists of :math:`\beta` by classes, :math:`\beta_0`, :math:`\nu`, and the mixture's
+    factors and means. ``target`` has indicators of the second class of two (n, 1) or of all (n, C).
     """
 
     mixture: MixtureFrequencies
@@ -171,29 +165,16 @@ class PenalisedLoss:
     target: Array
     alpha: float
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        r"""Shape of :math:`\beta`: targets by features."""
-        return self.target.shape[1], 2 * len(self.mixture.base)
-
     def start(self, rng: np.random.Generator) -> Array:
         """Return the initial argument."""
-        targets, p = self.shape
+        targets, p = self.target.shape[1], 2 * len(self.mixture.base)
         nu = np.full(len(self.mixture.counts), (0.5 * p) ** -0.25)
         return np.concatenate([np.zeros(targets * (p + 1)), nu, self.mixture.start(rng)])
 
     def unpacked(self, theta: Array) -> tuple[Array, Array, Array, Array]:
-        r"""Return :math:`\beta`, :math:`\beta_0`, :math:`\nu^2` of frequencies, and :math:`\omega`.
-
-        Their shapes are (targets, 2m), (targets,), (m,) and (m, d).
-        """
+        """Return beta (targets, 2m), beta_0 (targets,), nu^2 (m,) and omega (m, d)."""
         beta, intercept, nu, mixture = self._split(theta)
         return beta, intercept, nu[self.mixture.component] ** 2, self.mixture.omega(mixture)
-
-    def per_row(self, theta: Array) -> tuple[float, Array]:
-        """Return the objective per row, and its gradient."""
-        value, gradient = self(theta)
-        return value / len(self.target), gradient / len(self.target)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
@@ -220,7 +201,7 @@ class PenalisedLoss:
         return value, np.concatenate(gradient)
 
     def _split(self, theta: Array) -> tuple[Array, Array, Array, Array]:
-        targets, p = self.shape
+        targets, p = self.target.shape[1], 2 * len(self.mixture.base)
         sizes = [targets * p, targets, len(self.mixture.counts)]
         beta, intercept, nu, mixture = np.split(theta, np.cumsum(sizes))
         return beta.reshape(targets, p), intercept, nu, mixture

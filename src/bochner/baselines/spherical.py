@@ -64,15 +64,14 @@ class SphericalRandomFeatures(KernelFeatures):
     fit_error_ : float
         Root mean square of ``profile - f`` over the distances.
     frequencies_ : Frequencies
-    signature_ : ndarray of shape (n_components,)
-        All ones.
+    signature_ : ndarray of ones, of shape (n_components,)
 
     Notes
     -----
-    The measure is the paper's, for kernels of any :math:`f(0)`. The optimisation takes Gauss-Newton
-    steps from random starts and from the best mixture on a grid of rates, where the paper takes
-    L-BFGS steps from random starts. A frequency makes a cosine and a sine, where the paper has one
-    cosine with a random phase. Lengths of frequencies are on a grid of 1000, in steps of 1 %.
+    The measure is the paper's, for kernels of any :math:`f(0)`. Gauss-Newton steps from random
+    starts and from the best mixture on a grid of rates replace the paper's L-BFGS steps from random
+    starts, and a cosine and a sine its one cosine with a random phase. Lengths of frequencies are
+    on a grid of 1000, in steps of 1 %.
 
     References
     ----------
