@@ -60,8 +60,7 @@ def composition(gram: Array, signature: Array, weight: float) -> Array:
     r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
     values, vectors = eigh(gram)
     roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
-    factor: Array = signature[:, None] * vectors * roots
-    return factor
+    return signature[:, None] * vectors * roots
 
 
 def fit_composed(

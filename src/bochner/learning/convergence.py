@@ -98,8 +98,7 @@ def _halves(chains: ArrayLike) -> Array | None:
 def _normal_scores(draws: Array) -> Array:
     """Return normal quantiles of the ranks among all draws; equal draws share a rank."""
     ranks = as_array(rankdata(draws, axis=None)).reshape(draws.shape)
-    scores: Array = ndtri((ranks - 0.375) / (draws.size + 0.25))
-    return scores
+    return ndtri((ranks - 0.375) / (draws.size + 0.25))
 
 
 def _rhat(draws: Array) -> float:

@@ -142,8 +142,7 @@ def best_pair_alpha(
 
 
 def _covariance(left: Array, right: Array) -> Array:
-    covariance: Array = (left @ left.T) * (right @ right.T)
-    return covariance
+    return (left @ left.T) * (right @ right.T)
 
 
 def _flat(left: Array, right: Array, signature: Array, fit_intercept: bool) -> Array:

@@ -165,8 +165,7 @@ class PairSystem:
     def precondition(self, coef: Array) -> Array:
         """Return an approximate solution of the equations."""
         left, right = self.bases
-        solved: Array = left @ ((left.T @ coef @ right) / self.scales) @ right.T
-        return solved
+        return left @ ((left.T @ coef @ right) / self.scales) @ right.T
 
     def mean_value(self, coef: Array) -> float:
         """Return the mean over pairs of the function without its intercept, zero without one."""

@@ -161,8 +161,7 @@ class Gaussian:
 
     def whiten(self, omega: Array) -> Array:
         """Return the standard normal coordinates of rows (m, d)."""
-        whitened: Array = _solve(self.factor, (omega - self.mean).T).T
-        return whitened
+        return _solve(self.factor, (omega - self.mean).T).T
 
     def colour(self, xi: Array) -> Array:
         """Return the rows (m, d) that have these standard normal coordinates."""
@@ -170,8 +169,7 @@ class Gaussian:
 
     def colour_gradient(self, gradient: Array) -> Array:
         """Return gradients (m, d) by standard normal coordinates from those by frequencies."""
-        pulled: Array = gradient @ self.factor
-        return pulled
+        return gradient @ self.factor
 
     def log_density(self, omega: Array) -> Array:
         """Return the log density of rows (m, d), of shape (m,)."""
@@ -233,5 +231,4 @@ def covariance_factor(name: str, covariance: Array) -> Array:
 
 def _solve(lower: Array, columns: Array, transposed: bool = False) -> Array:
     # LAPACK's trtrs starts all threads even for the smallest system; BLAS decides by size.
-    solution: Array = blas.dtrsm(1.0, lower, columns, lower=1, trans_a=int(transposed))
-    return solution
+    return blas.dtrsm(1.0, lower, columns, lower=1, trans_a=int(transposed))

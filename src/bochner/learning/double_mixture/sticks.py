@@ -20,8 +20,7 @@ from bochner._numerics.arrays import Array
 def posterior(counts: Array, concentration: float) -> Array:
     """Return the Beta parameters (T - 1, 2) of all sticks but the last, which is one."""
     beyond = counts[::-1].cumsum()[::-1]
-    parameters: Array = np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
-    return parameters
+    return np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
 
 
 def expected_log_weights(sticks: Array) -> Array:

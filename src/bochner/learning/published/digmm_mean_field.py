@@ -56,8 +56,7 @@ class Components:
     @property
     def precisions(self) -> Array:
         r"""Expected precisions :math:`E \Lambda_t`, of shape (T, d, d)."""
-        expected: Array = self.dofs[:, None, None] * self.scales
-        return expected
+        return self.dofs[:, None, None] * self.scales
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -164,8 +164,7 @@ class Part:
         """Return ``A``, of shape (d, d); similarities above one count as one."""
         deltas, values = self.pairs()
         weights = np.maximum(1.0 - values, 0.0) / self.noise**2
-        matrix: Array = (deltas.T * weights) @ deltas
-        return matrix
+        return (deltas.T * weights) @ deltas
 
     def data_bound(self, frequencies: Frequencies) -> float:
         """Return the expected log likelihood, with exact expectations of cosines."""

@@ -19,8 +19,7 @@ class Laplace:
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Return a draw, of shape (k,)."""
-        drawn: Array = self.mode + np.linalg.solve(self.lower.T, rng.normal(size=len(self.mode)))
-        return drawn
+        return self.mode + np.linalg.solve(self.lower.T, rng.normal(size=len(self.mode)))
 
     def log_density(self, beta: Array) -> float:
         """Return the log density at ``beta`` (k,), with its constant."""
