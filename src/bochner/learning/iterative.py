@@ -38,7 +38,7 @@ from bochner._numerics.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
 from bochner.learning.krein import NO_LIKELIHOOD
-from bochner.learning.ridge import PointSolution, noise_variance
+from bochner.learning.ridge import LinearFunction, PointSolution, noise_variance
 from bochner.learning.row_products import (
     FeatureMap,
     PrecomputedFeatures,
@@ -60,7 +60,7 @@ Product = Callable[[Array], Array]
 
 @register(shapes={"coef": "pt", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
-class IterativeSolution(PointSolution):
+class IterativeSolution(LinearFunction, PointSolution):
     """Weights (p, t) and intercepts (t,) found in ``n_iter`` products with the system's matrix.
 
     ``noise`` (t,) is the maximum-likelihood variance of the noise, ``None`` in a Krein space.
@@ -71,10 +71,6 @@ class IterativeSolution(PointSolution):
     alpha: float
     noise: Array | None
     n_iter: int
-
-    def mean(self, Z: Array) -> Array:
-        """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
-        return Z @ self.coef + self.intercept
 
     @property
     def noise_variance(self) -> Array | None:
@@ -104,47 +100,16 @@ def fit_iteratively(
     n_landmarks: int = 1024,
     keep: bool = False,
 ) -> IterativeSolution:
-    r"""Return the ridge solution from some passes over the rows.
+    r"""Return the ridge solution from some passes over rows that can be read more than once.
 
-    Warns with a ``ConvergenceWarning`` if the tolerance is not reached in 200 steps: near a pole of
-    a Krein space, above all.
-
-    Parameters
-    ----------
-    rows, features, targets : RowChunks, Frequencies, Targets
-        Rows that can be read more than once, with their features and targets.
-    signature : ndarray of shape (p,)
-        The diagonal of ``J``, of plus and minus ones.
-    rng : numpy.random.Generator
-        Draws the rows of the preconditioner.
-    tol : float, default=1e-4
-        Residual at which steps end, in the norm of :math:`P^{-1}` and relative to that of zero
-        weights. With a good preconditioner it is about the relative root mean square error of the
-        predictions on the training rows; near a pole the error may be greater.
-    dtype : callable, default=float64 for all weights
-        Type of features and of products with them, given the root mean square of the rows'
-        weights; sums over blocks of rows are in float64.
-    n_landmarks : int, default=1024
-        Number ``s`` of rows of the preconditioner.
-    keep : bool, default=False
-        Whether the features of all rows are kept, or computed again in every pass.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import Frequencies
-    >>> from bochner.features.chunks import ArrayChunks, Chunk
-    >>> from bochner.features.targets import Numbers
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(500, 1)), rng.normal(size=500)
-    >>> f = Frequencies(omega=[[0.5], [1.0], [3.0]], weight=[1.0, 0.4, 0.4])
-    >>> rows = ArrayChunks(Chunk(X, y))
-    >>> targets = Numbers(np.zeros(1))
-    >>> solution = fit_iteratively(rows, f, targets, f.signature, 0.1, rng, tol=1e-10)
-    >>> Z = f.features(X)
-    >>> direct = np.linalg.solve(Z.T @ Z + 0.1 * np.eye(6), Z.T @ y)
-    >>> bool(np.allclose(solution.coef[:, 0], direct))
-    True
+    ``signature`` (p,) is the diagonal of ``J``, and ``rng`` draws the ``n_landmarks`` rows of the
+    preconditioner. Steps end at a residual of ``tol``, in the norm of :math:`P^{-1}` and relative
+    to that of zero weights: with a good preconditioner about the relative root mean square error of
+    the predictions on the training rows, which may be greater near a pole. ``dtype`` is the type of
+    features and products, given the root mean square of the rows' weights; sums over blocks are in
+    float64. ``keep`` says whether features are kept, or computed again in every pass. Warns with a
+    ``ConvergenceWarning`` if 200 steps do not reach ``tol``: near a pole of a Krein space, above
+    all.
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
     if not len(sample.rows):

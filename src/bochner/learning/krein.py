@@ -35,7 +35,14 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import pivoted_cholesky
 from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
-from bochner.learning.ridge import LOG_ALPHA, PointSolution, centred_sums, origin, residual_squares
+from bochner.learning.ridge import (
+    LOG_ALPHA,
+    LinearFunction,
+    PointSolution,
+    centred_sums,
+    origin,
+    residual_squares,
+)
 from bochner.registry import register
 
 NO_LIKELIHOOD = (
@@ -62,7 +69,7 @@ points."""
 
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
-class KreinSolution(PointSolution):
+class KreinSolution(LinearFunction, PointSolution):
     """The stationary point: weights (p, t), intercepts (t,) and the regularisation in use.
 
     ``poles`` (q,) are the values of ``alpha`` without a solution, ascending: minus the negative
@@ -75,53 +82,19 @@ class KreinSolution(PointSolution):
     alpha: float
     poles: Array
 
-    def mean(self, Z: Array) -> Array:
-        """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
-        return Z @ self.coef + self.intercept
-
     @property
     def limitation(self) -> str:
         return NO_LIKELIHOOD
 
 
 def fit_krein(
-    sums: FeatureSums,
-    signature: Array,
-    alpha: float | None,
-    *,
-    fit_intercept: bool = False,
+    sums: FeatureSums, signature: Array, alpha: float | None, *, fit_intercept: bool = False
 ) -> KreinSolution:
-    r"""Return the stationary point given the sums and the signs of the features.
+    """Return the stationary point given the sums and the signs (p,) of the features.
 
-    Parameters
-    ----------
-    sums, signature : FeatureSums, ndarray of shape (p,)
-        Sums, and the diagonal of ``J``, of plus and minus ones.
-    alpha : float or None
-        Positive number; ``None`` minimises the generalised cross-validation score,
-        :meth:`KreinSpectrum.best_alpha`. A pole (:meth:`KreinSpectrum.is_pole`) is moved to
-        :meth:`KreinSpectrum.clear_alpha`, with a ``RuntimeWarning``.
-    fit_intercept : bool, default=False
-        Whether to add a constant that is not penalised.
-
-    Raises
-    ------
-    ValueError
-        If the signature is not a sign for every feature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import Frequencies
-    >>> from bochner.features import feature_sums
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
-    >>> f = Frequencies(omega=[[0.5], [1.0], [3.0]], weight=[1.0, -0.4, 0.4])
-    >>> solution = fit_krein(feature_sums(f, X, y), f.signature, 0.1)
-    >>> K = f.gram(X)
-    >>> dense = K @ np.linalg.solve(K + 0.1 * np.eye(50), y)
-    >>> bool(np.allclose(solution.mean(f.features(X)), dense))
-    True
+    ``alpha=None`` minimises the generalised cross-validation score; a pole is moved to
+    :meth:`KreinSpectrum.clear_alpha`, with a ``RuntimeWarning``. An intercept is not penalised.
+    Raises ValueError if the signature is not a sign for every feature.
     """
     p = len(sums.gram)
     if np.shape(signature) != (p,) or not np.isin(signature, (-1.0, 1.0)).all():
@@ -144,12 +117,8 @@ def fit_krein(
         alpha = clear
     coef: Array = solve(_system(centred.gram, signature, alpha), centred.cross, assume_a="sym")
     mean_features, mean_targets = origin(sums, centred)
-    return KreinSolution(
-        coef=coef,
-        intercept=mean_targets - mean_features @ coef,
-        alpha=float(alpha),
-        poles=spectrum.poles,
-    )
+    intercept = mean_targets - mean_features @ coef
+    return KreinSolution(coef, intercept, float(alpha), spectrum.poles)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,17 +131,6 @@ class KreinSpectrum:
     ``values`` (r,) are the eigenvalues, ascending, where ``r`` is the numerical rank of ``Z``, and
     ``squares`` (r, t) the squares of the targets' components along the eigenvectors. The sums,
     centred with an intercept, have ``degrees`` degrees of freedom.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.features import FeatureSums
-    >>> Z, J = np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, -1.0])
-    >>> sums = FeatureSums.from_rows(Z, np.ones((2, 1)))
-    >>> KreinSpectrum.of(sums, J, 2.0).poles.round(6)
-    array([4.828427])
-    >>> np.linalg.eigvalsh(Z * J @ Z.T).round(6)
-    array([-4.828427,  0.828427])
     """
 
     values: Array

@@ -23,6 +23,19 @@ _GRID = 33
 alpha by a logistic function of its logarithm, which changes over more than a decade."""
 
 
+class LinearFunction:
+    """A linear function of features, with weights (p, t) and intercepts (t,)."""
+
+    __slots__ = ()
+
+    coef: Array
+    intercept: Array
+
+    def mean(self, Z: Array) -> Array:
+        """Return predictions of shape (n, t) for features ``Z`` (n, p)."""
+        return Z @ self.coef + self.intercept
+
+
 class PointSolution(ABC):
     """The weights of a linear model without their covariance."""
 
@@ -54,7 +67,7 @@ class PointSolution(ABC):
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
-class RidgePosterior:
+class RidgePosterior(LinearFunction):
     r"""The Gaussian posterior of a linear model on ``p`` features, for ``t`` targets.
 
     :math:`y_t = b_t + z \cdot w_t + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma_t^2)`,
@@ -79,10 +92,6 @@ class RidgePosterior:
     @property
     def limitation(self) -> None:
         """``None``, as all quantities are available."""
-
-    def mean(self, Z: Array) -> Array:
-        """Return predictive means of shape (n, t) for features ``Z`` (n, p)."""
-        return Z @ self.coef + self.intercept
 
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
