@@ -11,9 +11,8 @@ from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
 from bochner._numerics import limits
-from bochner.learning import pair_ridge, pair_system
-from bochner.learning.pair_ridge import best_pair_alpha, fit_pairs
-from bochner.learning.pair_system import PairFeatures
+from bochner.learning import pair_ridge
+from bochner.learning.pair_ridge import PairFeatures, best_pair_alpha, fit_pairs
 
 SOLVERS = {"direct": 2000, "iterative": 0}
 """The most pairs that each solves for in their covariance matrix."""
@@ -22,7 +21,7 @@ SOLVERS = {"direct": 2000, "iterative": 0}
 @pytest.fixture(params=sorted(SOLVERS))
 def solver(request, monkeypatch):
     monkeypatch.setattr(pair_ridge, "_DIRECT", SOLVERS[request.param])
-    monkeypatch.setattr(pair_system, "_TOLERANCE", 1e-9)
+    monkeypatch.setattr(pair_ridge, "_TOLERANCE", 1e-9)
     return request.param
 
 
@@ -190,7 +189,7 @@ def test_the_preconditioner_saves_steps(monkeypatch):
     f = Frequencies(rng.normal(size=(12, 4)) / 2.0, np.full(12, 1.0 / 12.0), rng.normal(size=12))
     features, targets = PairFeatures.of(f, X, Y), np.sign(X[:, 0] - Y[:, 0])
     with_it = fit_pairs(features, targets, 0.1)
-    monkeypatch.setattr(pair_system.PairSystem, "precondition", lambda self, coef: coef)
+    monkeypatch.setattr(pair_ridge.PairSystem, "precondition", lambda self, coef: coef)
     without = fit_pairs(features, targets, 0.1)
     assert_allclose(with_it.coef, without.coef, atol=1e-4)
     assert 3 * with_it.n_iterations < without.n_iterations
@@ -199,7 +198,7 @@ def test_the_preconditioner_saves_steps(monkeypatch):
 @pytest.mark.usefixtures("iterative")
 def test_too_few_steps_are_said(monkeypatch):
     f, X, Y, targets, _ = problem(100)
-    monkeypatch.setattr(pair_system, "_MAX_ITERATIONS", 2)
+    monkeypatch.setattr(pair_ridge, "_MAX_ITERATIONS", 2)
     with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps. Raise alpha"):
         fit_pairs(PairFeatures.of(f, X, Y), targets, 1e-3)
 

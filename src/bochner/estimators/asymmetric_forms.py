@@ -11,8 +11,7 @@ from bochner.estimators.predictions import predictions
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
 from bochner.learning.asymmetric_ridge import fit_composed, right_gram
-from bochner.learning.pair_ridge import PairSolution, best_pair_alpha, fit_pairs
-from bochner.learning.pair_system import PairFeatures
+from bochner.learning.pair_ridge import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.learning.ridge import RidgePosterior
 
 

@@ -16,18 +16,24 @@ also better, and depends far less on ``alpha``.
 
 As a Gaussian process it has the covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))` between
 pairs, plus a multiple of the kernel and a constant with flat priors. Up to 2000 pairs are solved
-for by their covariance matrix, more by conjugate gradients in ``A``.
+for by their covariance matrix, more by conjugate gradients in the p² unknowns of ``A``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, eigh
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array
+from bochner._numerics import limits
+from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
+from bochner._numerics.warn import warn_user
 from bochner.features.stats import FeatureSums
-from bochner.learning.pair_system import PairFeatures, PairSystem
+from bochner.frequencies import Frequencies
 from bochner.learning.ridge import PointSolution, best_alpha
 from bochner.registry import register
 
@@ -38,6 +44,59 @@ it is eight times as many."""
 _SUBSAMPLE = 1000
 """Number of pairs on which alpha is chosen, by an eigendecomposition of that order. Twice as many
 take eight times as long; half of them choose from half the information."""
+
+_TOLERANCE = 1e-7
+"""Relative residual at which steps end: about six digits of the predictions are exact then. The
+number of steps is proportional to the number of digits."""
+
+_MAX_ITERATIONS = 2000
+"""Greatest number of steps. A system that needs more is nearly singular: alpha is too small."""
+
+Block = tuple[slice, Array, Array]
+"""Indices of some pairs, their left features and their right features."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairFeatures:
+    """The features of left rows ``X`` (n, d) and right rows ``Y`` (n, d2) in blocks of pairs.
+
+    With ``held=None`` every pass computes the features again.
+    """
+
+    frequencies: Frequencies
+    X: Any
+    Y: Any
+    held: tuple[Block, ...] | None = None
+
+    @classmethod
+    def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
+        """Return the features of pairs, kept in memory if they take at most 256 MiB."""
+        made = cls(frequencies, X, Y)
+        if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
+            return made
+        return cls(frequencies, X, Y, tuple(made.blocks()))
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def signature(self) -> Array:
+        """Signs of the features, of shape (p,)."""
+        return self.frequencies.signature
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks, in order."""
+        if self.held is not None:
+            yield from self.held
+            return
+        for rows in row_blocks(len(self), 16 * self.frequencies.n_frequencies):
+            yield rows, *self.at(rows)
+
+    def at(self, rows: Any) -> tuple[Array, Array]:
+        """Return left and right features of some pairs, in float64."""
+        left = self.frequencies.features(self.X[rows]).astype(np.float64, copy=False)
+        right = self.frequencies.features_right(self.Y[rows]).astype(np.float64, copy=False)
+        return left, right
 
 
 @register(shapes={"coef": "pp"})
@@ -77,17 +136,6 @@ def fit_pairs(
     ratio of the noise variance to the prior variance of a unit kernel; a constant is not penalised.
     Warns with a ``ConvergenceWarning`` if 2000 steps of conjugate gradients do not reach a relative
     residual of 1e-7.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import Frequencies
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.normal(size=(2, 40, 1))
-    >>> f = Frequencies(omega=[[1.0]], weight=[1.0], phase=[0.5])
-    >>> solution = fit_pairs(PairFeatures.of(f, X, Y), 3.0 * np.diagonal(f.gram(X, Y)), 1.0)
-    >>> bool(np.allclose(solution.coef, [[3.0, 0.0], [0.0, 3.0]]))
-    True
     """
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
@@ -115,13 +163,10 @@ def best_pair_alpha(
     weight: Array | None = None,
     fit_intercept: bool = False,
 ) -> float:
-    r"""Return the ``alpha`` of greatest evidence on at most 1000 of the pairs.
+    """Return the ``alpha`` of greatest evidence on at most 1000 of the pairs, which ``rng`` draws.
 
-    The model is a Gaussian process of covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))`
-    between pairs, plus a multiple of the kernel and a constant with flat priors. The covariance
-    does not depend on the number of pairs, so that a subsample can choose for all of them. The
-    evidence is that of the contrasts of targets which the flat priors leave alone. Parameters are
-    those of :func:`fit_pairs`, and ``rng`` draws the subsample.
+    The covariance does not depend on the number of pairs, so that a subsample can choose for all of
+    them. The evidence is that of the contrasts of targets which the flat priors leave alone.
     """
     rows = np.arange(len(targets)) if weight is None else np.flatnonzero(weight > 0)
     if len(rows) > _SUBSAMPLE:
@@ -132,10 +177,8 @@ def best_pair_alpha(
     flat = _flat(left, right, features.signature, fit_intercept)
     root = np.sqrt(np.ones(len(rows)) if weight is None else weight[rows])[:, None]
     basis = np.linalg.qr(root * flat)[0]
-    contrasts = (
-        values - basis @ (basis.T @ values)
-        for values in (root * factor, root * targets[rows, None])
-    )
+    pair = root * factor, root * targets[rows, None]
+    contrasts = (values - basis @ (basis.T @ values) for values in pair)
     sums = FeatureSums.from_rows(*contrasts)
     degrees = max(float(np.sum(root**2)) - flat.shape[1], 1.0)
     return best_alpha(replace(sums, weight=degrees))[0]
@@ -149,3 +192,99 @@ def _flat(left: Array, right: Array, signature: Array, fit_intercept: bool) -> A
     """Return the columns with flat priors: the kernel's values and, if asked for, ones."""
     kernel = np.sum(left * signature * right, axis=1)
     return np.stack([kernel, *([np.ones(len(left))] * fit_intercept)], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSystem:
+    r"""The equations for ``A``, as products with matrices of shape (p, p).
+
+    They are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
+    :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on what is orthogonal to
+    ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. Were the
+    two rows of a pair independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of two
+    sums, up to a factor; that is the preconditioner, which saves nine of ten steps.
+
+    ``weight`` has shape (n,); ``mean`` is the mean of ``z z'^T`` over pairs, zero without an
+    intercept. ``bases`` are the eigenvectors of the sums of ``z z^T`` and of ``z' z'^T``, and
+    ``scales`` the eigenvalues of the preconditioner in these bases.
+    """
+
+    features: PairFeatures
+    weight: Array
+    alpha: float
+    mean: Array
+    bases: tuple[Array, Array]
+    scales: Array
+
+    @classmethod
+    def of(
+        cls, features: PairFeatures, weight: Array, alpha: float, fit_intercept: bool
+    ) -> "PairSystem":
+        """Return the equations for weights of shape (n,), with a constant or without."""
+        p, total = len(features.signature), float(weight.sum())
+        left_gram, right_gram, mean = (np.zeros((p, p)) for _ in range(3))
+        for rows, left, right in features.blocks():
+            weighted = left * weight[rows, None]
+            left_gram += weighted.T @ left
+            right_gram += (right * weight[rows, None]).T @ right
+            if fit_intercept:
+                mean += weighted.T @ right / total
+        values, left_basis = eigh(left_gram)
+        others, right_basis = eigh(right_gram)
+        products = np.outer(np.maximum(values, 0.0), np.maximum(others, 0.0))
+        scales: Array = products / total + alpha
+        return cls(features, weight, alpha, mean, (left_basis, right_basis), scales)
+
+    def solve(self, targets: Array) -> tuple[Array, int]:
+        """Return ``A`` and the number of steps, for targets (n,) centred if there is a constant."""
+        steps: list[None] = []
+        solution, failed = cg(
+            self._operator(self.product),
+            self.adjoint(self.weight * targets).ravel(),
+            rtol=_TOLERANCE,
+            maxiter=_MAX_ITERATIONS,
+            M=self._operator(self.precondition),
+            callback=lambda _: steps.append(None),
+        )
+        if failed:
+            warn_user(
+                f"Conjugate gradients did not converge in {_MAX_ITERATIONS} steps. Raise alpha, "
+                f"which is {self.alpha:.3g}, or lower n_components.",
+                ConvergenceWarning,
+            )
+        coef: Array = np.asarray(solution).reshape(self.mean.shape)
+        return coef, len(steps)
+
+    def _operator(self, function: Any) -> LinearOperator:
+        size = self.mean.size
+        return LinearOperator(
+            (size, size),
+            matvec=lambda a: function(a.reshape(self.mean.shape)).ravel(),
+            dtype=np.float64,
+        )
+
+    def adjoint(self, values: Array) -> Array:
+        """Return the sum over pairs of ``z z'^T`` times ``values`` (n,)."""
+        total = np.zeros(self.mean.shape)
+        for rows, left, right in self.features.blocks():
+            total += (left * values[rows, None]).T @ right
+        return total
+
+    def product(self, coef: Array) -> Array:
+        """Return the left side of the equations."""
+        signature = self.features.signature
+        along_kernel = np.diagonal(coef) @ signature / len(signature)
+        total: Array = self.alpha * (coef - np.diag(along_kernel * signature))
+        for rows, left, right in self.features.blocks():
+            values = self.weight[rows] * np.sum((left @ coef) * right, axis=1)
+            total += (left * values[:, None]).T @ right
+        return total - float(self.weight.sum()) * self.mean_value(coef) * self.mean
+
+    def precondition(self, coef: Array) -> Array:
+        """Return an approximate solution of the equations."""
+        left, right = self.bases
+        return left @ ((left.T @ coef @ right) / self.scales) @ right.T
+
+    def mean_value(self, coef: Array) -> float:
+        """Return the mean over pairs of the function without its intercept, zero without one."""
+        return float(np.sum(coef * self.mean))
