@@ -20,8 +20,11 @@ from bochner.features.parameters import count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.double_mixture.exact import Exact
-from bochner.learning.double_mixture.expectation import Expectation, MixtureSettings
-from bochner.learning.double_mixture.learned_mixture import LearnedMixture
+from bochner.learning.double_mixture.learned_mixture import (
+    Expectation,
+    LearnedMixture,
+    MixtureSettings,
+)
 from bochner.learning.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_taylor import Taylor
 from bochner.registry import register

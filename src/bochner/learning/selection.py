@@ -1,7 +1,7 @@
 """Choosing a kernel by its evidence on a subsample of the rows."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,25 @@ class EvidenceProblem:
     Y: Array
     weight: Array | None
     n_frequencies: int
-    scheme: Scheme | str
-    seed: int
+    scheme: Scheme | str = "orthogonal"
     alpha: float | None = None
     fit_intercept: bool = False
+    seed: int = 0
+
+    def subsampled(self, rng: np.random.Generator) -> "EvidenceProblem":
+        """Return the problem on at most 2000 rows of positive weight and 256 frequencies."""
+        weight = self.weight
+        rows = np.arange(self.X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
+        if len(rows) > _SUBSAMPLE:
+            rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
+        return replace(
+            self,
+            X=self.X[rows],
+            Y=self.Y[rows],
+            weight=None if weight is None else weight[rows],
+            n_frequencies=min(self.n_frequencies, _MOST_FREQUENCIES),
+            seed=int(rng.integers(2**32)),
+        )
 
     def log_evidence(self, kernel: Kernel) -> float:
         """Return the log evidence of ``kernel`` at its best alpha (or the given one)."""
@@ -45,38 +60,6 @@ class EvidenceProblem:
         if self.alpha is None:
             return best_alpha(sums, fit_intercept=self.fit_intercept)[1]
         return fit_ridge(sums, self.alpha, fit_intercept=self.fit_intercept).log_evidence
-
-    def best(self, kernels: Iterable[Kernel]) -> tuple[Kernel, float]:
-        """Return the kernel of greatest evidence among ``kernels``, and its log evidence."""
-        scored = [(kernel, self.log_evidence(kernel)) for kernel in kernels]
-        return max(scored, key=lambda pair: pair[1])
-
-
-def evidence_problem(
-    X: Any,
-    Y: Array,
-    weight: Array | None,
-    rng: np.random.Generator,
-    *,
-    n_frequencies: int,
-    scheme: Scheme | str = "orthogonal",
-    alpha: float | None = None,
-    fit_intercept: bool = False,
-) -> EvidenceProblem:
-    """Return the problem on at most 2000 rows of positive weight and 256 frequencies."""
-    rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
-    if len(rows) > _SUBSAMPLE:
-        rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
-    return EvidenceProblem(
-        X=X[rows],
-        Y=Y[rows],
-        weight=None if weight is None else weight[rows],
-        n_frequencies=min(n_frequencies, _MOST_FREQUENCIES),
-        scheme=scheme,
-        seed=int(rng.integers(2**32)),
-        alpha=alpha,
-        fit_intercept=fit_intercept,
-    )
 
 
 def select_length_scale(
@@ -89,4 +72,4 @@ def select_length_scale(
     """
     median = median_distance(problem.X, rng, problem.weight)
     grid = median * 2.0 ** np.arange(-3.0, 3.01, 0.5)
-    return problem.best(family(float(scale)) for scale in grid)[0]
+    return max((family(float(scale)) for scale in grid), key=problem.log_evidence)

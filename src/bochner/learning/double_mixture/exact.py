@@ -10,8 +10,12 @@ from scipy.optimize import OptimizeResult, minimize
 from bochner._numerics.arrays import Array
 from bochner.learning.double_mixture.bound import N_LATENT, Bound, Factor, Objective
 from bochner.learning.double_mixture.evidence import ComponentPrior
-from bochner.learning.double_mixture.expectation import Expectation, MixtureSettings
-from bochner.learning.double_mixture.learned_mixture import LearnedMixture, LearnedPart
+from bochner.learning.double_mixture.learned_mixture import (
+    Expectation,
+    LearnedMixture,
+    LearnedPart,
+    MixtureSettings,
+)
 from bochner.learning.double_mixture.sketch import Observed, Sketch, observed, spread_rows
 from bochner.learning.double_mixture.starts import from_scales, random_starts
 from bochner.registry import register

@@ -36,8 +36,12 @@ from scipy.stats import wishart
 from bochner._numerics.arrays import Array, steps
 from bochner._numerics.limits import EIGENVALUE_ROUNDING
 from bochner.learning.double_mixture.evidence import STIFFNESS
-from bochner.learning.double_mixture.expectation import Expectation, MixtureSettings
-from bochner.learning.double_mixture.learned_mixture import LearnedMixture, LearnedPart
+from bochner.learning.double_mixture.learned_mixture import (
+    Expectation,
+    LearnedMixture,
+    LearnedPart,
+    MixtureSettings,
+)
 from bochner.learning.double_mixture.sketch import Sketch, random_rows
 from bochner.learning.published.digmm_mean_field import (
     Components,
