@@ -110,8 +110,8 @@ def nothing_outside_of_the_span(right, sign, mass, factor, data, distance):
 
 
 @changes(digmm_taylor, "eigen_split", check_masses)
-def mass_of_the_split_normalised_away(right, gram, shift):
-    return tuple(part and replace(part, mass=1.0) for part in right(gram, shift))
+def mass_of_the_split_normalised_away(right, *given):
+    return tuple(part and replace(part, mass=1.0) for part in right(*given))
 
 
 @planted(check_subspace)

@@ -1,7 +1,8 @@
 r"""The evidence lower bound of two mixtures, and its gradient.
 
-The model is the paper's, with the frequencies of both signs together. With :math:`c_\pm` the
-masses, ``M`` frequencies of each sign, and two Dirichlet-process mixtures,
+The model is that of section III of the paper (see :class:`bochner.DIGMMFeatures`), with the
+frequencies of both signs together. With :math:`c_\pm` the masses, ``M`` frequencies of each sign,
+and two Dirichlet-process mixtures,
 
 .. math:: k_{ij} = \frac{c_+}{M} \sum_m \cos \omega_m \cdot \Delta_{ij}
                  - \frac{c_-}{M} \sum_m \cos \omega'_m \cdot \Delta_{ij} + \varepsilon_{ij},
@@ -15,11 +16,6 @@ features, :math:`(\frac{1}{2} (1 + \hat k(2 \Delta)) - \hat k(\Delta)^2) / M`. S
 are integrated out given the moments of the frequencies. The masses and, unless it is given, the
 noise are set to their maximisers, so the bound is a function of :math:`r, a, V` and the scales of
 the components' priors alone.
-
-References
-----------
-F. Liu, X. Huang, L. Shi, J. Yang and J. A. K. Suykens, "A double-variational Bayesian framework
-in random Fourier features for indefinite kernels", 2020, section III.
 """
 
 from dataclasses import dataclass

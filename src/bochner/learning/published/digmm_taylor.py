@@ -18,11 +18,7 @@ distinguish components, whose number and shapes come from the prior and the star
 decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them vanish, and the
 features are constant in the directions of the sketch. The prior is what makes the published
 features useful. The bound, whose data term is evaluated here without an expansion, may fall.
-
-References
-----------
-F. Liu, X. Huang, L. Shi, J. Yang and J. A. K. Suykens, "A double-variational Bayesian framework
-in random Fourier features for indefinite kernels", 2020, Algorithm 1.
+:class:`bochner.DIGMMFeatures` names the paper.
 """
 
 from dataclasses import dataclass
@@ -76,26 +72,23 @@ class Taylor(Expectation):
     def infer(
         self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
     ) -> LearnedMixture:
-        split = zip((1.0, -1.0), eigen_split(sketch.gram, settings.shift), strict=True)
+        noise = 1.0 if settings.noise is None else settings.noise
+        split = zip((1.0, -1.0), eigen_split(sketch, settings.shift, noise), strict=True)
         given = [(sign, part) for sign, part in split if part is not None]
         shares = _equal_sizes(max(n_frequencies, len(given)), len(given))
-        noise = 1.0 if settings.noise is None else settings.noise
+        prior, limits = _published_prior(sketch, settings), (settings.max_iter, settings.tol)
         found = [
             coordinate_ascent(
-                Part(sketch.rows, part.gram, noise),
-                _published_prior(sketch, settings),
-                _equal_sizes(share, settings.truncation),
-                stream,
-                settings.max_iter,
-                settings.tol,
+                part, prior, _equal_sizes(share, settings.truncation), stream, *limits
             )
             for (_, part), share, stream in zip(given, shares, rng.spawn(len(given)), strict=True)
         ]
+        laws = [one.frequencies for one in found]
         parts = [
             LearnedPart(sign, part.mass, q.sizes / q.sizes.sum(), q.means, q.covariances, q.labels)
-            for (sign, part), q in zip(given, [one.frequencies for one in found], strict=True)
+            for (sign, part), q in zip(given, laws, strict=True)
         ]
-        sizes = np.concatenate([one.frequencies.sizes for one in found])
+        sizes = np.concatenate([q.sizes for q in laws])
         return LearnedMixture(
             parts=tuple(parts),
             bounds=_summed([one.bounds for one in found]),
@@ -118,16 +111,8 @@ class GroupSizes(Allocation):
         return np.array(self.sizes, dtype=np.intp)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SplitPart:
-    """One sign of a split matrix: ``mass`` times a matrix (n, n) with mean diagonal one."""
-
-    mass: float
-    gram: Array
-
-
-def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart | None]:
-    r"""Return the positive and the negative part of a symmetric matrix (n, n).
+def eigen_split(sketch: Sketch, shift: float, noise: float) -> tuple["Part | None", "Part | None"]:
+    r"""Return the positive and the negative part of a sketch's similarities.
 
     .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
               K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
@@ -136,28 +121,29 @@ def eigen_split(gram: Array, shift: float) -> tuple[SplitPart | None, SplitPart 
     it adds white noise. A part is ``None`` if no eigenvalue beyond rounding has its sign; without
     negative eigenvalues nothing is shifted.
     """
-    eigenvalues, vectors = eigh(gram)
+    eigenvalues, vectors = eigh(sketch.gram)
     rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
     least = float(eigenvalues[0])
     tau = -shift * least if least < -rounding else 0.0
 
-    def part(sizes: Array) -> SplitPart | None:
+    def part(sizes: Array) -> Part | None:
         if sizes.max() <= rounding:
             return None
         matrix = (vectors * (sizes + tau)) @ vectors.T
         mass = float(np.trace(matrix)) / len(matrix)
-        return SplitPart(mass, matrix / mass)
+        return Part(sketch.rows, matrix / mass, noise, mass)
 
     return part(np.maximum(eigenvalues, 0.0)), part(np.maximum(-eigenvalues, 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise."""
+    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise, scale."""
 
     rows: Array
     gram: Array
     noise: float
+    mass: float = 1.0  # Factor of the similarities
 
     def pairs(self) -> tuple[Array, Array]:
         """Return differences (P, d) and similarities (P,) of pairs, each of which counts twice."""
@@ -267,10 +253,8 @@ def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
 
 def _summed(series: list[Array], last: float | None = None) -> Array:
     """Return the sum of series, shorter ones padded with ``last`` or their last value."""
-    longest = max(map(len, series))
-    padded = [
-        np.append(one, np.full(longest - len(one), one[-1] if last is None else last))
-        for one in series
-    ]
-    total: Array = np.sum(padded, axis=0)
+    total = np.zeros(max(map(len, series)))
+    for one in series:
+        total[: len(one)] += one
+        total[len(one) :] += one[-1] if last is None else last
     return total
