@@ -138,7 +138,7 @@ def _damping_factor(case):
 def _single(case, draws):
     """Values of single frequencies of the law, of shape (draws, n_pairs)."""
     X, Y = case.rows()
-    omega = case.atoms.law(case.scale).sample(draws, case.rng("single"), Iid())
+    omega = case.atoms.law(case.scale).draw(draws, case.rng("single"), Iid()).omega
     return np.cos(omega @ (X - Y).T) * _damping_factor(case)
 
 

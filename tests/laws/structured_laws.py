@@ -45,9 +45,7 @@ def check_angles():
 
 def check_directions(dim=DIM):
     """Unit vectors whose projections follow the law of uniform ones, on and off the axes."""
-    rows = np.asarray(
-        Structured().sample_lazy((Directions(dim),), 2000, np.random.default_rng(dim))[0]
-    )
+    rows = np.asarray(Structured().sample((Directions(dim),), 2000, np.random.default_rng(dim))[0])
     assert np.allclose(np.linalg.norm(rows, axis=1), 1.0)
     half = (dim - 1) / 2.0
     law = stats.beta(half, half, loc=-1.0, scale=2.0)

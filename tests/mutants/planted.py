@@ -78,14 +78,14 @@ def matern_with_nu_degrees(radius, self, u, dim):
 
 @replaces(
     Isotropic,
-    "sample_lazy",
+    "draw",
     check_iid(MATERN),
     check_scheme(MATERN, "orthogonal"),
     check_scheme(MATERN, "qmc"),
     check_radius(MATERN),
 )
 def product_of_t(self, m, rng, scheme):
-    return Independent(self.radial, self.dim, self.length_scale).sample_lazy(m, rng, scheme)
+    return Independent(self.radial, self.dim, self.length_scale).draw(m, rng, scheme)
 
 
 @changes(GammaMixture, "radius", check_transform(RATIONAL), check_radius(RATIONAL))
@@ -195,7 +195,7 @@ def zero_avoided_by_scaling(self, uniforms):
 
 @replaces(
     schemes.Blockwise,
-    "sample_lazy",
+    "sample",
     check_scheme(Case(kernels.Gaussian(0.8) * kernels.Gaussian(0.8), 2), "orthogonal"),
     lambda: sampling_laws.check_streams("iid"),
     lambda: sampling_laws.check_streams("orthogonal"),

@@ -269,7 +269,7 @@ def correction_without_centring(patch):
 def halves_of_one_draw(self, m, rng, scheme):
     """The halves come from the same orthogonal blocks and strata."""
     standard = shifted_gaussian.Isotropic(shifted_gaussian.Chi(), self.dim)
-    points = standard.sample(m, rng, scheme)
+    points = standard.draw(m, rng, scheme).omega
     t = points @ self._axis
     halves = [t[: m // 2], t[m // 2 :]]
     ratio = self.factor.size(t) * shifted_gaussian.correction(halves, self.spread)

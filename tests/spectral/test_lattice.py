@@ -303,9 +303,9 @@ def test_strata_of_the_uniform_lower_the_variance(dim):
 
 def test_each_atom_has_its_share_of_the_uniforms():
     law = Lattice([[0.0], [1.0], [2.0], [3.0]], [0.125, 0.0, 0.625, 0.25], [0.0, 1.0, 2.0, 3.0])
-    uniforms = (np.arange(1000) + 0.5)[:, None] / 1000.0
-    assert np.bincount(law.assemble([uniforms])[:, 0].astype(int)).tolist() == [125, 0, 625, 250]
-    assert law.assemble([np.array([[1.0 - 2.0**-53]])]).tolist() == [[3.0]]
+    atoms = law._atoms((np.arange(1000) + 0.5) / 1000.0)
+    assert np.bincount(atoms).tolist() == [125, 0, 625, 250]
+    assert law._atoms(np.array([1.0 - 2.0**-53])).tolist() == [3]
     draw = law.draw(50, np.random.default_rng(0), resolve_scheme("iid"))
     assert np.array_equal(draw.phase, draw.omega[:, 0])
     assert_allclose(draw.ratio, 1.0)

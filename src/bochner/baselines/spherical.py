@@ -126,7 +126,7 @@ class SphericalRandomFeatures(KernelFeatures):
         self._sum = fitted.rescaled(radius)
         self.amplitudes_, self.rates_ = self._sum.amplitude, self._sum.rate
         (directions,) = Iid().sample((Directions(dim),), m, rng)
-        omega = directions * self._sum.sample_radii(m, rng)[:, None]
+        omega = np.asarray(directions) * self._sum.sample_radii(m, rng)[:, None]
         self.frequencies_ = Frequencies(omega, np.full(m, self._sum.mass.sum() / m))
         return np.ones(self.n_components)
 

@@ -165,9 +165,10 @@ def _measures(
 def _kind(measure: SpectralMeasure) -> str:
     if measure.predicted_error is not None:
         return "designed"
-    if all(isinstance(_unmapped(part.law), Lattice) for part in measure.parts):
-        return "numerical"
-    return "closed form" if measure.max_error == 0.0 else "combined"
+    if measure.max_error == 0.0:
+        return "closed form"
+    numerical = all(isinstance(_unmapped(part.law), Lattice) for part in measure.parts)
+    return "numerical" if numerical else "combined"
 
 
 def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:

@@ -60,12 +60,8 @@ class Scheme(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
-        """Return one array of shape (m, block.dim) for each block of ``layout``."""
-
-    def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        """Do what :meth:`sample` does; directions may be :class:`HadamardRows`."""
-        return list(self.sample(layout, m, rng))
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+        """Return a matrix (m, block.dim) for each block; directions may be HadamardRows."""
 
 
 class Blockwise(Scheme):
@@ -73,10 +69,7 @@ class Blockwise(Scheme):
 
     __slots__ = ()
 
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
-        return [np.asarray(block) for block in self.sample_lazy(layout, m, rng)]
-
-    def sample_lazy(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         streams = rng.spawn(len(layout))
         return [self._block(block, m, s) for block, s in zip(layout, streams, strict=True)]
 
@@ -193,7 +186,7 @@ class QuasiMonteCarlo(Scheme):
     kernels", 2014.
     """
 
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         dims = [block.dim for block in layout]
         if sum(dims) > qmc.Sobol.MAXDIM:
             raise ValueError(
@@ -220,7 +213,7 @@ class Automatic(Scheme):
     (``bochner/features/automatic.py``); a measure without rows uses orthogonal ones.
     """
 
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Array]:
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         return Orthogonal().sample(layout, m, rng)
 
 

@@ -15,7 +15,15 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import Lattice
-from bochner.spectral.laws import Draw, Elliptical, Independent, Isotropic, Law, NoMeasureError
+from bochner.spectral.laws import (
+    BlockLaw,
+    Draw,
+    Elliptical,
+    Independent,
+    Isotropic,
+    Law,
+    NoMeasureError,
+)
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import Component, PhaseFactor
 from bochner.spectral.profiles import Profile, profile
@@ -42,6 +50,7 @@ __all__ = [
     "PAIRINGS",
     "Allocation",
     "Auto",
+    "BlockLaw",
     "ByMass",
     "ByVariance",
     "Chi",

@@ -9,13 +9,15 @@ import numpy as np
 
 from bochner import kernels
 from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner.frequencies import CosineFactors
 from bochner.registry import fact, register
+from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import PhaseFactor
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
-from bochner.spectral.two_frequency import TwoFrequency, wave_atoms
+from bochner.spectral.two_frequency import TwoFrequency
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 
@@ -132,6 +134,17 @@ def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> Spectral
     )
 
 
+def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
+    v = np.asarray(kernel.modulations)
+    varying = v.any(axis=1)
+    # Amplitudes that vary are sqrt(2) times the factors; of the others the phase says nothing.
+    mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
+    factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
+    omega, total = np.asarray(kernel.frequencies), float(mass.sum())
+    law = Lattice(omega, mass / total, np.zeros(len(mass)), modulation=factors)
+    return SpectralMeasure((Part(total, law),))
+
+
 _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.SpectralMixture: _spectral_mixture,
     kernels.ShiftGaussian: lambda kernel, dim: _translated(
@@ -146,7 +159,7 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.DeltaGaussian: lambda kernel, dim: closed_form(
         kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim
     ),
-    kernels.ModulatedWaves: lambda kernel, dim: SpectralMeasure((Part(*wave_atoms(kernel)),)),
+    kernels.ModulatedWaves: _modulated_waves,
     kernels.Sum: lambda kernel, dim: reduce(add, (closed_form(k, dim) for k in kernel.terms)),
     kernels.Product: lambda kernel, dim: reduce(mul, (closed_form(k, dim) for k in kernel.factors)),
     kernels.Scaled: lambda kernel, dim: kernel.factor * closed_form(kernel.kernel, dim),

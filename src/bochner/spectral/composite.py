@@ -10,8 +10,8 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies import CosineFactors
-from bochner.sampling import Layout, Scheme
-from bochner.spectral.laws import Draw, Law, NoMeasureError
+from bochner.sampling import Matrix, Scheme
+from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
 
 if TYPE_CHECKING:
     from bochner.spectral.two_frequency import Pairing
@@ -34,35 +34,8 @@ class Convolution(Law):
         return self.laws[0].dim
 
     @property
-    def dim_right(self) -> int:
-        return self.laws[0].dim_right
-
-    @property
-    def at_zero(self) -> float:
-        return float(np.prod([law.at_zero for law in self.laws]))
-
-    @property
-    def is_positive(self) -> bool:
-        return all(law.is_positive for law in self.laws)
-
-    @property
-    def is_even(self) -> bool:
-        return all(law.is_even for law in self.laws)
-
-    @property
-    def is_jordan(self) -> bool:
-        return any(law.is_jordan for law in self.laws)
-
-    @property
-    def layout(self) -> Layout:
-        return tuple(block for law in self.laws for block in law.layout)
-
-    @property
-    def is_two_sided(self) -> bool:
-        return any(law.is_two_sided for law in self.laws)
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        return reduce(add, _assembled(self.laws, blocks))
+    def members(self) -> tuple[Law, ...]:
+        return self.laws
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         return reduce(add, together(self.laws, m, rng, scheme))
@@ -84,12 +57,12 @@ def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Sc
     Laws that are not even are negated at random, but for one: the mean of the cosine of the sum is
     the product of the means then.
     """
-    if all(type(law).draw is Law.draw for law in laws):
+    in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
+    if len(in_blocks) == len(laws):
         # One layout for all, so that a quasi-random sequence fills it jointly.
-        layout = tuple(block for law in laws for block in law.layout)
-        ones, zeros = np.ones(m), np.zeros(m)
-        omegas = _assembled(laws, scheme.sample(layout, m, rng))
-        draws = [Draw(omega, ones, zeros) for omega in omegas]
+        layout = tuple(block for law in in_blocks for block in law.layout)
+        omegas = _assembled(in_blocks, scheme.sample(layout, m, rng))
+        draws = [Draw(omega, np.ones(m), np.zeros(m)) for omega in omegas]
     else:
         streams = rng.spawn(len(laws))
         draws = [
@@ -109,7 +82,7 @@ def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator
     return draws
 
 
-def _assembled(laws: tuple[Law, ...], blocks: list[Array]) -> list[Array]:
+def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
     ends = np.cumsum([0, *(len(law.layout) for law in laws)])
     return [
         law.assemble(blocks[start:stop])
@@ -142,8 +115,8 @@ class Mapped(Law):
         return len(self.right)
 
     @property
-    def at_zero(self) -> float:
-        return self.law.at_zero
+    def members(self) -> tuple[Law, ...]:
+        return (self.law,)
 
     @property
     def is_positive(self) -> bool:
@@ -156,21 +129,6 @@ class Mapped(Law):
     @property
     def _is_one_map(self) -> bool:
         return np.array_equal(self.left, self.right)
-
-    @property
-    def is_even(self) -> bool:
-        return self.law.is_even
-
-    @property
-    def is_jordan(self) -> bool:
-        return self.law.is_jordan
-
-    @property
-    def layout(self) -> Layout:
-        return self.law.layout
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        return self.law.assemble(blocks) @ self.left.T
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)

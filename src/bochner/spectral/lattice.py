@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
 from bochner._numerics.warn import warn_user
-from bochner.sampling import Layout, Scheme, Uniforms
+from bochner.frequencies import CosineFactors
+from bochner.sampling import Scheme, Uniforms
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import Part, SpectralMeasure
@@ -35,6 +36,8 @@ class Lattice(Law):
     truncation : float, default=0.0
         Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
         are of the whole measure, not of one part of it.
+    modulation : CosineFactors, default=None
+        Factors of every cosine at either argument; ``None`` means one.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Lattice(Law):
     phase: Array
     aliasing: float = 0.0
     truncation: float = 0.0
+    modulation: CosineFactors | None = None
 
     is_even = False  # of every pair of opposite frequencies there is one
 
@@ -71,27 +75,25 @@ class Lattice(Law):
         return int(self.omega.shape[1])
 
     @property
-    def layout(self) -> Layout:
-        return (Uniforms(1),)
-
-    @property
     def at_zero(self) -> float:
-        r"""The mean of :math:`\cos\theta`."""
-        return float(self.probability @ np.cos(self.phase))
+        r"""The mean of :math:`\cos\theta`, times the squares of the factors at the origin."""
+        values = np.cos(self.phase)
+        if self.modulation is not None:
+            values *= np.cos(self.modulation.phase) ** 2
+        return float(self.probability @ values)
 
     @property
     def is_positive(self) -> bool:
         """Whether all phases are zero."""
         return not self.phase.any()
 
-    def assemble(self, blocks: list[Array]) -> Array:
-        return self.omega[self._atoms(blocks[0])]
-
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases, all of ratio one."""
-        (uniforms,) = scheme.sample(self.layout, m, rng)
-        atoms = self._atoms(uniforms)
-        return Draw(self.omega[atoms], np.ones(m), self.phase[atoms])
+        (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
+        atoms = self._atoms(np.asarray(uniforms)[:, 0])
+        waves = self.modulation
+        waves = None if waves is None else CosineFactors(waves.v[atoms], waves.phase[atoms])
+        return Draw(self.omega[atoms], np.ones(m), self.phase[atoms], modulation=waves)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         r"""Return the laws of the positive, negative and imaginary parts, with the mass of each.
@@ -122,7 +124,7 @@ class Lattice(Law):
     def _atoms(self, uniforms: Array) -> NDArray[np.intp]:
         cumulative = np.cumsum(self.probability)
         # Below the total, so that rounding never leads to an atom of no probability at the end.
-        target = np.minimum(uniforms[:, 0] * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
+        target = np.minimum(uniforms * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
         atoms: NDArray[np.intp] = np.searchsorted(cumulative, target, side="right")
         return atoms
 

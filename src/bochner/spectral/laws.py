@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,55 +81,43 @@ class Law(ABC):
     dim: int
 
     @property
+    def members(self) -> tuple[Law, ...]:
+        """The laws that this one is made of; it has the properties that they have."""
+        return ()
+
+    @property
     def dim_right(self) -> int:
         """Number of inputs of the right argument."""
-        return self.dim
+        return self.members[0].dim_right if self.members else self.dim
 
     @property
     def at_zero(self) -> float:
         """The transform at a zero lag; one unless there are phases."""
-        return 1.0
+        return float(np.prod([law.at_zero for law in self.members]))
 
     @property
     def is_positive(self) -> bool:
         """Whether the transform is positive definite: no phases."""
-        return True
+        return all(law.is_positive for law in self.members)
 
     @property
     def is_jordan(self) -> bool:
         """Whether this is the law of a Jordan part of a complex measure."""
-        return False
+        return any(law.is_jordan for law in self.members)
 
     @property
     def is_even(self) -> bool:
         """Whether a frequency and its negative are as likely, with opposite phases."""
-        return True
+        return all(law.is_even for law in self.members)
 
     @property
     def is_two_sided(self) -> bool:
         """Whether the two arguments have frequencies of their own."""
-        return False
-
-    @property
-    @abstractmethod
-    def layout(self) -> Layout:
-        """The blocks of directions and uniforms that one draw is made of."""
+        return any(law.is_two_sided for law in self.members)
 
     @abstractmethod
-    def assemble(self, blocks: list[Array]) -> Array:
-        """Return frequencies of shape (m, dim) from filled blocks."""
-
-    def sample(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Array:
-        """Return ``m`` frequencies of shape (m, dim), each following this law."""
-        return np.asarray(self.sample_lazy(m, rng, scheme))
-
-    def sample_lazy(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
-        """Do what :meth:`sample` does, frequencies perhaps being held by blocks."""
-        return self.assemble(scheme.sample(self.layout, m, rng))
-
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` frequencies with their importance weights and phases."""
-        return Draw(self.sample_lazy(m, rng, scheme), np.ones(m), np.zeros(m))
+        """Return ``m`` frequencies, each following this law, with importance weights and phases."""
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
@@ -146,8 +134,27 @@ class Law(ABC):
         return None
 
 
+class BlockLaw(Law):
+    """A law whose frequencies are a function of independent blocks, which any scheme can fill."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The blocks of directions and uniforms that one draw is made of."""
+
+    @abstractmethod
+    def assemble(self, blocks: list[Matrix]) -> Matrix:
+        """Return frequencies of shape (m, dim) from filled blocks."""
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        omega = self.assemble(scheme.sample(self.layout, m, rng))
+        return Draw(omega, np.ones(m), np.zeros(m))
+
+
 @dataclass(frozen=True, slots=True)
-class Isotropic(Law):
+class Isotropic(BlockLaw):
     r"""Direction times radius, :math:`\omega = r u / \ell`, ``u`` uniform on the sphere.
 
     Parameters
@@ -166,23 +173,14 @@ class Isotropic(Law):
     def layout(self) -> Layout:
         return (Directions(self.dim), Uniforms(self.radial.n_uniforms))
 
-    @overload
-    def assemble(self, blocks: list[Array]) -> Array: ...
-
-    @overload
-    def assemble(self, blocks: list[Matrix]) -> Matrix: ...
-
-    def assemble(self, blocks: list[Array] | list[Matrix]) -> Matrix:
+    def assemble(self, blocks: list[Matrix]) -> Matrix:
         directions, uniforms = blocks
         radius = self.radial.radius(np.asarray(uniforms), self.dim)
         return directions * radius[:, None] / as_array(self.length_scale)
 
-    def sample_lazy(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Matrix:
-        return self.assemble(scheme.sample_lazy(self.layout, m, rng))
-
 
 @dataclass(frozen=True, slots=True)
-class Elliptical(Law):
+class Elliptical(BlockLaw):
     r"""An isotropic vector, mapped and shifted: :math:`\omega = \mu + L (r u)`.
 
     Parameters
@@ -210,13 +208,13 @@ class Elliptical(Law):
     def layout(self) -> Layout:
         return Isotropic(self.radial, self.dim).layout
 
-    def assemble(self, blocks: list[Array]) -> Array:
-        standard = Isotropic(self.radial, self.dim).assemble(blocks)
+    def assemble(self, blocks: list[Matrix]) -> Array:
+        standard = np.asarray(Isotropic(self.radial, self.dim).assemble(blocks))
         return standard @ as_array(self.factor).T + as_array(self.mean)
 
 
 @dataclass(frozen=True, slots=True)
-class Independent(Law):
+class Independent(BlockLaw):
     r"""Independent symmetric coordinates, each zero with probability :math:`1 - \pi_i`.
 
     With :math:`\pi = 1` the law of a product of one-dimensional kernels; below one the
@@ -245,8 +243,8 @@ class Independent(Law):
         extra = self.dim * (self.radial.n_uniforms - 1)
         return (Coordinates(self.dim), Uniforms(extra)) if extra else (Coordinates(self.dim),)
 
-    def assemble(self, blocks: list[Array]) -> Array:
-        coordinates, *extra = blocks
+    def assemble(self, blocks: list[Matrix]) -> Array:
+        coordinates, *extra = (np.asarray(block) for block in blocks)
         signed = 2.0 * coordinates - 1.0
         inclusion = self._inclusion(np.abs(signed))
         slab = np.abs(signed) - (1.0 - inclusion)

@@ -8,7 +8,7 @@ from scipy.special import erf
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner._numerics.limits import NEGLIGIBLE
-from bochner.sampling import Iid, Layout, QuasiMonteCarlo, Scheme
+from bochner.sampling import Iid, QuasiMonteCarlo, Scheme
 from bochner.spectral.laws import Draw, Isotropic, Law
 from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean
 from bochner.spectral.radial import Chi
@@ -76,24 +76,15 @@ class ShiftedGaussian(Law):
     def is_jordan(self) -> bool:
         return self.component is not Component.POLAR
 
-    @property
-    def layout(self) -> Layout:
-        return Isotropic(Chi(), self.dim).layout
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        return Isotropic(Chi(), self.dim, self.length_scale).assemble(blocks)
-
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        counts = (m,) if self.is_jordan else self._halves(m, scheme)
         standard = Isotropic(Chi(), self.dim)
+        points = np.concatenate([np.asarray(standard.draw(n, rng, scheme).omega) for n in counts])
         if self.is_jordan:
-            points = standard.sample(m, rng, scheme)
             points = self._moved(points, rng, independent=isinstance(scheme, Iid))
             t = points @ self._axis
             ratio = np.ones(m)
         else:
-            counts = self._halves(m, scheme)
-            halves = [standard.sample(count, rng, scheme) for count in counts]
-            points = np.concatenate(halves)
             t = points @ self._axis
             factor = correction(np.split(t, [counts[0]]), self.spread) if len(counts) > 1 else 1.0
             ratio = self.factor.size(t) * factor / self.variation

@@ -8,12 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
-from bochner.frequencies import CosineFactors
-from bochner.kernels import ModulatedWaves
 from bochner.registry import register
-from bochner.sampling import Layout, Scheme, Uniforms
+from bochner.sampling import Scheme
 from bochner.spectral.composite import reflected, together
 from bochner.spectral.laws import Draw, Law
 
@@ -130,17 +127,8 @@ class TwoFrequency(Law):
         return self.stationary.dim
 
     @property
-    def is_even(self) -> bool:
-        return self.stationary.is_even and self.envelope.is_even
-
-    @property
-    def layout(self) -> Layout:
-        return (*self.stationary.layout, *self.envelope.layout)
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        split = len(self.stationary.layout)
-        lag = self.stationary.assemble(blocks[:split])
-        return lag + 0.5 * self.envelope.assemble(blocks[split:])
+    def members(self) -> tuple[Law, ...]:
+        return (self.stationary, self.envelope)
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         lag, middle = self.pairing.draws(self.stationary, self.envelope, m, rng, scheme)
@@ -150,54 +138,3 @@ class TwoFrequency(Law):
 
     def paired(self, pairing: Pairing) -> Law:
         return replace(self, pairing=pairing)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveAtoms(Law):
-    r"""Finitely many waves, each a frequency with a factor of its own at either argument.
-
-    A draw ``n`` stands for :math:`g_n(x)\, g_n(y) \cos(\omega_n \cdot (x - y))` with
-    :math:`g_n(x) = \cos(v_n \cdot x / 2 + \psi_n)`; ``cumulative`` (n_atoms,) sums probabilities.
-    """
-
-    omega: Array
-    modulation: CosineFactors
-    cumulative: Array
-
-    is_even = False  # of every pair of opposite frequencies there is one
-
-    @property
-    def dim(self) -> int:  # type: ignore[override]
-        return int(self.omega.shape[1])
-
-    @property
-    def at_zero(self) -> float:
-        """The mean of the squares of the factors at the origin."""
-        probability = np.diff(self.cumulative, prepend=0.0)
-        return float(probability @ np.cos(self.modulation.phase) ** 2)
-
-    @property
-    def layout(self) -> Layout:
-        return (Uniforms(1),)
-
-    def assemble(self, blocks: list[Array]) -> Array:
-        return self.omega[np.searchsorted(self.cumulative, blocks[0][:, 0], side="right")]
-
-    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        (uniforms,) = scheme.sample(self.layout, m, rng)
-        atoms = np.searchsorted(self.cumulative, uniforms[:, 0], side="right")
-        waves = CosineFactors(self.modulation.v[atoms], self.modulation.phase[atoms])
-        return Draw(self.omega[atoms], np.ones(m), np.zeros(m), modulation=waves)
-
-
-def wave_atoms(kernel: ModulatedWaves) -> tuple[float, WaveAtoms]:
-    """Return the mass and the law of a finite sum of waves."""
-    v = np.asarray(kernel.modulations)
-    varying = v.any(axis=1)
-    # Amplitudes that vary are sqrt(2) times the factors; of the others the phase says nothing.
-    mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
-    phase = np.where(varying, np.asarray(kernel.phases), 0.0)
-    cumulative = np.cumsum(mass) / mass.sum()
-    cumulative[-1] = 1.0
-    law = WaveAtoms(np.asarray(kernel.frequencies), CosineFactors(v, phase), cumulative)
-    return float(mass.sum()), law
