@@ -25,8 +25,7 @@ from benchmarks.predictions import (
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
-from bochner.estimators.gabasr_classifier import GaBaSRClassifier
-from bochner.estimators.gabasr_regressor import GaBaSRRegressor
+from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.features.length_scales import median_distance
 
 _PENALTIES = tuple(10.0**k for k in range(-3, 4))

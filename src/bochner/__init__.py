@@ -10,8 +10,7 @@ from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
-from bochner.estimators.gabasr_classifier import GaBaSRClassifier
-from bochner.estimators.gabasr_regressor import GaBaSRRegressor
+from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor

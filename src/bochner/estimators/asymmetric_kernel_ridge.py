@@ -7,14 +7,15 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import FLOATS
-from bochner.estimators.asymmetric_forms import FORMS, TrainingRows
-from bochner.estimators.predictions import RegressionAttributes
+from bochner._numerics.arrays import FLOATS, Array
+from bochner.estimators.predictions import RegressionAttributes, predictions
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.estimators.validation import checked_alpha, checked_right, checked_weight
 from bochner.features.length_scales import AnyKernel
 from bochner.features.region import check_rows
-from bochner.learning.pair_ridge import PairSolution
+from bochner.features.stats import feature_sums
+from bochner.learning.asymmetric_ridge import fit_composed, right_gram
+from bochner.learning.pair_ridge import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.learning.ridge import RidgePosterior
 from bochner.registry import register
 from bochner.sampling import Scheme
@@ -164,11 +165,37 @@ class AsymmetricKernelRidge(
         # Sums of squares about an origin far away would cancel; an intercept may move it.
         origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
-        rows = TrainingRows(X, Y, targets - self._target_origin, weight)
-        self.posterior_ = FORMS[Y is not None].fit(
-            self.frequencies_, rows, alpha, rng, fit_intercept=self.fit_intercept
-        )
+        targets = targets - self._target_origin
+        if Y is None:
+            self.posterior_ = self._fitted_to_rows(X, targets, weight, alpha)
+        else:
+            self.posterior_ = self._fitted_to_pairs(X, Y, targets[:, 0], weight, alpha, rng)
         return self
+
+    def _fitted_to_rows(
+        self, X: Any, targets: Array, weight: Array | None, alpha: float | None
+    ) -> RidgePosterior:
+        """Return the ridge regression with the composed kernel; no ``alpha`` means by evidence."""
+        frequencies, intercept = self.frequencies_, self.fit_intercept
+        sums = feature_sums(frequencies, X, targets, weight)
+        gram = sums.gram if frequencies.is_symmetric else right_gram(frequencies, X, weight)
+        return fit_composed(sums, gram, frequencies.signature, alpha, fit_intercept=intercept)
+
+    def _fitted_to_pairs(
+        self,
+        X: Any,
+        Y: Any,
+        target: Array,
+        weight: Array | None,
+        alpha: float | None,
+        rng: np.random.Generator,
+    ) -> PairSolution:
+        """Return the ridge regression on products of left and right features."""
+        features = PairFeatures.of(self.frequencies_, X, Y)
+        options: dict[str, Any] = {"weight": weight, "fit_intercept": self.fit_intercept}
+        if alpha is None:
+            alpha = best_pair_alpha(features, target, rng, **options)
+        return fit_pairs(features, target, alpha, **options)
 
     def predict(self, X: Any, return_std: bool = False, *, right: Any = None) -> Any:
         """Return predictions and, if asked for, standard deviations.
@@ -199,10 +226,27 @@ class AsymmetricKernelRidge(
         Y = _paired(X, right, dim=self.frequencies_.dim_right)
         if Y is not None:
             check_rows(self.kernel_, self._region, Y, right=True)
-        form = FORMS[isinstance(self.posterior_, PairSolution)]
-        mean, std = form.predict(self.frequencies_, self.posterior_, X, Y, with_std=return_std)
+        if isinstance(self.posterior_, PairSolution):
+            mean, std = self._pair_means(self.posterior_, X, Y, with_std=return_std), None
+        elif Y is not None:
+            raise ValueError("This model was fitted to rows: predict takes no right rows.")
+        else:
+            mean, std = predictions(self.frequencies_, self.posterior_, X, with_std=return_std)
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
+
+    def _pair_means(self, solution: PairSolution, X: Any, Y: Any, *, with_std: bool) -> Array:
+        """Return means of shape (n, 1), or raise ``ValueError``."""
+        if Y is None:
+            raise ValueError(
+                "This model was fitted to pairs: pass their right rows, predict(X, right=Y)."
+            )
+        if with_std:
+            raise ValueError("Predictions on pairs have no standard deviation.")
+        mean = np.empty((X.shape[0], 1))
+        for rows, Z, Z_right in PairFeatures(self.frequencies_, X, Y).blocks():
+            mean[rows, 0] = solution.mean(Z, Z_right)
+        return mean
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, right: Any = None) -> float:
         """Return the coefficient of determination; parameters are those of :meth:`fit`."""

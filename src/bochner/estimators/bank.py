@@ -9,12 +9,9 @@ from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
@@ -28,9 +25,8 @@ from bochner.estimators.bank_parameters import (
     sampler_choice,
     settings_of,
 )
-from bochner.estimators.bank_tasks import Classes, Problems
-from bochner.estimators.row_sources import is_dask, lazily, refuse_std
-from bochner.estimators.validation import checked_weight
+from bochner.estimators.bank_tasks import Problems
+from bochner.estimators.row_sources import is_dask
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
@@ -209,7 +205,7 @@ class BaNK(BaseEstimator, ABC):
         self._learn(problems, None, progress, collected)
 
     def _learn(
-        self, problems: Problems[Any], checkpoint: Any, progress: Progress, collected: Any = None
+        self, problems: Problems, checkpoint: Any, progress: Progress, collected: Any = None
     ) -> None:
         """Learn all problems, from rows in memory or from those that were ``collected``."""
         choice = self._choice()
@@ -292,139 +288,8 @@ class BaNK(BaseEstimator, ABC):
         return scaled.T, self._trend.columns(scaled).T
 
     @abstractmethod
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
-
-
-class BaNKRegression(RegressorMixin, BaNK):
-    """A model that learns its kernel from numbers."""
-
-    _is_classifier: ClassVar[bool] = False
-    target_mean_: float
-    target_scale_: float
-
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        problems = Problems.of_numbers(X, y, checked_weight(sample_weight, X))
-        self.target_mean_, self.target_scale_ = problems.task.mean, problems.task.scale
-        return problems
-
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return posterior means and, if asked for, standard deviations.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Rows; for a Dask collection the result is a Dask array, without standard deviations.
-        return_std : bool, default=False
-            The standard deviation of a new observation, noise included.
-
-        Returns
-        -------
-        mean : ndarray of shape (n,)
-        std : ndarray of shape (n,)
-            Only if ``return_std``.
-        """
-        if is_dask(X):
-            check_is_fitted(self, "learned_")
-            refuse_std(return_std)
-            return lazily(self, "predict", X, (), np.float64)
-        inputs, fixed = self._rows(X)
-        draws = self.learned_[0].draws
-        mean = np.empty(inputs.shape[1])
-        variance = np.empty(inputs.shape[1])
-        for part, values in draws.activations(inputs, fixed):
-            mean[part] = values.mean(axis=0)
-            variance[part] = values.var(axis=0)
-        mean = self.target_mean_ + self.target_scale_ * mean
-        if not return_std:
-            return mean
-        level = draws.noise_variance[draws.whitened, None]
-        for part, spreads in draws.spreads(inputs, fixed):
-            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
-            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
-        return mean, self.target_scale_ * np.sqrt(variance)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
-    ) -> Array:
-        """Return draws from the posterior predictive, jointly at all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-        noise : bool, default=True
-            Whether to draw observations, or the function without its noise.
-
-        Returns
-        -------
-        samples : ndarray of shape (n, n_samples)
-        """
-        inputs, fixed = self._rows(X)
-        draws = self.learned_[0].draws
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
-        samples = np.empty((inputs.shape[1], n_samples))
-        for column in range(n_samples):
-            mean, index, place = draws.pick(rng)
-            deviation = float(np.sqrt(draws.noise_variance[index]))
-            fresh = rng.normal(size=draws.coef.shape[1])
-            change = deviation * (draws.whitener[place] @ fresh)
-            samples[:, column] = change @ draws.features(index, inputs, fixed)
-            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
-            if noise:
-                noise_deviation = np.sqrt(draws.noise(index, inputs))
-                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
-        return self.target_mean_ + self.target_scale_ * samples
-
-    @property
-    def noise_variance_(self) -> float:
-        """Posterior mean of the noise's variance, in squared units of the target."""
-        return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
-
-
-class BaNKClassification(ClassifierMixin, BaNK):
-    """A model that learns its kernel from labels."""
-
-    _is_classifier: ClassVar[bool] = True
-    classes_: NDArray[Any]
-
-    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems[Any]:
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        weight = checked_weight(sample_weight, X)
-        problems = Problems.of_labels(X, y, weight, labels, type(self).__name__)
-        self.classes_ = problems.task.classes
-        return problems
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
-        if is_dask(X):
-            check_is_fitted(self, "learned_")
-            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
-        inputs, fixed = self._rows(X)
-        positive = np.empty((inputs.shape[1], len(self.learned_)))
-        for column, learned in enumerate(self.learned_):
-            draws = learned.draws
-            spread = np.empty(inputs.shape[1])
-            for part, values in draws.spreads(inputs, fixed):
-                spread[part] = values.mean(axis=0)
-            for part, values in draws.activations(inputs, fixed):
-                # The logistic function of a normal variate, on average: MacKay's approximation.
-                shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
-                positive[part, column] = expit(shrunk).mean(axis=0)
-        return Classes.of(self.classes_, type(self).__name__).probabilities(positive)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row, of shape (n,)."""
-        if is_dask(X):
-            check_is_fitted(self, "learned_")
-            return lazily(self, "predict", X, (), self.classes_.dtype)
-        winner = np.argmax(self.predict_proba(X), axis=1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
 
 
 @contextmanager

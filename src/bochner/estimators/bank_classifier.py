@@ -1,8 +1,67 @@
 """Classification with a kernel learned from the data."""
 
-from bochner.estimators.bank import BaNKClassification
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_parameters import documented
+from bochner.estimators.bank_tasks import Classes, Problems, positive_rows
+from bochner.estimators.row_sources import is_dask, lazily
+from bochner.learning.inference.preparation import distinct_rows
 from bochner.registry import register
+
+
+class BaNKClassification(ClassifierMixin, BaNK):
+    """A model that learns its kernel from labels."""
+
+    _is_classifier: ClassVar[bool] = True
+    classes_: NDArray[Any]
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        X, y, weight = positive_rows(X, y, sample_weight)
+        labels = np.unique(y) if labels is None else labels
+        if len(labels) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, got 1 class: {labels[0]}."
+            )
+        self.classes_, task = labels, Classes(labels)
+        return Problems(*distinct_rows(X, task.codes(y), weight), task)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
+        inputs, fixed = self._rows(X)
+        positive = np.empty((inputs.shape[1], len(self.learned_)))
+        for column, learned in enumerate(self.learned_):
+            draws = learned.draws
+            spread = np.empty(inputs.shape[1])
+            for part, values in draws.spreads(inputs, fixed):
+                spread[part] = values.mean(axis=0)
+            for part, values in draws.activations(inputs, fixed):
+                # The logistic function of a normal variate, on average: MacKay's approximation.
+                shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
+                positive[part, column] = expit(shrunk).mean(axis=0)
+        return Classes(self.classes_).probabilities(positive)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, of shape (n,)."""
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            return lazily(self, "predict", X, (), self.classes_.dtype)
+        winner = np.argmax(self.predict_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[winner]
+        return labels
 
 
 @register

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -210,6 +211,11 @@ convergence_ : list of Convergence
     }
 )
 """Descriptions of parameters and attributes that several models share."""
+
+
+def inherited(base: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a base class among a constructor's ``locals()``."""
+    return {name: given[name] for name in signature(base).parameters}
 
 
 def documented(cls: Model) -> Model:

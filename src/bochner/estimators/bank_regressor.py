@@ -1,8 +1,113 @@
 """Regression with a kernel learned from the data."""
 
-from bochner.estimators.bank import BaNKRegression
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_parameters import documented
+from bochner.estimators.bank_tasks import Numbers, Problems, positive_rows
+from bochner.estimators.row_sources import is_dask, lazily, refuse_std
+from bochner.learning.inference.preparation import distinct_rows
 from bochner.registry import register
+
+
+class BaNKRegression(RegressorMixin, BaNK):
+    """A model that learns its kernel from numbers."""
+
+    _is_classifier: ClassVar[bool] = False
+    target_mean_: float
+    target_scale_: float
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y, weight = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
+        unit = 1.0
+        if weight is not None:  # weights of a mean below one are scaled up to it
+            unit = min(1.0, float(weight.mean()))
+            weight = weight / unit
+        task = Numbers.of(y, weight)
+        self.target_mean_, self.target_scale_ = task.mean, task.scale
+        return Problems(X, y, weight, task, unit)
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Return posterior means and, if asked for, standard deviations.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or Dask array or data frame
+            Rows; for a Dask collection the result is a Dask array, without standard deviations.
+        return_std : bool, default=False
+            The standard deviation of a new observation, noise included.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Only if ``return_std``.
+        """
+        if is_dask(X):
+            check_is_fitted(self, "learned_")
+            refuse_std(return_std)
+            return lazily(self, "predict", X, (), np.float64)
+        inputs, fixed = self._rows(X)
+        draws = self.learned_[0].draws
+        mean = np.empty(inputs.shape[1])
+        variance = np.empty(inputs.shape[1])
+        for part, values in draws.activations(inputs, fixed):
+            mean[part] = values.mean(axis=0)
+            variance[part] = values.var(axis=0)
+        mean = self.target_mean_ + self.target_scale_ * mean
+        if not return_std:
+            return mean
+        level = draws.noise_variance[draws.whitened, None]
+        for part, spreads in draws.spreads(inputs, fixed):
+            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
+            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
+        return mean, self.target_scale_ * np.sqrt(variance)
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
+    ) -> Array:
+        """Return draws from the posterior predictive, jointly at all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+        noise : bool, default=True
+            Whether to draw observations, or the function without its noise.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, n_samples)
+        """
+        inputs, fixed = self._rows(X)
+        draws = self.learned_[0].draws
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        samples = np.empty((inputs.shape[1], n_samples))
+        for column in range(n_samples):
+            mean, index, place = draws.pick(rng)
+            deviation = float(np.sqrt(draws.noise_variance[index]))
+            fresh = rng.normal(size=draws.coef.shape[1])
+            change = deviation * (draws.whitener[place] @ fresh)
+            samples[:, column] = change @ draws.features(index, inputs, fixed)
+            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
+            if noise:
+                noise_deviation = np.sqrt(draws.noise(index, inputs))
+                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
+        return self.target_mean_ + self.target_scale_ * samples
+
+    @property
+    def noise_variance_(self) -> float:
+        """Posterior mean of the noise's variance, in squared units of the target."""
+        return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
 
 
 @register

@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.estimators.validation import checked_weight
 from bochner.features.targets import Indicators
-from bochner.learning.inference.preparation import distinct_rows
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
@@ -64,13 +64,6 @@ class Classes(Task):
 
     classes: NDArray[Any]  # All labels, in ascending order
 
-    @classmethod
-    def of(cls, labels: NDArray[Any], name: str) -> "Classes":
-        """Return the task of all different labels; one label only raises ``ValueError``."""
-        if len(labels) < 2:
-            raise ValueError(f"{name} needs at least two classes, got 1 class: {labels[0]}.")
-        return cls(labels)
-
     def codes(self, y: NDArray[Any]) -> Array:
         return np.searchsorted(self.classes, y).astype(np.float64)
 
@@ -90,39 +83,20 @@ class Classes(Task):
         return probability
 
 
-Kind = TypeVar("Kind", bound=Task, covariant=True)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Problems(Generic[Kind]):
+class Problems:
     """Distinct rows to learn from, and the task that makes columns of their targets."""
 
     X: Array  # (n, d)
     codes: Array  # (n,): Numbers that stand for the given targets
     weight: Array | None  # (n,) or None
-    task: Kind
+    task: Any  # Numbers or Classes
     unit: float = 1.0  # Number by which the given weights were divided
 
-    @staticmethod
-    def of_numbers(X: Array, y: Array, weight: Array | None) -> "Problems[Numbers]":
-        """Return the problem of a regression; weights of a mean below one are scaled up to it."""
-        X, y, weight = distinct_rows(*positive_rows(X, y.astype(np.float64), weight))
-        unit = 1.0 if weight is None else min(1.0, float(weight.mean()))
-        weight = None if weight is None else weight / unit
-        return Problems(X, y, weight, Numbers.of(y, weight), unit)
 
-    @staticmethod
-    def of_labels(
-        X: Array, y: Any, weight: Array | None, labels: Any, name: str
-    ) -> "Problems[Classes]":
-        """Return the problems of a classification; ``labels`` are all, if ``y`` may lack some."""
-        X, y, weight = positive_rows(X, y, weight)
-        task = Classes.of(np.unique(y) if labels is None else labels, name)
-        return Problems(*distinct_rows(X, task.codes(y), weight), task)
-
-
-def positive_rows(X: Array, y: Any, weight: Array | None) -> tuple[Array, Any, Array | None]:
-    """Return the rows that have weight."""
+def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
+    """Return the rows that have weight, and their checked weights."""
+    weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, None
     kept = weight > 0

@@ -1,4 +1,4 @@
-"""What models that learn a locally stationary kernel add to those of a stationary one."""
+"""Models that learn a locally stationary kernel: regression and classification."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -8,16 +8,25 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_parameters import GABASR_CHOICES, Choice, check_name
+from bochner.estimators.bank_classifier import BaNKClassification
+from bochner.estimators.bank_parameters import (
+    GABASR_CHOICES,
+    Choice,
+    check_name,
+    documented,
+    inherited,
+)
+from bochner.estimators.bank_regressor import BaNKRegression
 from bochner.learning.inference.models import LocallyStationary, Model
 from bochner.learning.inference.plan import Sampler
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.start import Structure
 from bochner.learning.moves import Move
+from bochner.registry import register
 
-PAIRS = ("matched", "grid")
-
-VARYING: Mapping[str, tuple[bool, bool]] = MappingProxyType(
+_PAIRS = ("matched", "grid")
+_LIKELIHOODS = ("logistic", "paper")
+_VARYING: Mapping[str, tuple[bool, bool]] = MappingProxyType(
     {
         "learned": (True, True),
         "signal": (True, False),
@@ -54,31 +63,17 @@ class GaBaSR(BaNK):
         verbose: bool = False,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            n_frequencies,
-            structure,
-            sampler,
-            n_burn_in,
-            n_samples,
-            thin=thin,
-            n_chains=n_chains,
-            n_jobs=n_jobs,
-            trend=trend,
-            time_limit=time_limit,
-            dtype=dtype,
-            verbose=verbose,
-            random_state=random_state,
-        )
+        super().__init__(**inherited(BaNK, locals()))
         self.pairs = pairs
         self.n_envelope = n_envelope
         self.envelope = envelope
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
-        check_name("pairs", self.pairs, PAIRS)
+        check_name("pairs", self.pairs, _PAIRS)
         check_name("envelope", self.envelope, self._envelopes)
         n_envelope = as_count("n_envelope", self.n_envelope)
         varies: dict[str, bool] = {}
-        signal, varies["noise"] = VARYING[self.envelope]
+        signal, varies["noise"] = _VARYING[self.envelope]
         # The published model has a grid, and constant noise.
         in_grid = self.pairs == "grid"
         if choice.model is not LocallyStationary:
@@ -94,3 +89,211 @@ class GaBaSR(BaNK):
         scale = frequency_scales(scaled, np.random.default_rng(0))
         model: Model = choice.model(tuple(scale.tolist()), shared, signal, **varies)
         return model
+
+
+@register
+@documented
+class GaBaSRRegressor(GaBaSR, BaNKRegression):
+    r"""Regression with a learned, locally stationary kernel (GaBaSR).
+
+    The frequencies of :class:`bochner.BaNKRegressor` have amplitudes that vary with the inputs,
+    and so does the noise:
+
+    .. math:: y = \sum_j a_j(x) [\beta_{2j} \cos(s_j \cdot x) + \beta_{2j+1} \sin(s_j \cdot x)]
+              + T \gamma + e^{h(x)/2} \varepsilon, \quad
+              a_j(x) = \sqrt 2 \cos(v_j \cdot x / 2 + \psi_j),
+
+    with unknown laws of all ``s`` and of all ``v``. Where :math:`v_j = 0`, which has a high prior
+    probability, the amplitude is one: stationary data get the kernel of ``BaNKRegressor``. The
+    kernel of a pair is locally stationary, :math:`\cos(v \cdot u + 2 \psi) \cos(s \cdot \delta)`
+    with :math:`u = (x + y)/2` and :math:`\delta = x - y`, plus the stationary one that makes it
+    positive definite.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=200
+        Number of waves; each makes two features.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        Moves of the unknowns. ``"pcn"``, which ``"auto"`` means: local moves of one frequency, or
+        of its amplitude, after another. ``"hmc"``: trajectories of frequencies and amplitudes
+        along gradients. ``"mh"``: the paper's model and sampler, with independence proposals,
+        Dirichlet-process mixtures of ``s`` and of ``v``, its priors, constant noise, and waves of
+        the frequencies :math:`s_n + v_k / 2`. Its weights are independent, so that its kernel is
+        stationary after all.
+    <iterations>
+    <amplitudes>
+    envelope : {"learned", "signal", "noise", "constant"}, default="learned"
+        What varies with the inputs: amplitudes and noise, one of them, or nothing, which is
+        :class:`bochner.BaNKRegressor`.
+    <chains>
+
+    Attributes
+    ----------
+    kernel_ : ModulatedWaves or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+        varies.
+    <learned>
+    target_mean_, target_scale_ : float
+        Mean and standard deviation of the training targets.
+
+    References
+    ----------
+    "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
+    (GaBaSR). Silverman, "Locally stationary random processes", 1957. Block replacement, the
+    amplitudes' phases and varying noise are this library's own.
+
+    Examples
+    --------
+    Noise that grows along the input, which a stationary model takes to be the same everywhere:
+
+    >>> import numpy as np
+    >>> from bochner import GaBaSRRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, size=(300, 1))
+    >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
+    >>> model = GaBaSRRegressor(30, n_burn_in=50, n_samples=50, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
+    >>> bool(std[1] > 3 * std[0])
+    True
+    """
+
+    _envelopes: ClassVar[tuple[str, ...]] = tuple(_VARYING)
+
+    def signal_std(self, X: Any) -> Array:
+        r"""Return the prior's standard deviation of the function at rows, of shape (n,).
+
+        In units of the target: the root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, on average
+        over draws. This is the envelope.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        inputs, _ = self._rows(X)
+        return self.target_scale_ * self.learned_[0].draws.signal_std(inputs)
+
+    def noise_std(self, X: Any) -> Array:
+        """Return the noise's standard deviation at rows, of shape (n,), on average over draws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        """
+        inputs, _ = self._rows(X)
+        draws = self.learned_[0].draws
+        total = np.zeros(inputs.shape[1])
+        for index in range(draws.n_draws):
+            total += np.sqrt(draws.noise(index, inputs))
+        return self.target_scale_ * total / draws.n_draws
+
+
+@register
+@documented
+class GaBaSRClassifier(GaBaSR, BaNKClassification):
+    r"""Classification with a learned, locally stationary kernel (GaBaSR).
+
+    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
+
+    with ``f`` as in :class:`bochner.GaBaSRRegressor`, and frequencies and amplitudes that move with
+    all weights integrated out, as in :class:`bochner.BaNKClassifier`.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=200
+        Number of waves; each makes two features.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        As in :class:`bochner.GaBaSRRegressor`; ``"mh"`` has the paper's likelihood, too.
+    <iterations>
+    likelihood : {"logistic", "paper"}, default="logistic"
+        ``"paper"`` is its model, sampler and likelihood, least-squares weights in a logistic
+        function (11), which is no likelihood of any model: its probabilities lie near one half.
+    <amplitudes>
+    envelope : {"learned", "constant"}, default="learned"
+        Whether amplitudes vary; if not, this is :class:`bochner.BaNKClassifier`.
+    <chains>
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in ascending order.
+    kernel_ : ModulatedWaves or SpectralMixture
+        Posterior mean of the kernel, on inputs in their own units; the latter where no amplitude
+        varies.
+    <learned>
+
+    References
+    ----------
+    "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation"
+    (GaBaSR), sections 3.2.2 to 3.2.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from bochner import GaBaSRClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = GaBaSRClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.93)
+    True
+    """
+
+    _envelopes: ClassVar[tuple[str, ...]] = ("learned", "constant")
+
+    def __init__(
+        self,
+        n_frequencies: int = 200,
+        structure: str | Structure = "auto",
+        sampler: str | Sampler | Sequence[Move] = "auto",
+        n_burn_in: int = 100,
+        n_samples: int = 100,
+        *,
+        likelihood: str = "logistic",
+        pairs: str = "matched",
+        n_envelope: int = 8,
+        envelope: str = "learned",
+        thin: int | str = "auto",
+        n_chains: int = 1,
+        n_jobs: int | None = None,
+        trend: int = 0,
+        time_limit: float | None = None,
+        dtype: Any = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(**inherited(GaBaSR, locals()))
+        self.likelihood = likelihood
+
+    def _choice(self) -> Choice:
+        check_name("likelihood", self.likelihood, _LIKELIHOODS)
+        if self.likelihood == "logistic":
+            return super()._choice()
+        if self.sampler not in ("auto", "mh"):
+            raise ValueError(
+                f"likelihood='paper' has the paper's sampler: use sampler='auto' or 'mh' with it, "
+                f"got {self.sampler!r}."
+            )
+        if self.structure == "sparse":
+            raise ValueError(
+                "likelihood='paper' has the paper's dense frequencies: use structure='auto' or "
+                "'dense' with it, got 'sparse'."
+            )
+        return self._choices["mh"]
+
+    def signal_std(self, X: Any) -> Array:
+        r"""Return the prior's standard deviation of the log odds at rows, on average over draws.
+
+        The root of :math:`k(x, x) / \lambda_0`: the envelope.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        std : ndarray of shape (n,)
+            With more than two classes (n, n_classes), each against the rest.
+        """
+        inputs, _ = self._rows(X)
+        columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
