@@ -70,11 +70,7 @@ def test_the_better_encoding_wins_and_losses_are_in_order():
     y = standardised(np.sin(4.0 * warped[:, 0]) + NOISE)
     told = []
     candidates = search_kernel(
-        [X, warped],
-        y,
-        np.random.default_rng(0),
-        families=FAMILIES[:2],
-        progress=told.append,
+        [X, warped], y, np.random.default_rng(0), families=FAMILIES[:2], progress=told.append
     )
     assert candidates[0].encoding == 1
     losses = [candidate.loss for candidate in candidates]

@@ -6,13 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner.tables.checks import (
-    check_table,
-    check_target,
-    drop_columns,
-    infer_task,
-    split_target,
-)
+from bochner.tables.checks import check_table, check_target, drop_columns, infer_task, split_target
 from bochner.tables.refusals import InputError
 
 
