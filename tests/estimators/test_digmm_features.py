@@ -82,26 +82,13 @@ def check_signature(one):
     assert_allclose(one.gram(NEW, X), waves @ frequencies.weight, atol=1e-12)
 
 
-def check_outside_of_the_span():
+def test_frequencies_are_spread_outside_of_the_span_of_the_sketch():
     """Two rows differ in one direction; in others the kernel falls off, too."""
     one = model(kernels.Gaussian(), n_sketch=2, max_iter=10).fit(X)
     gap = X[one.sketch_indices_[0]] - X[one.sketch_indices_[1]]
     beside = 20.0 * np.array([[-gap[1], gap[0]]]) / np.linalg.norm(gap)
     ratio = one.kernel_(beside, np.zeros((1, 2))) / one.kernel_(np.zeros((1, 2)))
     assert abs(ratio[0, 0]) < 0.1
-
-
-def check_masses_of_the_split():
-    """Of the published way: the eigenvalues of either sign, shifted."""
-    one = model(SIGNED, expectation="taylor", shift=1.2, max_iter=2).fit(X)
-    eigenvalues = np.linalg.eigvalsh(SIGNED(X[one.sketch_indices_]))
-    shift = -1.2 * eigenvalues.min()
-    for part, signed in ((one.positive_, eigenvalues), (one.negative_, -eigenvalues)):
-        assert_allclose(sum(part.weights), np.mean(np.maximum(signed, 0.0) + shift), rtol=1e-10)
-
-
-def test_frequencies_are_spread_outside_of_the_span_of_the_sketch():
-    check_outside_of_the_span()
 
 
 @pytest.mark.parametrize("length_scale", [0.3, 3.0])
@@ -125,7 +112,12 @@ def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
 
 
 def test_masses_are_those_of_the_split():
-    check_masses_of_the_split()
+    """Of the published way: the eigenvalues of either sign, shifted."""
+    one = model(SIGNED, expectation="taylor", shift=1.2, max_iter=2).fit(X)
+    eigenvalues = np.linalg.eigvalsh(SIGNED(X[one.sketch_indices_]))
+    shift = -1.2 * eigenvalues.min()
+    for part, signed in ((one.positive_, eigenvalues), (one.negative_, -eigenvalues)):
+        assert_allclose(sum(part.weights), np.mean(np.maximum(signed, 0.0) + shift), rtol=1e-10)
 
 
 @pytest.mark.parametrize("way", WAYS)

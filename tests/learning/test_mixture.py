@@ -63,7 +63,17 @@ def partition_posterior(base, omega, concentration):
     return {row: np.exp(value - top) / total for row, value in logs.items()}
 
 
-def check_partitions(concentration, sweeps=5000):
+def some_mixture(dim=3, m=12):
+    rng = np.random.default_rng(dim)
+    prior = MixturePrior(NormalInverseWishart(np.zeros(dim), 0.2, np.eye(dim), dim + 2.0), 2.0)
+    mixture, omega = sample_prior(rng, prior, m)
+    assert mixture.n_components > 2
+    return mixture, omega
+
+
+# The factor alpha at a value on either side of one, where its loss would not show.
+@pytest.mark.parametrize("concentration", [0.25, 3.0])
+def test_partitions_are_visited_as_their_posterior_says(concentration, sweeps=5000):
     """A chain at fixed frequencies visits the 15 partitions as often as their posterior says."""
     prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(7)
     exact = partition_posterior(BASE, OMEGA, concentration)
@@ -82,7 +92,7 @@ def check_partitions(concentration, sweeps=5000):
     assert np.max(standard_errors(hits) / error) < 2.0
 
 
-def check_restaurant(m=30, n=2000):
+def test_the_prior_partition_is_the_restaurants(m=30, n=2000):
     """The number of components and the chance of a shared one, by their exact moments."""
     concentration = 1.7
     prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(8)
@@ -95,34 +105,6 @@ def check_restaurant(m=30, n=2000):
         share = np.mean([labels[pair[0]] == labels[pair[1]] for labels in draws])
         z.append((share - together) / np.sqrt(together * (1.0 - together) / n))
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
-
-
-def check_colours():
-    """Colouring undoes whitening, and white coordinates are those of the lower Cholesky factor."""
-    mixture, omega = some_mixture()
-    xi = mixture.whiten(omega)
-    assert_allclose(mixture.colour(xi), omega, rtol=1e-10, atol=1e-10)
-    lower = np.linalg.cholesky(mixture.covariances)[mixture.labels]
-    offsets = omega - mixture.means[mixture.labels]
-    assert_allclose(np.einsum("jab,jb->ja", lower, xi), offsets, rtol=1e-10, atol=1e-10)
-
-
-def some_mixture(dim=3, m=12):
-    rng = np.random.default_rng(dim)
-    prior = MixturePrior(NormalInverseWishart(np.zeros(dim), 0.2, np.eye(dim), dim + 2.0), 2.0)
-    mixture, omega = sample_prior(rng, prior, m)
-    assert mixture.n_components > 2
-    return mixture, omega
-
-
-# The factor alpha at a value on either side of one, where its loss would not show.
-@pytest.mark.parametrize("concentration", [0.25, 3.0])
-def test_partitions_are_visited_as_their_posterior_says(concentration):
-    check_partitions(concentration)
-
-
-def test_the_prior_partition_is_the_restaurants():
-    check_restaurant()
 
 
 def test_frequencies_of_the_prior_have_their_marginal_law():
@@ -205,7 +187,13 @@ def test_the_table_has_the_density_of_every_component(dim):
 
 
 def test_whitening_is_undone_by_colouring():
-    check_colours()
+    """Colouring undoes whitening, and white coordinates are those of the lower Cholesky factor."""
+    mixture, omega = some_mixture()
+    xi = mixture.whiten(omega)
+    assert_allclose(mixture.colour(xi), omega, rtol=1e-10, atol=1e-10)
+    lower = np.linalg.cholesky(mixture.covariances)[mixture.labels]
+    offsets = omega - mixture.means[mixture.labels]
+    assert_allclose(np.einsum("jab,jb->ja", lower, xi), offsets, rtol=1e-10, atol=1e-10)
 
 
 def test_gradients_by_whitened_coordinates_follow_the_chain_rule():

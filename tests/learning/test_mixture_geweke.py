@@ -49,7 +49,7 @@ def standard_errors(chain):
     return np.sqrt(np.maximum(variance, covariances[0] / n) / n)
 
 
-def check_joint(n=8000):
+def test_sweeps_and_redraws_have_the_models_joint_law(n=8000):
     rng = np.random.default_rng(20)
     forward = np.array([functions(*sample_prior(rng, PRIOR, M)) for _ in range(n)])
     state, omega = sample_prior(rng, PRIOR, M)
@@ -62,10 +62,6 @@ def check_joint(n=8000):
     error = np.hypot(forward.std(axis=0) / np.sqrt(n), standard_errors(chain))
     z = (chain.mean(axis=0) - forward.mean(axis=0)) / error
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
-
-
-def test_sweeps_and_redraws_have_the_models_joint_law():
-    check_joint()
 
 
 def test_the_errors_of_a_chain_are_those_of_its_memory():

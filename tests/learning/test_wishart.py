@@ -28,7 +28,8 @@ def log_joint(prior, mean, covariance):
     )
 
 
-def check_t(dim):
+@pytest.mark.parametrize("dim", [*DIMS, 30])
+def test_the_marginal_is_a_multivariate_t(dim):
     prior = law(dim)
     omega = 2.0 * np.random.default_rng(0).normal(size=(20, dim))
     dof = prior.dof - dim + 1.0
@@ -37,7 +38,25 @@ def check_t(dim):
     assert_allclose(prior.log_marginal(omega), expected, rtol=1e-9)
 
 
-def check_bayes(dim):
+@pytest.mark.parametrize("dof", [0.5, 1.0, 4.0])
+def test_the_marginal_integrates_the_component_out(dof):
+    prior = law(1, dof)
+    # Means in units of their standard deviation given the variance; both grids reach the tails.
+    variance = np.exp(np.linspace(-12.0, 130.0, 8001))[:, None]
+    unit = np.linspace(-9.0, 9.0, 401)
+    mean = prior.mean[0] + unit * np.sqrt(variance / prior.strength)
+    scale = prior.scale[0, 0]
+    weight = stats.invgamma(dof / 2.0, scale=scale / 2.0).pdf(variance) * variance
+    for omega in (-3.0, 0.2, 8.0):
+        density = stats.norm(mean, np.sqrt(variance)).pdf(omega) * stats.norm.pdf(unit) * weight
+        step = (142.0 / 8000.0) * (18.0 / 400.0)
+        assert_allclose(
+            prior.log_marginal(np.array([[omega]])), [np.log(step * density.sum())], rtol=1e-6
+        )
+
+
+@pytest.mark.parametrize("dim", DIMS)
+def test_the_posterior_is_that_of_bayes(dim):
     """Likelihood times prior over posterior is one number, the product of marginals in turn."""
     prior, rng = law(dim), np.random.default_rng(1)
     omega = rng.normal(size=(6, dim)) + 1.0
@@ -55,7 +74,21 @@ def check_bayes(dim):
     assert_allclose(ratios, np.full(20, evidence), rtol=1e-8)
 
 
-def check_draws(dim, n=4000):
+def test_the_posterior_of_no_frequencies_is_the_prior():
+    prior = law(2)
+    assert prior.posterior(np.empty((0, 2))) is prior
+
+
+def test_the_posterior_comes_the_same_in_parts():
+    prior, omega = law(3), np.random.default_rng(4).normal(size=(9, 3))
+    whole, parts = prior.posterior(omega), prior.posterior(omega[:4]).posterior(omega[4:])
+    assert (whole.strength, whole.dof) == pytest.approx((parts.strength, parts.dof))
+    assert_allclose(parts.mean, whole.mean, rtol=1e-12)
+    assert_allclose(parts.scale, whole.scale, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dim", DIMS)
+def test_draws_follow_their_laws(dim, n=4000):
     r"""Quadratic forms of draws follow their chi-square laws.
 
     For fixed x, :math:`x^\top \Sigma^{-1} x / x^\top \Psi^{-1} x` has :math:`\nu` degrees of
@@ -81,7 +114,15 @@ def check_draws(dim, n=4000):
     assert min(p_values) > FAMILY_ALPHA / (len(p_values) * len(DIMS))
 
 
-def check_concentration(n=4000):
+def test_a_hundred_coordinates_are_no_trouble():
+    prior = NormalInverseWishart(np.zeros(100), 0.01, 1e-3 * np.eye(100), 99.5)
+    mean, covariance = prior.sample(np.random.default_rng(5))
+    posterior = prior.posterior(mean[None])
+    assert np.isfinite(covariance).all()
+    assert np.isfinite(posterior.log_marginal(np.full((3, 100), 1e3))).all()
+
+
+def test_the_concentration_follows_its_posterior(n=4000):
     """Draws from the posterior by its inverse, after some updates, are still draws from it."""
     prior, n_components, m = GammaPrior(1.5, 0.8), 3, 12
     grid = np.exp(np.linspace(-12.0, 5.0, 200_001))
@@ -99,63 +140,6 @@ def check_concentration(n=4000):
         draws = [prior.sample_given(rng, draw, n_components, m) for draw in draws]
     ks = stats.kstest(draws, lambda x: np.interp(x, grid, cumulative))
     assert ks.pvalue > FAMILY_ALPHA
-
-
-@pytest.mark.parametrize("dim", [*DIMS, 30])
-def test_the_marginal_is_a_multivariate_t(dim):
-    check_t(dim)
-
-
-@pytest.mark.parametrize("dof", [0.5, 1.0, 4.0])
-def test_the_marginal_integrates_the_component_out(dof):
-    prior = law(1, dof)
-    # Means in units of their standard deviation given the variance; both grids reach the tails.
-    variance = np.exp(np.linspace(-12.0, 130.0, 8001))[:, None]
-    unit = np.linspace(-9.0, 9.0, 401)
-    mean = prior.mean[0] + unit * np.sqrt(variance / prior.strength)
-    scale = prior.scale[0, 0]
-    weight = stats.invgamma(dof / 2.0, scale=scale / 2.0).pdf(variance) * variance
-    for omega in (-3.0, 0.2, 8.0):
-        density = stats.norm(mean, np.sqrt(variance)).pdf(omega) * stats.norm.pdf(unit) * weight
-        step = (142.0 / 8000.0) * (18.0 / 400.0)
-        assert_allclose(
-            prior.log_marginal(np.array([[omega]])), [np.log(step * density.sum())], rtol=1e-6
-        )
-
-
-@pytest.mark.parametrize("dim", DIMS)
-def test_the_posterior_is_that_of_bayes(dim):
-    check_bayes(dim)
-
-
-def test_the_posterior_of_no_frequencies_is_the_prior():
-    prior = law(2)
-    assert prior.posterior(np.empty((0, 2))) is prior
-
-
-def test_the_posterior_comes_the_same_in_parts():
-    prior, omega = law(3), np.random.default_rng(4).normal(size=(9, 3))
-    whole, parts = prior.posterior(omega), prior.posterior(omega[:4]).posterior(omega[4:])
-    assert (whole.strength, whole.dof) == pytest.approx((parts.strength, parts.dof))
-    assert_allclose(parts.mean, whole.mean, rtol=1e-12)
-    assert_allclose(parts.scale, whole.scale, rtol=1e-12)
-
-
-@pytest.mark.parametrize("dim", DIMS)
-def test_draws_follow_their_laws(dim):
-    check_draws(dim)
-
-
-def test_a_hundred_coordinates_are_no_trouble():
-    prior = NormalInverseWishart(np.zeros(100), 0.01, 1e-3 * np.eye(100), 99.5)
-    mean, covariance = prior.sample(np.random.default_rng(5))
-    posterior = prior.posterior(mean[None])
-    assert np.isfinite(covariance).all()
-    assert np.isfinite(posterior.log_marginal(np.full((3, 100), 1e3))).all()
-
-
-def test_the_concentration_follows_its_posterior():
-    check_concentration()
 
 
 def test_a_concentration_is_never_zero():

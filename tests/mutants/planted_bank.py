@@ -68,7 +68,7 @@ def check_picks():
 check_mean_kernel = partial(
     test_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs, 3
 )
-check_relevance = partial(test_relevance.check, 4, 2)
+check_relevance = partial(test_relevance.test_against_differences_and_averages, 4, 2)
 check_repetitions = partial(test_preparation.test_weights_and_repetitions_are_the_same_data, 9)
 check_outliers = partial(test_preparation.test_a_gross_outlier_does_not_move_the_scale, 200, 1e6)
 

@@ -16,7 +16,7 @@ from bochner.learning.published import digmm_mean_field, digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 check_gradient = partial(test_bound.check_gradient, 2, BOTH, None)
-check_moments = partial(test_bound.check_moments, 2)
+check_moments = partial(test_bound.test_the_average_of_cosines_has_these_moments, 2)
 check_letter = partial(test_taylor.check_letter, GROUPS)
 
 
@@ -26,9 +26,11 @@ def check_features():
     test_digmm_features.check_signature(one)
 
 
-check_outside = test_digmm_features.check_outside_of_the_span
-check_masses = test_digmm_features.check_masses_of_the_split
-check_subspace = partial(test_component_evidence.check_subspace, 100.0)
+check_outside = test_digmm_features.test_frequencies_are_spread_outside_of_the_span_of_the_sketch
+check_masses = test_digmm_features.test_masses_are_those_of_the_split
+check_subspace = partial(
+    test_component_evidence.test_coordinates_in_a_subspace_have_a_law_of_the_same_stiffness, 100.0
+)
 
 
 @planted(check_features)
@@ -49,7 +51,7 @@ def curvature_negative(right, self):
     digmm_taylor.Part,
     "curvature",
     check_letter,
-    lambda: test_taylor.check_curvature_of_the_likelihood(1),
+    lambda: test_taylor.test_the_likelihood_curves_upwards_where_the_update_curves_down(1),
 )
 def pairs_of_the_curvature_counted_twice(right, self):
     return 2.0 * right(self)

@@ -28,11 +28,12 @@ one_by_one = partial(test_replacement.small, block_size=1)
 weighted_blocks = partial(test_replacement.small, weights="integer")
 slope = partial(inference_laws.check_gradient, NOISE)
 weighted_slope = partial(inference_laws.check_gradient, KnownNoise(), weights="real")
-steps_of_precision = partial(test_precision.check_invariance, NOISE, n=1500)
-toggles = partial(test_sparse_prior.check_invariance, "toggle")
-toggles_back = partial(test_sparse_prior.check_reversible, "toggle")
-swaps = partial(test_sparse_prior.check_invariance, "swap")
-crank_nicolson = partial(test_sparse_prior.check_invariance, "pcn")
+steps_of_precision = partial(test_precision.test_steps_leave_the_posterior_as_it_is, NOISE, n=1500)
+toggles = partial(test_sparse_prior.test_moves_keep_the_law, "toggle")
+toggles_back = partial(test_sparse_prior.test_moves_are_reversible, "toggle")
+swaps = partial(test_sparse_prior.test_moves_keep_the_law, "swap")
+parameters = test_sparse_parameters.test_refreshes_and_redraws_keep_the_hyperprior
+crank_nicolson = partial(test_sparse_prior.test_moves_keep_the_law, "pcn")
 
 
 def edited(function, old, new):
@@ -203,13 +204,13 @@ def parameters_edited(old, new):
     return edit(SparsePrior, "refresh", old, new)
 
 
-planted(test_sparse_parameters.check_geweke, name="means_of_the_wrong_spread")(
+planted(parameters, name="means_of_the_wrong_spread")(
     parameters_edited("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))")
 )
-planted(test_sparse_parameters.check_geweke, name="variances_without_half_the_frequencies")(
+planted(parameters, name="variances_without_half_the_frequencies")(
     parameters_edited("hyper.shape + 0.5 * n", "hyper.shape + n")
 )
-planted(test_sparse_parameters.check_geweke, name="inclusion_of_active_frequencies_only")(
+planted(parameters, name="inclusion_of_active_frequencies_only")(
     parameters_edited("b + len(omega) - counts", "b + counts")
 )
 planted(test_hamiltonian.check_order, name="force_without_the_prior")(
@@ -217,7 +218,7 @@ planted(test_hamiltonian.check_order, name="force_without_the_prior")(
 )
 
 
-@planted(test_hamiltonian.check_invariance)
+@planted(test_hamiltonian.test_trajectories_leave_the_posterior_as_it_is)
 def prior_counted_twice(patch):
     edit(hamiltonian, "_energy", "np.sum(position**2)", "2.0 * np.sum(position**2)")(patch)
     edit(hamiltonian, "_force", "- position", "- 2.0 * position")(patch)

@@ -10,11 +10,11 @@ from mutants.registry import changes, planted, replaces
 from bochner.learning import mixture
 from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart
 
-bayes = partial(test_wishart.check_bayes, 2)
-draws = partial(test_wishart.check_draws, 2)
-t = partial(test_wishart.check_t, 2)
-few = partial(test_mixture.check_partitions, 0.25, 3000)
-joint = partial(test_mixture_geweke.check_joint, 2500)
+bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
+draws = partial(test_wishart.test_draws_follow_their_laws, 2)
+t = partial(test_wishart.test_the_marginal_is_a_multivariate_t, 2)
+few = partial(test_mixture.test_partitions_are_visited_as_their_posterior_says, 0.25, 3000)
+joint = partial(test_mixture_geweke.test_sweeps_and_redraws_have_the_models_joint_law, 2500)
 
 
 def change_posterior(patch, **changes):
@@ -108,17 +108,19 @@ def new_component_from_the_prior(patch):
     patch.setattr(mixture, "sample_labels", careless)
 
 
-@replaces(Gaussian, "colour", test_mixture.check_colours)
+@replaces(Gaussian, "colour", test_mixture.test_whitening_is_undone_by_colouring)
 def upper_for_lower(self, xi):
     """Coloured by the transpose of the Cholesky factor."""
     return self.mean + xi @ self.factor
 
 
-@changes(GammaPrior, "sample_given", test_wishart.check_concentration, joint)
+@changes(
+    GammaPrior, "sample_given", test_wishart.test_the_concentration_follows_its_posterior, joint
+)
 def components_counted_once_more(given, self, rng, last, n_components, m):
     return given(self, rng, last, n_components + 1, m)
 
 
-@changes(GammaPrior, "sample_given", test_wishart.check_concentration)
+@changes(GammaPrior, "sample_given", test_wishart.test_the_concentration_follows_its_posterior)
 def beta_of_one_parameter_less(given, self, rng, last, n_components, m):
     return given(self, rng, last, n_components, m - 1)

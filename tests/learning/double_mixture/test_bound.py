@@ -82,19 +82,6 @@ def check_gradient(dim, signs, noise):
             assert_allclose(along, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
 
 
-def check_moments(dim):
-    """Mean and variance of the average cosine of three frequencies, by draws of them."""
-    rng, factor, deltas = np.random.default_rng(dim), some_factor(dim), some_data(dim).deltas[1:]
-    omega = draws(rng, factor, 3 * N_DRAWS)
-    averages = np.cos(omega @ deltas.T).reshape(N_DRAWS, 3, -1).mean(axis=1)
-    waves = ExpectedCosines(factor, deltas)
-    variance = waves.variance * bounds.N_LATENT / 3.0
-    squares = (averages - waves.kernel) ** 2
-    for drawn, expected in ((averages, waves.kernel), (squares, variance)):
-        z = (drawn.mean(axis=0) - expected) / (drawn.std(axis=0) / np.sqrt(N_DRAWS))
-        assert np.abs(z).max() < LIMIT
-
-
 def expected_squares(objective, factors):
     """Return the expected squared error that the bound has, from its values at two noises."""
     one, two = (replace(objective, noise=noise).bound(factors) for noise in (0.5, 1.0))
@@ -190,7 +177,16 @@ def test_the_gradient_of_the_bound(dim, signs, noise, latent, monkeypatch):
 
 @pytest.mark.parametrize("dim", [1, 3])
 def test_the_average_of_cosines_has_these_moments(dim):
-    check_moments(dim)
+    """Mean and variance of the average cosine of three frequencies, by draws of them."""
+    rng, factor, deltas = np.random.default_rng(dim), some_factor(dim), some_data(dim).deltas[1:]
+    omega = draws(rng, factor, 3 * N_DRAWS)
+    averages = np.cos(omega @ deltas.T).reshape(N_DRAWS, 3, -1).mean(axis=1)
+    waves = ExpectedCosines(factor, deltas)
+    variance = waves.variance * bounds.N_LATENT / 3.0
+    squares = (averages - waves.kernel) ** 2
+    for drawn, expected in ((averages, waves.kernel), (squares, variance)):
+        z = (drawn.mean(axis=0) - expected) / (drawn.std(axis=0) / np.sqrt(N_DRAWS))
+        assert np.abs(z).max() < LIMIT
 
 
 @pytest.mark.parametrize("signs", [ONE, BOTH], ids=["one", "both"])

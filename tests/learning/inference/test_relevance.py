@@ -68,19 +68,15 @@ def by_averages(draws, X, trend):
     return shares, np.array(sizes) / np.sum(sizes)
 
 
-def check(d, degree):
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("d", [1, 4])
+def test_against_differences_and_averages(d, degree):
     some = some_draws(d=d, degree=degree)
     relevance = found(*some)
     inclusion, importance = by_averages(*some)
     assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
     assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
     assert_allclose(relevance.importance, importance, rtol=1e-9)
-
-
-@pytest.mark.parametrize("degree", [0, 1, 2])
-@pytest.mark.parametrize("d", [1, 4])
-def test_against_differences_and_averages(d, degree):
-    check(d, degree)
 
 
 def test_low_frequencies_that_cancel_count_as_what_is_left():

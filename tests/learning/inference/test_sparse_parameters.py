@@ -51,7 +51,7 @@ def assert_same_means(first, first_error, second, second_error):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
 
 
-def check_geweke(n=6000, m=5):
+def test_refreshes_and_redraws_keep_the_hyperprior(n=6000, m=5):
     """Parameters given frequencies, frequencies given parameters: the prior's law stays."""
     rng = np.random.default_rng(11)
     prior, successive = hyper_draw(rng), []
@@ -61,10 +61,6 @@ def check_geweke(n=6000, m=5):
     chain, direct = np.array(successive), forward(n // 3)
     error = direct.std(axis=0) / np.sqrt(len(direct))
     assert_same_means(chain, standard_errors(chain), direct, error)
-
-
-def test_refreshes_and_redraws_keep_the_hyperprior():
-    check_geweke()
 
 
 def test_parameters_are_drawn_from_the_hyperprior():

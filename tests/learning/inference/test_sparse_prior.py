@@ -63,12 +63,6 @@ def assert_means(values, expected):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
 
 
-def check_law(n=20_000):
-    prior = some_prior()
-    omega = prior.sample(np.random.default_rng(1), n)
-    assert_means(known_functions(omega), known_means(prior))
-
-
 def moved(rng, prior, omega):
     """Frequencies after one move each, the evidence being constant."""
     suggestion = prior.suggest(rng, omega, np.arange(len(omega)))
@@ -81,7 +75,17 @@ def only(patch, kind):
         patch.setattr(module, "_SHARES", (np.array(KINDS) == kind).astype(float))
 
 
-def check_invariance(kind, n=6000, n_moves=6):
+ANY_KIND = pytest.mark.parametrize("kind", [*KINDS, "all"])
+
+
+def test_the_law_has_the_kernel_of_an_analysis_of_variance(n=20_000):
+    prior = some_prior()
+    omega = prior.sample(np.random.default_rng(1), n)
+    assert_means(known_functions(omega), known_means(prior))
+
+
+@ANY_KIND
+def test_moves_keep_the_law(kind, n=6000, n_moves=6):
     """Independent frequencies of the prior's law, moved some times, still have it."""
     prior, rng = some_prior(), np.random.default_rng(2)
     with pytest.MonkeyPatch.context() as patch:
@@ -93,7 +97,8 @@ def check_invariance(kind, n=6000, n_moves=6):
     assert_means(known_functions(omega), known_means(prior))
 
 
-def check_reversible(kind, n=30_000):
+@ANY_KIND
+def test_moves_are_reversible(kind, n=30_000):
     """A move and its way back are as frequent: E f(a) g(b) = E g(a) f(b) for a move a to b."""
     prior, rng = some_prior(), np.random.default_rng(3)
     with pytest.MonkeyPatch.context() as patch:
@@ -105,23 +110,6 @@ def check_reversible(kind, n=30_000):
     flow = np.column_stack([column for column in flow if np.any(column)])
     assert flow.shape[1] > 5
     assert_means(flow, 0.0)
-
-
-ANY_KIND = pytest.mark.parametrize("kind", [*KINDS, "all"])
-
-
-def test_the_law_has_the_kernel_of_an_analysis_of_variance():
-    check_law()
-
-
-@ANY_KIND
-def test_moves_keep_the_law(kind):
-    check_invariance(kind)
-
-
-@ANY_KIND
-def test_moves_are_reversible(kind):
-    check_reversible(kind)
 
 
 @pytest.mark.parametrize("kind", ["toggle", "swap"])

@@ -223,7 +223,7 @@ def quadrature(case, precision):
     return density.ravel() @ values / density.sum()
 
 
-def check_invariance(n=3000, step_size=0.9):
+def test_trajectories_leave_the_posterior_as_it_is(n=3000, step_size=0.9):
     case, precision = problem(n=5, d=1, m=2), 0.5
     rng, rows = np.random.default_rng(3), case.rows()
     expected = quadrature(case, precision)
@@ -240,10 +240,6 @@ def check_invariance(n=3000, step_size=0.9):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
     # Steps so small that all is accepted would say nothing of the energy.
     assert 0.6 < np.mean(rates) < 0.97
-
-
-def test_trajectories_leave_the_posterior_as_it_is():
-    check_invariance()
 
 
 def test_a_trajectory_that_diverges_is_refused():

@@ -33,7 +33,10 @@ def functions(t):
     return np.column_stack((t, t**2, np.tanh(t), *(t < edge for edge in edges)))
 
 
-def check_invariance(noise, n=3000, step_size=1.2):
+@pytest.mark.parametrize(
+    "noise", [InverseGammaNoise(0.7, 0.2), KnownNoise()], ids=["unknown", "known"]
+)
+def test_steps_leave_the_posterior_as_it_is(noise, n=3000, step_size=1.2):
     case = problem(n=12, m=2, q=1)
     grid = np.linspace(-4.0, 5.0, 301)
     log_posterior = np.array([log_density(case, case.omega, np.exp(t), noise) for t in grid])
@@ -56,13 +59,6 @@ def check_invariance(noise, n=3000, step_size=1.2):
     fresh = evidence_of(case.rows(), case.omega, evidence.precision, noise)
     assert_allclose(evidence.log_evidence(), fresh.log_evidence(), rtol=1e-10)
     assert_allclose(evidence.covariance, fresh.covariance, rtol=1e-8)
-
-
-@pytest.mark.parametrize(
-    "noise", [InverseGammaNoise(0.7, 0.2), KnownNoise()], ids=["unknown", "known"]
-)
-def test_steps_leave_the_posterior_as_it_is(noise):
-    check_invariance(noise)
 
 
 def test_the_rate_counts_steps_that_were_taken(monkeypatch):
