@@ -288,15 +288,13 @@ def evidence_without_the_prior(original, noise, log_determinant, degrees):
     return original(noise, 0.0, degrees)
 
 
-@changes(ridge, "jittered_cholesky", head_laws.check_posterior)
-def halved_alpha(cholesky, matrix, ridge):
-    return cholesky(matrix, 0.5 * ridge)
-
-
-@changes(FeatureSums, "centred", head_laws.check_sums)
-def means_by_count(centred, self):
-    """Weighted sums divided by the number of rows instead of their weight."""
-    return centred(replace(self, weight=float(self.n_samples)))
+changes(ridge, "jittered_cholesky", head_laws.check_posterior, name="halved_alpha")(
+    lambda cholesky, matrix, ridge: cholesky(matrix, 0.5 * ridge)
+)
+# Weighted sums divided by the number of rows instead of their weight.
+changes(FeatureSums, "centred", head_laws.check_sums, name="means_by_count")(
+    lambda centred, self: centred(replace(self, weight=float(self.n_samples)))
+)
 
 
 @planted(head_laws.check_sums)

@@ -196,15 +196,13 @@ def phases_that_do_not_add(add, a, b):
     return replace(add(a, b), phase=a.phase)
 
 
-@changes(Draw, "__add__", check(STEEP))
-def ratios_that_do_not_multiply(add, a, b):
-    return replace(add(a, b), ratio=b.ratio)
-
-
-@replaces(Draw, "rearranged", laws.check_products_keep_their_rate)
-def sequences_in_step(self, order):
-    """The factors of a product are drawn from quasi-random sequences row by row."""
-    return self
+changes(Draw, "__add__", check(STEEP), name="ratios_that_do_not_multiply")(
+    lambda add, a, b: replace(add(a, b), ratio=b.ratio)
+)
+# The factors of a product are drawn from quasi-random sequences row by row.
+replaces(Draw, "rearranged", laws.check_products_keep_their_rate, name="sequences_in_step")(
+    lambda self, order: self
+)
 
 
 @replaces(Convolution, "draw", check(SINH_TIMES_COSH))

@@ -78,19 +78,15 @@ def change_resumption(patch, **changes):
     patch.setattr(driver, "read_checkpoint", lambda path: {**read(path), **changes})
 
 
-@planted(check_resumption)
-def draws_before_the_kill_lost(patch):
-    change_resumption(patch, draws=[])
-
-
-@planted(check_resumption)
-def generator_started_anew_after_the_kill(patch):
-    change_resumption(patch, rng=np.random.default_rng(5).bit_generator.state)
-
-
-@planted(check_resumption)
-def iterations_counted_from_zero_after_the_kill(patch):
-    change_resumption(patch, iteration=0)
+planted(check_resumption, name="draws_before_the_kill_lost")(
+    lambda patch: change_resumption(patch, draws=[])
+)
+planted(check_resumption, name="generator_started_anew_after_the_kill")(
+    lambda patch: change_resumption(patch, rng=np.random.default_rng(5).bit_generator.state)
+)
+planted(check_resumption, name="iterations_counted_from_zero_after_the_kill")(
+    lambda patch: change_resumption(patch, iteration=0)
+)
 
 
 @changes(Draws, "spreads", check_predictions)
@@ -137,14 +133,12 @@ def only_whitened_draws_picked(self, rng):
     return index, index, place
 
 
-@changes(test_components, "mean_kernel", check_mean_kernel)
-def kernel_in_scaled_units(mean_kernel, parts, scale):
-    return mean_kernel(parts, np.ones(2))
-
-
-@changes(components, "spectral_mixture", check_mean_kernel)
-def covariance_scaled_once(mixture, weights, means, covariances):
-    return mixture(weights, means, 2.0 * covariances)
+changes(test_components, "mean_kernel", check_mean_kernel, name="kernel_in_scaled_units")(
+    lambda mean_kernel, parts, scale: mean_kernel(parts, np.ones(2))
+)
+changes(components, "spectral_mixture", check_mean_kernel, name="covariance_scaled_once")(
+    lambda mixture, weights, means, covariances: mixture(weights, means, 2.0 * covariances)
+)
 
 
 @changes(components, "_gaussian", test_components.test_a_line_keeps_its_place)

@@ -106,8 +106,6 @@ planted(blocks, one_by_one, name="old_determinant_dropped")(
 planted(blocks, one_by_one, name="old_determinant_inverted")(
     exchange("(old_determinant + ", "(-old_determinant + ")
 )
-
-
 planted(blocks, one_by_one, name="mean_with_the_lost_features")(
     exchange("mean = evidence.mean - left @ weights", "mean = evidence.mean.copy()")
 )
@@ -133,18 +131,10 @@ planted(blocks, one_by_one, name="features_that_stay")(
 planted(blocks, one_by_one, name="targets_that_stay")(
     accept("evidence.cross[jj] = self.cross[here]", "pass")
 )
-
-
-@replaces(replacement._Block, "_carry", blocks)
-def panels_that_stay(*args):
-    return None
-
-
-@replaces(replacement._Block, "finish", blocks, one_by_one)
-def covariance_that_stays(self):
-    return None
-
-
+replaces(replacement._Block, "_carry", blocks, name="panels_that_stay")(lambda *args: None)
+replaces(replacement._Block, "finish", blocks, one_by_one, name="covariance_that_stays")(
+    lambda self: None
+)
 planted(weighted_blocks, name="proposals_without_weights")(
     edit(
         replacement,
@@ -168,33 +158,19 @@ planted(weighted_slope, name="determinant_without_weights")(
 planted(slope, name="fit_without_the_noise")(
     edit(gradient, "part_gradient", "tau * (target", "(target")
 )
-
-
-@replaces(LogNormalPrecision, "log_density", steps_of_precision)
-def flat_prior_of_the_precision(self, log_precision):
-    return 0.0
-
-
-@planted(toggles, toggles_back)
-def toggle_without_odds(patch):
-    change_ratios(patch, "toggle", np.zeros_like)
-
-
-@planted(toggles)
-def toggle_of_inverted_odds(patch):
-    change_ratios(patch, "toggle", np.negative)
-
-
-@planted(swaps)
-def swap_of_inverted_odds(patch):
-    change_ratios(patch, "swap", np.negative)
-
-
-@planted(swaps)
-def swap_without_odds(patch):
-    change_ratios(patch, "swap", np.zeros_like)
-
-
+replaces(LogNormalPrecision, "log_density", steps_of_precision, name="flat_prior_of_the_precision")(
+    lambda self, log_precision: 0.0
+)
+planted(toggles, toggles_back, name="toggle_without_odds")(
+    lambda patch: change_ratios(patch, "toggle", np.zeros_like)
+)
+planted(toggles, name="toggle_of_inverted_odds")(
+    lambda patch: change_ratios(patch, "toggle", np.negative)
+)
+planted(swaps, name="swap_of_inverted_odds")(
+    lambda patch: change_ratios(patch, "swap", np.negative)
+)
+planted(swaps, name="swap_without_odds")(lambda patch: change_ratios(patch, "swap", np.zeros_like))
 planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
     edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
 )

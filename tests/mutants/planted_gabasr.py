@@ -63,19 +63,15 @@ def check_kernel():
     )
 
 
-@changes(Waves, "amplitude_waves", check_features)
-def half_of_v_lost(right, self, inputs, which):
-    return right(replace(self, v=2.0 * self.v), inputs, which)
-
-
-@planted(check_features, check_variance)
-def root_of_two_lost(patch):
-    patch.setattr(waves, "_MODULATED", 1.0)
-
-
-@changes(Waves, "summed", check_sums)
-def phase_of_sums_flipped(right, self, coef, scale):
-    return right(replace(self, phase=-self.phase), coef, scale)
+changes(Waves, "amplitude_waves", check_features, name="half_of_v_lost")(
+    lambda right, self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which)
+)
+planted(check_features, check_variance, name="root_of_two_lost")(
+    lambda patch: patch.setattr(waves, "_MODULATED", 1.0)
+)
+changes(Waves, "summed", check_sums, name="phase_of_sums_flipped")(
+    lambda right, self, coef, scale: right(replace(self, phase=-self.phase), coef, scale)
+)
 
 
 @changes(Waves, "gradient", check_gradient(MATCHED), check_gradient(GRID))
@@ -111,14 +107,12 @@ def determinant_of_wide_units_halved(right, matrix):
     return made if made is None or len(matrix) == 2 else (made[0], 0.5 * made[1])
 
 
-@replaces(Matched, "proposed", check_blocks(MATCHED))
-def stationary_proposals(self, omega, index, values):
-    return Waves(self.split(values)[0])
-
-
-@changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"))
-def phases_too_wide(right, *args):
-    return 3.0 * right(*args)
+replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
+    lambda self, omega, index, values: Waves(self.split(values)[0])
+)
+changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phases_too_wide")(
+    lambda right, *args: 3.0 * right(*args)
+)
 
 
 @changes(likelihood, "evidence_of", test_varying_noise.check_log_evidence)
@@ -137,14 +131,12 @@ def determinant_of_the_noise_inverted(right, part, field, squares):
     return (value + float(np.sum(field)),)
 
 
-@planted(check_field)
-def spread_of_the_field_of_another_rate(patch):
-    patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
-
-
-@replaces(Draws, "noise", check_predictions)
-def noise_of_predictions_constant(self, index, inputs):
-    return np.full(inputs.shape[1], self.noise_variance[index])
+planted(check_field, name="spread_of_the_field_of_another_rate")(
+    lambda patch: patch.setattr(noise_field, "_SPREAD_RATE", 2.0)
+)
+replaces(Draws, "noise", check_predictions, name="noise_of_predictions_constant")(
+    lambda self, index, inputs: np.full(inputs.shape[1], self.noise_variance[index])
+)
 
 
 @planted(check_kernel)

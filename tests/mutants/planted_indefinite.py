@@ -33,24 +33,18 @@ domain = deferred(kernel_laws.check_domain)
 profile = deferred(kernel_laws.check_profile)
 
 
-@planted(closed_form(TL1))
-def euclidean_tl1(patch):
-    patch.setattr(kernels.TL1, "metric", Metric.EUCLIDEAN)
-
-
-@planted(closed_form(RADIAL))
-def city_block_radial(patch):
-    patch.setattr(kernels.Radial, "metric", Metric.CITY_BLOCK)
-
-
-@replaces(kernels.TL1, "profile", closed_form(TL1))
-def tl1_without_truncation(self, t):
-    return self.tau - t
-
-
-@changes(kernels.DeltaGaussian, "profile", closed_form(DELTA))
-def scales_in_the_wrong_order(original, self, t):
-    return -original(self, t)
+planted(closed_form(TL1), name="euclidean_tl1")(
+    lambda patch: patch.setattr(kernels.TL1, "metric", Metric.EUCLIDEAN)
+)
+planted(closed_form(RADIAL), name="city_block_radial")(
+    lambda patch: patch.setattr(kernels.Radial, "metric", Metric.CITY_BLOCK)
+)
+replaces(kernels.TL1, "profile", closed_form(TL1), name="tl1_without_truncation")(
+    lambda self, t: self.tau - t
+)
+changes(kernels.DeltaGaussian, "profile", closed_form(DELTA), name="scales_in_the_wrong_order")(
+    lambda original, self, t: -original(self, t)
+)
 
 
 @replaces(kernels.DeltaGaussian, "profile", closed_form(DELTA), eigenvalues(DELTA), diagonal(DELTA))
@@ -77,19 +71,15 @@ def angle_from_half_the_distance(half):
     return 1.0 - np.arcsin(half) / np.pi
 
 
-@replaces(spherical, "_cosine", closed_form(RAMPS), closed_form(NTK))
-def cosine_of_half_the_angle(half):
-    return 1.0 - half * half
-
-
-@replaces(spherical, "_sine_over_pi", closed_form(RAMPS), closed_form(NTK))
-def sine_of_half_the_angle(half):
-    return half * np.sqrt(1.0 - half * half) / np.pi
-
-
-@planted(closed_form(NTK), diagonal(NTK))
-def ntk_without_the_inner_weights(patch):
-    patch.setattr(kernels.NTK, "profile", kernels.ArcCosine(1).profile)
+replaces(
+    spherical, "_cosine", closed_form(RAMPS), closed_form(NTK), name="cosine_of_half_the_angle"
+)(lambda half: 1.0 - half * half)
+replaces(
+    spherical, "_sine_over_pi", closed_form(RAMPS), closed_form(NTK), name="sine_of_half_the_angle"
+)(lambda half: half * np.sqrt(1.0 - half * half) / np.pi)
+planted(closed_form(NTK), diagonal(NTK), name="ntk_without_the_inner_weights")(
+    lambda patch: patch.setattr(kernels.NTK, "profile", kernels.ArcCosine(1).profile)
+)
 
 
 @replaces(kernels.Hellinger, "evaluate", closed_form(HELLINGER), eigenvalues(HELLINGER))
@@ -98,14 +88,12 @@ def bhattacharyya(self, X, Y):
     return np.sqrt(X) @ np.sqrt(Y).T
 
 
-@replaces(kernels.Tanh, "profile", closed_form(TANH))
-def tanh_without_scale(self, t):
-    return np.tanh(t + self.offset)
-
-
-@replaces(Metric, "own", diagonal(TL1), diagonal(HELLINGER), diagonal(TANH))
-def norms_on_the_diagonal(self, X):
-    return np.linalg.norm(X, axis=1)
+replaces(kernels.Tanh, "profile", closed_form(TANH), name="tanh_without_scale")(
+    lambda self, t: np.tanh(t + self.offset)
+)
+replaces(
+    Metric, "own", diagonal(TL1), diagonal(HELLINGER), diagonal(TANH), name="norms_on_the_diagonal"
+)(lambda self, X: np.linalg.norm(X, axis=1))
 
 
 @planted(domain(NTK), domain(HELLINGER))
@@ -126,19 +114,13 @@ def no_check(patch, cls):
     patch.setattr(cls, "check_inputs", lambda self, X: None)
 
 
-@planted(domain(NTK))
-def scaled_kernels_are_not_checked(patch):
-    no_check(patch, kernels.Scaled)
-
-
-@planted(domain(NTK))
-def sums_are_not_checked(patch):
-    no_check(patch, kernels.Sum)
-
-
-@planted(domain(HELLINGER))
-def products_are_not_checked(patch):
-    no_check(patch, kernels.Product)
+planted(domain(NTK), name="scaled_kernels_are_not_checked")(
+    lambda patch: no_check(patch, kernels.Scaled)
+)
+planted(domain(NTK), name="sums_are_not_checked")(lambda patch: no_check(patch, kernels.Sum))
+planted(domain(HELLINGER), name="products_are_not_checked")(
+    lambda patch: no_check(patch, kernels.Product)
+)
 
 
 @replaces(kernels.TL1, "profile", profile(TL1))

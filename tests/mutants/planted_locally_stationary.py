@@ -65,16 +65,12 @@ def no_reflections(patch):
         patch.setattr(module, "reflected", lambda laws, draws, rng: draws)
 
 
-@changes(CosineFactors, "to_device_of", check(PLAIN, "one-sided"))
-def waves_of_whole_v(moved, self, X):
-    return moved(replace(self, v=2.0 * self.v), X)
-
-
-@changes(one_sided, "CosineFactors", check(PLAIN, "one-sided"))
-def whole_phases_of_one_side(made, v, phase):
-    return made(v, 2.0 * phase)
-
-
-@changes(one_sided, "Frequencies", check(PLAIN, "one-sided"))
-def one_sign_for_both_waves(made, omega, weight, **options):
-    return made(omega, np.abs(weight), **options)
+changes(CosineFactors, "to_device_of", check(PLAIN, "one-sided"), name="waves_of_whole_v")(
+    lambda moved, self, X: moved(replace(self, v=2.0 * self.v), X)
+)
+changes(one_sided, "CosineFactors", check(PLAIN, "one-sided"), name="whole_phases_of_one_side")(
+    lambda made, v, phase: made(v, 2.0 * phase)
+)
+changes(one_sided, "Frequencies", check(PLAIN, "one-sided"), name="one_sign_for_both_waves")(
+    lambda made, omega, weight, **options: made(omega, np.abs(weight), **options)
+)

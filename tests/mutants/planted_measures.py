@@ -74,14 +74,12 @@ def with_solutions(patch, change):
     patch.setattr(Program, "solve", changed)
 
 
-@planted(certificate(DELTA))
-def flipped_sign_of_negative_masses(patch):
-    with_masses(patch, abs)
-
-
-@planted(accuracy(DELTA))
-def negative_masses_flipped_in_the_program(patch):
-    with_solutions(patch, np.abs)
+planted(certificate(DELTA), name="flipped_sign_of_negative_masses")(
+    lambda patch: with_masses(patch, abs)
+)
+planted(accuracy(DELTA), name="negative_masses_flipped_in_the_program")(
+    lambda patch: with_solutions(patch, np.abs)
+)
 
 
 @planted(bias(POLYNOMIAL))
@@ -108,20 +106,16 @@ def with_block_variance(patch, covariances, stretch=ROOT_TWO):
     patch.setattr(Shells, "variance", variance)
 
 
-@planted(blocks(SHELL))
-def two_directions_of_length_one(patch):
-    """Without the root of two, two orthogonal directions would sum to a unit vector."""
-    with_block_variance(patch, lambda block: block - 1, stretch=1.0)
-
-
-@planted(blocks(SHELL))
-def a_direction_counts_itself(patch):
-    with_block_variance(patch, lambda block: block)
-
-
-@planted(blocks(SHELL), prediction(POLYNOMIAL))
-def blocks_of_independent_directions(patch):
-    with_block_variance(patch, lambda block: 0)
+# Without the root of two, two orthogonal directions would sum to a unit vector.
+planted(blocks(SHELL), name="two_directions_of_length_one")(
+    lambda patch: with_block_variance(patch, lambda block: block - 1, stretch=1.0)
+)
+planted(blocks(SHELL), name="a_direction_counts_itself")(
+    lambda patch: with_block_variance(patch, lambda block: block)
+)
+planted(blocks(SHELL), prediction(POLYNOMIAL), name="blocks_of_independent_directions")(
+    lambda patch: with_block_variance(patch, lambda block: 0)
+)
 
 
 @planted(variance(DAMPED), blocks(PLANE))

@@ -58,20 +58,16 @@ def scale_without_the_shift_of_the_mean(posterior, self, omega):
     return replace(posterior(self, omega), scale=self.scale + centred.T @ centred)
 
 
-@changes(NormalInverseWishart, "log_marginal", t)
-def marginal_with_one_degree_more(marginal, self, omega):
-    return marginal(replace(self, dof=self.dof + 1.0), omega)
-
-
-@changes(NormalInverseWishart, "log_marginal", t)
-def marginal_of_a_known_mean(marginal, self, omega):
-    """The spread of the mean, 1 / strength, lost."""
-    return marginal(replace(self, strength=1e12), omega)
-
-
-@changes(NormalInverseWishart, "sample", draws)
-def draws_with_one_degree_more(sample, self, rng):
-    return sample(replace(self, dof=self.dof + 1.0), rng)
+changes(NormalInverseWishart, "log_marginal", t, name="marginal_with_one_degree_more")(
+    lambda marginal, self, omega: marginal(replace(self, dof=self.dof + 1.0), omega)
+)
+# The spread of the mean, 1 / strength, lost.
+changes(NormalInverseWishart, "log_marginal", t, name="marginal_of_a_known_mean")(
+    lambda marginal, self, omega: marginal(replace(self, strength=1000000000000.0), omega)
+)
+changes(NormalInverseWishart, "sample", draws, name="draws_with_one_degree_more")(
+    lambda sample, self, rng: sample(replace(self, dof=self.dof + 1.0), rng)
+)
 
 
 @changes(NormalInverseWishart, "sample", draws)
@@ -80,19 +76,15 @@ def mean_of_strength_squared(sample, self, rng):
     return self.mean + (mean - self.mean) / np.sqrt(self.strength), covariance
 
 
-@planted(few, joint)
-def new_component_without_alpha(patch):
-    change_counts(patch, lambda counts, others: [1.0, *others[1:]])
-
-
-@planted(few)
-def no_new_component(patch):
-    change_counts(patch, lambda counts, others: [0.0, *others[1:]])
-
-
-@planted(few, joint)
-def own_count_kept(patch):
-    change_counts(patch, lambda counts, others: counts)
+planted(few, joint, name="new_component_without_alpha")(
+    lambda patch: change_counts(patch, lambda counts, others: [1.0, *others[1:]])
+)
+planted(few, name="no_new_component")(
+    lambda patch: change_counts(patch, lambda counts, others: [0.0, *others[1:]])
+)
+planted(few, joint, name="own_count_kept")(
+    lambda patch: change_counts(patch, lambda counts, others: counts)
+)
 
 
 @planted(few)

@@ -26,23 +26,13 @@ def rows_cut_and_not_normalised(patch):
     patch.setattr(HadamardRows, "unit", unit)
 
 
-@replaces(HadamardRows, "__mul__", laws.check_radii, name="no radii")
-def no_radii(self, factor):
-    return self
-
-
-@replaces(HadamardRows, "__truediv__", laws.check_radii, name="length scales multiply")
-def length_scales_multiply(self, divisor):
-    return HadamardRows(self.signs, self.row_scale, self.column_scale * divisor)
-
-
-@changes(
-    HadamardRows, "unit", lambda: laws.check_error("normal"), name="the same signs for all blocks"
+replaces(HadamardRows, "__mul__", laws.check_radii, name="no radii")(lambda self, factor: self)
+replaces(HadamardRows, "__truediv__", laws.check_radii, name="length scales multiply")(
+    lambda self, divisor: HadamardRows(self.signs, self.row_scale, self.column_scale * divisor)
 )
-def the_same_signs_for_all_blocks(unit, signs, m, dim):
-    return unit(np.broadcast_to(signs[:1], signs.shape), m, dim)
-
-
-@planted(lambda: laws.check_error("ones"), name="one transform for three")
-def one_transform_for_three(patch):
-    patch.setattr(schemes, "_ROUNDS", 1)
+changes(
+    HadamardRows, "unit", lambda: laws.check_error("normal"), name="the same signs for all blocks"
+)(lambda unit, signs, m, dim: unit(np.broadcast_to(signs[:1], signs.shape), m, dim))
+planted(lambda: laws.check_error("ones"), name="one transform for three")(
+    lambda patch: patch.setattr(schemes, "_ROUNDS", 1)
+)
