@@ -1,7 +1,7 @@
 """What `bochner predict` and `bochner inspect` refuse."""
 
 import pytest
-from cli.command import fit, labelled, refusal, table, write
+from cli.command import fit, refusal, table, write
 
 import bochner as library
 
@@ -9,11 +9,6 @@ import bochner as library
 @pytest.fixture(scope="module")
 def regressor(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("regressor"), table())
-
-
-@pytest.fixture(scope="module")
-def classifier(tmp_path_factory):
-    return fit(tmp_path_factory.mktemp("classifier"), labelled())
 
 
 def predict_refusal(folder, model, frame, *options):
@@ -33,10 +28,6 @@ TABLES = {
 @pytest.mark.parametrize(("frame", "message"), TABLES.values(), ids=TABLES)
 def test_tables(tmp_path, regressor, frame, message):
     assert message in predict_refusal(tmp_path, regressor, frame)
-
-
-def test_std_of_a_class(tmp_path, classifier):
-    assert "--std is for regression" in predict_refusal(tmp_path, classifier, FEATURES, "--std")
 
 
 @pytest.mark.parametrize(

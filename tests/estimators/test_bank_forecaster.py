@@ -26,20 +26,6 @@ def fitted():
     return BaNKForecaster(**QUICK).fit(*record())
 
 
-def test_it_is_the_mixture_of_its_models(fitted):
-    rng = np.random.default_rng(1)
-    draws = [
-        rng.normal(*model.predict(NEW, return_std=True), size=(size, 2))
-        for model, size in zip(fitted.models_, (200_000, 50_000), strict=True)
-    ]
-    mixture = np.concatenate(draws)
-    mean, std = fitted.predict(NEW, return_std=True)
-    error = mixture.std(axis=0) / np.sqrt(len(mixture))
-    assert (np.abs(mixture.mean(axis=0) - mean) < 4.0 * error).all()
-    np.testing.assert_allclose(mixture.std(axis=0), std, rtol=0.02)
-    np.testing.assert_array_equal(fitted.predict(NEW), mean)
-
-
 def test_every_trend_is_learned_from_its_own_seed(fitted):
     X, y = record()
     seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=2)

@@ -1,18 +1,11 @@
 """Predictions are the posterior's: against brute force, exact regressions and Monte Carlo."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import PairwiseKernel
 
 from bochner import BaNKClassifier, BaNKRegressor
-from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.labels import part_log_likelihood
 
@@ -121,41 +114,6 @@ def test_log_evidence_of_the_draws_is_that_of_a_student_law(fit):
     assert np.ptp(values) > 0.5
 
 
-def test_one_draw_is_an_exact_gaussian_process(fit):
-    """With the draw's kernel plus a nearly flat trend; the noise at its posterior mean."""
-    model, weight = fit
-    draws = model.learned_[0].draws
-    index = int(draws.whitened[1])
-    alone = replace(
-        draws,
-        **{
-            name: getattr(draws, name)[[index]]
-            for name in ("omega", "coef", "precision", "noise_variance", "log_density")
-        },
-        whitener=draws.whitener[[1]],
-        whitened=np.array([0]),
-    )
-    variance = float(alone.noise_variance[0])
-    scales = np.r_[np.full(12, 1.0 / alone.precision[0]), np.full(10, 1e7)]
-
-    def kernel(first, second, gamma):
-        Z, W = (design(model, index, np.atleast_2d(value)) for value in (first, second))
-        return float(((variance * scales[: Z.shape[1]] * Z) @ W.T)[0, 0])
-
-    process = GaussianProcessRegressor(
-        PairwiseKernel(metric=kernel), alpha=variance / weight, optimizer=None
-    )
-    process.fit(X, (Y - model.target_mean_) / model.target_scale_)
-    mean, std = process.predict(NEW, return_std=True)
-    copy = BaNKRegressor()
-    vars(copy).update(vars(model))
-    copy.learned_ = [replace(model.learned_[0], draws=alone)]
-    predicted, total = copy.predict(NEW, return_std=True)
-    scale = model.target_scale_
-    assert_allclose(predicted, model.target_mean_ + scale * mean, atol=2e-4 * scale)
-    assert_allclose(total, scale * np.sqrt(std**2 + variance), rtol=2e-3)
-
-
 @pytest.mark.parametrize("noise", [True, False])
 def test_samples_have_the_moments_of_the_predictions(noise):
     """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
@@ -254,28 +212,6 @@ def test_probabilities_are_those_of_the_draws():
     # The approximation of the integral is good to two per cent at any mean and deviation.
     assert_allclose(probability, expected, atol=0.02)
     assert np.ptp(probability) > 0.3
-
-
-def test_weights_of_rows_are_precisions_in_the_evidence_of_a_regression():
-    """Halving the variance of a row's noise is doubling its weight; degrees count the weights."""
-    rng = np.random.default_rng(5)
-    omega = rng.normal(size=(3, 2))
-    y = rng.normal(size=9)
-    inputs, weight = rng.normal(size=(9, 2)), rng.integers(1, 4, size=9).astype(float)
-    noise = InverseGammaNoise(0.7, 0.2)
-    rows = TrainingData.of(inputs, y, np.ones((9, 1)), weight)
-    repeated = weight.astype(int)
-    others = TrainingData.of(
-        np.repeat(inputs, repeated, axis=0), np.repeat(y, repeated), np.ones((repeated.sum(), 1))
-    )
-    states = [
-        CollapsedChain(r, GaussianLikelihood(noise)).init(rng, omega, None, 0.3)
-        for r in (rows, others)
-    ]
-    first, second = (state.evidence for state in states)
-    assert_allclose(first.log_evidence(), second.log_evidence(), rtol=1e-12)
-    assert_allclose(first.mean, second.mean, rtol=1e-9)
-    assert first.degrees == second.degrees
 
 
 def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification():

@@ -1,7 +1,5 @@
 """The same data and seed give the same model, however they are given."""
 
-import pickle
-
 import numpy as np
 import pytest
 from estimators.bank_fits import (
@@ -16,7 +14,6 @@ from estimators.bank_fits import (
     regressor,
 )
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 import bochner
@@ -77,12 +74,6 @@ def test_whole_weights_are_repetitions(name):
     assert_same_model(make().fit(X, y, weight), repeated)
 
 
-@each_estimator
-def test_weights_of_one_are_none(name):
-    make, y = ESTIMATORS[name]
-    assert_same_model(make().fit(X, y, np.ones(len(X))), make().fit(X, y))
-
-
 def test_small_weights_are_relative_and_leave_the_noise_to_be_learned():
     """Weights that add up to one, as some give them, do not mean one observation."""
     weight = RNG.uniform(0.5, 2.0, size=len(X))
@@ -129,39 +120,6 @@ def test_units_and_origin_of_the_target_do_not_matter(factor, shift):
     assert_allclose((moved[0] - shift) / factor, mean, atol=1e-6)
     assert_allclose(moved[1] / abs(factor), std, atol=1e-6)
     assert_allclose(models[1].noise_variance_ / factor**2, models[0].noise_variance_, rtol=1e-5)
-
-
-@pytest.mark.parametrize("make", [regressor, classifier])
-def test_the_order_of_the_inputs_does_not_matter_in_law(make):
-    """Means over independent seeds, compared by their standard errors (a t test at 1e-5)."""
-    y = Y if make is regressor else Y > 0
-    order = np.array([2, 0, 1])
-    values = np.empty((2, 10))
-    for seed in range(10):
-        for side, columns in enumerate((slice(None), order)):
-            model = make(structure="sparse", random_state=100 * side + seed)
-            model.fit(X[:, columns], y)
-            new = NEW[:1, columns]
-            values[side, seed] = (
-                model.predict(new)[0] if make is regressor else model.predict_proba(new)[0, 1]
-            )
-    error = np.sqrt(np.sum(values.var(axis=1, ddof=1)) / 10)
-    assert abs(np.diff(values.mean(axis=1))[0]) < 6.5 * error
-
-
-@pytest.mark.parametrize("case", ["sparse", "three classes", "two chains"])
-def test_models_survive_pickles_files_and_clones(case, tmp_path):
-    model = fitted(case)
-    assert_same_model(pickle.loads(pickle.dumps(model)), model)
-    bochner.save(model, tmp_path / "model")
-    loaded = bochner.load(tmp_path / "model")
-    assert_same_model(loaded, model)
-    if case != "three classes":
-        assert_array_equal(loaded.sample_y(NEW, 3), model.sample_y(NEW, 3))
-    assert_array_equal(loaded.features().transform(NEW), model.features().transform(NEW))
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "learned_")
 
 
 def test_a_model_of_too_few_draws_to_judge_survives_files_too(tmp_path):

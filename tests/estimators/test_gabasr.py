@@ -405,17 +405,6 @@ def test_whole_weights_are_repetitions(make, y, parameters):
     assert_array_equal(getattr(one, method)(NEW), getattr(other, method)(NEW))
 
 
-@pytest.mark.parametrize("make", [modulated, modulated_classifier])
-def test_processes_change_nothing(make):
-    y = Y if make is modulated else Y > 0
-    few = {"structure": "dense", "n_burn_in": 3, "n_samples": 4, "n_chains": 2}
-    models = [make(**few, n_jobs=n).fit(X, y) for n in (None, 2)]
-    first, second = (each.learned_[0].draws for each in models)
-    assert_array_equal(first.omega, second.omega)
-    assert_array_equal(first.coef, second.coef)
-    assert first.n_draws == 8
-
-
 def test_float32_features_are_near_float64():
     few = {"n_burn_in": 2, "n_samples": 3, "structure": "sparse"}
     narrow, wide = (modulated(dtype=d, **few).fit(X, Y) for d in ("float32", "float64"))

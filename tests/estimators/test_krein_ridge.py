@@ -13,7 +13,6 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 
-import bochner
 from bochner import KreinRidge, kernels
 from bochner._numerics import limits
 from bochner.datasets import make_gp_draw
@@ -268,19 +267,6 @@ def test_without_negative_signs_the_spaces_are_one(alpha):
     first, second = (ridge(alpha=alpha, associated=a).fit(X, Y) for a in (False, True))
     assert_array_equal(first.predict(NEW, return_std=True), second.predict(NEW, return_std=True))
     assert first.log_evidence_ == second.log_evidence_
-
-
-@pytest.mark.parametrize("associated", [False, True])
-@pytest.mark.usefixtures("signed")
-def test_model_files_hold_both_spaces(associated, tmp_path):
-    model = ridge(associated=associated).fit(X, Y)
-    bochner.save(model, tmp_path / "model")
-    loaded = bochner.load(tmp_path / "model")
-    assert_array_equal(loaded.predict(NEW), model.predict(NEW))
-    assert loaded.get_params() == model.get_params()
-    assert type(loaded.posterior_) is type(model.posterior_)
-    loaded.partial_fit(NEW, NEW)
-    assert_array_equal(loaded.predict(NEW), model.partial_fit(NEW, NEW).predict(NEW))
 
 
 def test_rows_of_weight_zero_have_no_part_in_the_design():

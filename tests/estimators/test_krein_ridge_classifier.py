@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
 
-import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
 
 RNG = np.random.default_rng(0)
@@ -81,13 +80,6 @@ def test_batches_in_any_order_give_the_whole(n_classes, associated):
     assert_allclose(model.decision_function(NEW), whole.decision_function(NEW), rtol=1e-7)
 
 
-def test_weights_are_repetitions():
-    weight = RNG.integers(0, 3, size=90)
-    weighted = classifier().fit(X, LABELS[3], sample_weight=weight)
-    repeated = classifier().fit(np.repeat(X, weight, axis=0), np.repeat(LABELS[3], weight))
-    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7, atol=1e-9)
-
-
 def test_wrong_data_are_refused():
     model = classifier().partial_fit(X, LABELS[2])
     with pytest.raises(ValueError, match=r"not announced: \['maybe'\].*Known: \['no', 'yes'\]"):
@@ -96,15 +88,3 @@ def test_wrong_data_are_refused():
         classifier().fit(X, np.zeros(90))
     with pytest.raises(NotFittedError):
         classifier().predict(X)
-
-
-@pytest.fixture
-def signed(monkeypatch):
-    plant_signs(monkeypatch)
-
-
-@pytest.mark.usefixtures("signed")
-def test_model_files_hold_a_krein_space(tmp_path):
-    model = classifier(alpha="evidence").fit(X, LABELS[3])
-    bochner.save(model, tmp_path / "model")
-    assert_array_equal(bochner.load(tmp_path / "model").predict(NEW), model.predict(NEW))

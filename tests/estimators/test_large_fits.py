@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
 from bochner.learning import ridge_plan
 
@@ -146,14 +145,6 @@ def test_conjugate_gradients_leave_nothing_to_add_to():
         _ = model.log_evidence_
     with pytest.raises(ValueError, match="number for alpha"):
         ridge(solver="cg", alpha="evidence").fit(X, Y)
-
-
-def test_conjugate_gradients_are_saved(tmp_path):
-    model = ridge(solver="cg").fit(X, Y)
-    bochner.save(model, tmp_path / "m.bochner")
-    loaded = bochner.load(tmp_path / "m.bochner")
-    assert_array_equal(loaded.predict(NEW), model.predict(NEW))
-    assert loaded.n_iter_ == model.n_iter_
 
 
 def test_rows_mapped_from_a_file(tmp_path):

@@ -85,10 +85,3 @@ def test_seeds_repeat():
         for _ in range(2)
     )
     assert_allclose(first, second, rtol=0.0, atol=0.0)
-
-
-@pytest.mark.parametrize("criterion", [ExactEvidence, LeaveOneOut])
-def test_every_target_is_centred_by_itself(criterion):
-    targets = np.column_stack([ADDITIVE, ENTANGLED])
-    moved = criterion.of(X, targets + np.array([3.0, -40.0]))
-    assert_allclose(moved.targets, targets - targets.mean(axis=0), atol=1e-12)

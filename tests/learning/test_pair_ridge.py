@@ -91,28 +91,6 @@ def test_much_regularisation_leaves_a_multiple_of_the_kernel(fit_intercept):
 
 
 @pytest.mark.usefixtures("solver")
-def test_a_multiple_of_the_kernel_is_learned_whatever_the_regularisation():
-    f, X, Y, _, _ = problem(200)
-    for alpha in (0.1, 10.0, 1000.0):
-        solution = fit_pairs(PairFeatures.of(f, X, Y), -2.0 * cosines(f, X, Y), alpha)
-        assert_allclose(solution.coef, -2.0 * np.diag(f.signature), atol=1e-5)
-
-
-@pytest.mark.usefixtures("solver")
-def test_the_transposed_kernel_learns_the_same_from_swapped_pairs():
-    f, X, Y, targets, _ = problem(80)
-    # cos(omega x - nu y + theta) = cos(nu y - omega x - theta)
-    transposed = Frequencies(f.nu, f.weight, -f.phase, f.omega)
-    first, second = PairFeatures.of(f, X, Y), PairFeatures.of(transposed, Y, X)
-    everything = slice(None)
-    assert_allclose(
-        fit_pairs(second, targets, 1.0).mean(*second.at(everything)),
-        fit_pairs(first, targets, 1.0).mean(*first.at(everything)),
-        atol=1e-6,
-    )
-
-
-@pytest.mark.usefixtures("solver")
 def test_weights_are_repetitions():
     f, X, Y, targets, _ = problem(60)
     repeat = np.random.default_rng(1).integers(0, 4, size=60)

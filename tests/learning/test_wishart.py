@@ -79,14 +79,6 @@ def test_the_posterior_of_no_frequencies_is_the_prior():
     assert prior.posterior(np.empty((0, 2))) is prior
 
 
-def test_the_posterior_comes_the_same_in_parts():
-    prior, omega = law(3), np.random.default_rng(4).normal(size=(9, 3))
-    whole, parts = prior.posterior(omega), prior.posterior(omega[:4]).posterior(omega[4:])
-    assert (whole.strength, whole.dof) == pytest.approx((parts.strength, parts.dof))
-    assert_allclose(parts.mean, whole.mean, rtol=1e-12)
-    assert_allclose(parts.scale, whole.scale, rtol=1e-12)
-
-
 @pytest.mark.parametrize("dim", DIMS)
 def test_draws_follow_their_laws(dim, n=4000):
     r"""Quadratic forms of draws follow their chi-square laws.

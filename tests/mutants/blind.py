@@ -21,6 +21,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +33,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "bochner"
 # Rooms of pictures and texts hold no mathematics.
 SKIPPED = {"cli", "plot", "report", "datasets", "comparison"}
-BINARY = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
-SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-COMPARED = {ast.Lt: ("<", ">"), ast.Gt: (">", "<"), ast.LtE: ("<=", ">="), ast.GtE: (">=", "<=")}
+SWAPPED = {
+    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
+    **{ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE},
+}
 # Arguments that change speed or crash at once.
 UNTOUCHED = {None, "axis", "dtype", "out", "n_jobs", "n_threads"}
 DROPPED_CALLS = {"sqrt", "exp", "log", "abs", "conj", "cumsum", "square"}
@@ -42,144 +44,94 @@ DROPPED_CALLS = {"sqrt", "exp", "log", "abs", "conj", "cumsum", "square"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one line."""
+    """One change of one line: a number of a change among those of a node of the file."""
 
     path: Path
     line: int
-    start: int
-    end: int
-    new: str
+    node: int
+    change: int
     what: str
 
     def applied(self) -> str:
-        """Return the file's text with the change."""
-        text = self.path.read_bytes()
-        return (text[: self.start] + self.new.encode() + text[self.end :]).decode()
+        """Return the file's code with the change."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node = list(places(tree))[self.node]
+        wrong = changes(node)[self.change]
+        fields = vars(node)
+        fields.clear()
+        node.__class__ = type(wrong)
+        fields.update(vars(wrong))
+        return ast.unparse(tree)
 
 
-class Sites(ast.NodeVisitor):
-    """The places inside of functions where a bug can be planted."""
+def places(tree: ast.AST, inside: bool = False) -> Iterator[ast.AST]:
+    """Yield the nodes inside of functions; messages of errors and other texts are left out."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Raise | ast.JoinedStr):
+            continue
+        within = inside or (isinstance(tree, ast.FunctionDef) and node in tree.body)
+        if within:
+            yield node
+        yield from places(node, within)
 
-    def __init__(self, path: Path):
-        self.path = path
-        self.text = path.read_bytes()
-        lines = self.text.splitlines(keepends=True)
-        self.offsets = [0]
-        for line in lines:
-            self.offsets.append(self.offsets[-1] + len(line))
-        self.found: list[Mutant] = []
-        self.depth = 0
-        self.visit(ast.parse(self.text))
 
-    def visit_FunctionDef(self, node):
-        self.depth += 1
-        for child in node.body:
-            self.visit(child)
-        self.depth -= 1
+def rebuilt(node: ast.AST, **fields: object) -> ast.AST:
+    """Return a copy of a node with other fields."""
+    return type(node)(**{name: getattr(node, name) for name in node._fields} | fields)
 
-    def visit_Raise(self, node):
-        """Messages are no mathematics."""
 
-    def visit_JoinedStr(self, node):
-        """Nor are texts."""
+def changes(node: ast.AST) -> list[ast.AST]:
+    """Return the wrong nodes that may take the place of a node."""
+    match node:
+        case ast.BinOp(op=op) if type(op) in SWAPPED and not has_text(node):
+            return [rebuilt(node, op=SWAPPED[type(op)]())]
+        case ast.Compare(ops=[op]) if type(op) in SWAPPED:
+            return [rebuilt(node, ops=[SWAPPED[type(op)]()])]
+        case ast.UnaryOp(op=ast.USub(), operand=operand) if not isinstance(operand, ast.Constant):
+            return [operand]
+        case ast.Constant(value=float(value)) if value != 0.0:
+            return [ast.Constant(2.0 * value)]
+        case ast.Subscript(slice=ast.Constant(value=int(index))) if index in (0, 1):
+            return [rebuilt(node, slice=ast.Constant(1 - index))]
+        case ast.Attribute(value=value, attr="T"):
+            return [value]
+        case ast.Call():
+            return changes_of_call(node)
+    return []
 
-    def visit_BinOp(self, node):
-        kind = type(node.op)
-        is_text = any(
-            isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(node)
-        )
-        if kind in BINARY and not is_text:
-            start, end = self._end(node.left), self._start(node.right)
-            at = self.text.find(SIGNS[kind].encode(), start, end)
-            if at >= 0:
-                self._add(node, at, at + 1, BINARY[kind], f"{SIGNS[kind]} → {BINARY[kind]}")
-        self.generic_visit(node)
 
-    def visit_UnaryOp(self, node):
-        if isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
-            self._add(node, self._start(node), self._start(node.operand), "", "lost minus")
-        self.generic_visit(node)
+def has_text(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(node))
 
-    def visit_Constant(self, node):
-        if type(node.value) is float and node.value != 0.0:
-            new = repr(2.0 * node.value)
-            self._add(node, self._start(node), self._end(node), new, f"{node.value} → {new}")
 
-    def visit_Compare(self, node):
-        kind = type(node.ops[0])
-        if kind in COMPARED and len(node.ops) == 1:
-            old, new = COMPARED[kind]
-            at = self.text.find(
-                old.encode(), self._end(node.left), self._start(node.comparators[0])
-            )
-            if at >= 0:
-                self._add(node, at, at + len(old), new, f"{old} → {new}")
-        self.generic_visit(node)
-
-    def visit_Subscript(self, node):
-        index = node.slice
-        if isinstance(index, ast.Constant) and index.value in (0, 1) and self.depth:
-            new = str(1 - index.value)
-            self._add(node, self._start(index), self._end(index), new, f"[{index.value}] → [{new}]")
-        self.visit(node.value)
-        if not isinstance(index, ast.Constant):
-            self.visit(index)
-
-    def visit_Call(self, node):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if name in DROPPED_CALLS and len(node.args) == 1 and not node.keywords:
-            argument = self._text(node.args[0])
-            self._add(node, self._start(node), self._end(node), f"({argument})", f"lost {name}")
-        if name in {"sum", "mean"}:
-            new = "mean" if name == "sum" else "sum"
-            end = self._end(node.func)
-            self._add(node, end - len(name), end, new, f"{name} → {new}")
-        for keyword in node.keywords:
-            if keyword.arg not in UNTOUCHED and isinstance(keyword.value, ast.Name):
-                start, end = self._start(keyword), self._end(keyword)
-                after = self.text[end : end + 2]
-                end += 2 if after == b", " else 0
-                self._add(node, start, end, "", f"lost {keyword.arg}=")
-        self.generic_visit(node)
-
-    def visit_Attribute(self, node):
-        if node.attr == "T":
-            end = self._end(node)
-            self._add(node, end - 2, end, "", "lost .T")
-        self.generic_visit(node)
-
-    def _add(self, node, start, end, new, what):
-        if self.depth:
-            self.found.append(Mutant(self.path, node.lineno, start, end, new, what))
-
-    def _start(self, node):
-        return self.offsets[node.lineno - 1] + node.col_offset
-
-    def _end(self, node):
-        return self.offsets[node.end_lineno - 1] + node.end_col_offset
-
-    def _text(self, node):
-        return self.text[self._start(node) : self._end(node)].decode()
+def changes_of_call(node: ast.Call) -> list[ast.AST]:
+    """Return the call without its function, of the other of sum and mean, or less an argument."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    found: list[ast.AST] = []
+    if name in DROPPED_CALLS and len(node.args) == 1 and not node.keywords:
+        found.append(node.args[0])
+    if name in {"sum", "mean"}:
+        other = "mean" if name == "sum" else "sum"
+        found.append(rebuilt(node, func=rebuilt(node.func, attr=other)))
+    for keyword in node.keywords:
+        if keyword.arg not in UNTOUCHED and isinstance(keyword.value, ast.Name):
+            found.append(rebuilt(node, keywords=[k for k in node.keywords if k is not keyword]))
+    return found
 
 
 def chosen(count, seed, only):
     """Choose mutants at random: files in proportion to their places, one mutant a line."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).parts[0]
-        if room not in SKIPPED and only in str(path):
-            found += Sites(path).found
-    random.Random(seed).shuffle(found)
-    taken, lines = [], set()
-    for mutant in found:
-        try:
-            ast.parse(mutant.applied())
-        except SyntaxError:
+        if path.relative_to(PACKAGE).parts[0] in SKIPPED or only not in str(path):
             continue
-        if (mutant.path, mutant.line) not in lines:
-            lines.add((mutant.path, mutant.line))
-            taken.append(mutant)
-    return taken[:count]
+        for index, node in enumerate(places(ast.parse(path.read_text(encoding="utf-8")))):
+            for change, wrong in enumerate(changes(node)):
+                what = f"{ast.unparse(node)} → {ast.unparse(wrong)}"
+                found.append(Mutant(path, node.lineno, index, change, what))
+    random.Random(seed).shuffle(found)
+    of_lines = {(mutant.path, mutant.line): mutant for mutant in reversed(found)}
+    return [mutant for mutant in found if of_lines[mutant.path, mutant.line] is mutant][:count]
 
 
 def seconds_by_test(path):
@@ -226,16 +178,9 @@ def survives(mutant, slot, tests, limit):
             plugins = ["-p", "no:cacheprovider", "-p", "no:randomly"]
             options = ["-q", "-x", *plugins, "--no-header", "-m", "not slow"]
             command = [sys.executable, "-m", "pytest", *options, *batch]
+            run = {"cwd": ROOT, "env": environment, "timeout": left, "check": False}
             try:
-                done = subprocess.run(
-                    command,
-                    cwd=ROOT,
-                    env=environment,
-                    timeout=left,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                done = subprocess.run(command, **run, capture_output=True, text=True)
             except subprocess.TimeoutExpired:
                 # A bug that makes a chain endless would be noticed; one that is only slow not.
                 return True, "time"
@@ -293,9 +238,8 @@ def main():
             place = mutant.path.relative_to(PACKAGE)
             writer.writerow([place, mutant.line, mutant.what, int(not alive), by, n_tests])
             file.flush()
-            print(
-                f"{'SURVIVES' if alive else 'caught  '} {place}:{mutant.line} {mutant.what}: {by}"
-            )
+            said = "SURVIVES" if alive else "caught  "
+            print(f"{said} {place}:{mutant.line} {mutant.what}: {by}")
     print(f"{dead} of {len(mutants)} caught")
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 import bochner
 from bochner import (
+    AsymmetricKernelPCA,
     BaNKClassifier,
     BaNKRegressor,
     DIGMMFeatures,
@@ -83,6 +84,7 @@ KERNELS = [
     2.0
     * kernels.Bilinear(kernels.Tanh(), np.asfortranarray(np.eye(3)[:, :2]), -np.eye(3)[:, 1:]).T,
 ]
+SIGNED = Gaussian(2.0) - 0.6 * Gaussian(0.5)
 WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}
 ON_THE_SPHERE = np.abs(X) / np.linalg.norm(X, axis=1, keepdims=True)
 
@@ -151,7 +153,9 @@ def outputs(model, data):
             digest.update(
                 repr(values.tolist()).encode() if values.dtype == object else values.tobytes()
             )
-    if isinstance(model, KreinRidge | TableRegressor | BaNKRegressor):
+    # Krein spaces and conjugate gradients have neither evidence nor deviations.
+    is_ridge = isinstance(model, KreinRidge) and hasattr(model, "log_evidence_")
+    if is_ridge or isinstance(model, TableRegressor | BaNKRegressor):
         digest.update(model.predict(data, return_std=True)[1].tobytes())
     return digest.hexdigest()
 
@@ -160,8 +164,8 @@ def ridge(**parameters):
     return KreinRidge(**{"n_components": 64, "random_state": 0, **parameters})
 
 
-def classifier():
-    return KreinRidgeClassifier(n_components=64, random_state=0)
+def classifier(kernel="gaussian"):
+    return KreinRidgeClassifier(kernel, n_components=64, random_state=0)
 
 
 def features(**parameters):
@@ -190,6 +194,14 @@ FITTED = {
     "named columns": lambda: (ridge().fit(FRAME, Y), FRAME[::-1]),
     "weights": lambda: (ridge().fit(X, Y, np.arange(120.0)), NEW),
     "kernel object": lambda: (ridge(kernel=KERNELS[8] + KERNELS[7], scheme=Iid()).fit(X, Y), NEW),
+    "krein space": lambda: (ridge(kernel=SIGNED).fit(X, Y), NEW),
+    "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
+    "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),
+    "classes in a krein space": lambda: (classifier(SIGNED).fit(X, COLOURS), NEW),
+    "singular components": lambda: (
+        AsymmetricKernelPCA(3, kernels.ShiftGaussian(), 64, random_state=0).fit(X, right=NEW),
+        NEW,
+    ),
     "two classes": lambda: (classifier().fit(X, Y > 0), NEW),
     "integer classes": lambda: (classifier().fit(X, np.digitize(Y, [-0.5, 0.5]) - 1), NEW),
     "text classes": lambda: (classifier().fit(X, COLOURS.astype("U40")), NEW),

@@ -15,12 +15,14 @@ import contextlib
 import os
 import re
 import sys
+import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +39,8 @@ from bochner import baselines, datasets, kernels  # noqa: E402
 TOLERANCE = 1e-10
 """Greatest difference, absolute or relative to the array's largest entry, that passes."""
 
-RENAMED: dict[str, tuple[str, ...]] = {
-    "AsymmetricPairRidge": ("AsymmetricPairRidge", "AsymmetricKernelRidge"),
-    "LearnedTableRegressor": ("LearnedTableRegressor",),
-    "LearnedTableClassifier": ("LearnedTableClassifier",),
-}
-"""Public names by the name used here: the first one that the library has is taken."""
+PAIR_RIDGE = getattr(bochner, "AsymmetricPairRidge", bochner.AsymmetricKernelRidge)
+"""The regression on pairs of rows, by the first of its names that the library has."""
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(70, 3))
@@ -57,22 +55,20 @@ SCHEMES = ("auto", "orthogonal", "qmc", "iid", "structured")
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A fitted estimator and the rows that it answers for."""
+class Case:
+    """What makes a fitted estimator or a dictionary of numbers, and the rows it answers for."""
 
-    model: Any
+    make: Callable[[], Any]
     rows: Any = None
     right: Any = None
 
 
-Unit = tuple[str, Callable[[], Any]]
+Unit = tuple[str, Case]
+Place = Callable[[Any], Any]
 
 
-def public(name: str) -> Any:
-    for each in RENAMED.get(name, (name,)):
-        if hasattr(bochner, each):
-            return getattr(bochner, each)
-    raise AttributeError(f"bochner has none of {RENAMED.get(name, (name,))}.")
+def same(rows: Any) -> Any:
+    return rows
 
 
 def sphere(rows: Any) -> Any:
@@ -91,7 +87,7 @@ def drift(delta: Any) -> Any:
     return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + 0.5 * np.tanh(np.sum(delta, axis=-1)))
 
 
-def all_kernels() -> dict[str, tuple[Any, Callable[[Any], Any]]]:
+def all_kernels() -> dict[str, tuple[Any, Place]]:
     """Every public kernel in three inputs, and what moves rows to where it is defined."""
     k = kernels
     scale = (0.7, 1.0, 1.6)
@@ -150,7 +146,7 @@ def all_kernels() -> dict[str, tuple[Any, Callable[[Any], Any]]]:
         "ntk": k.NTK(),
         "sphere sum": 0.5 * k.NTK() + k.ArcCosine(1) * k.SphericalPolynomial(2),
     }
-    found = {name: (kernel, lambda rows: rows) for name, kernel in anywhere.items()}
+    found = {name: (kernel, same) for name, kernel in anywhere.items()}
     found |= {name: (kernel, sphere) for name, kernel in on_sphere.items()}
     found["hellinger"] = k.Hellinger(), np.abs
     return found
@@ -168,26 +164,23 @@ def frequencies(found: Any) -> dict[str, Any]:
     }
 
 
-def answers(fit: Fit) -> dict[str, Any]:
+def answers(model: Any, rows: Any, right: Any) -> dict[str, Any]:
     """Return everything that a fitted estimator says about given rows."""
-    model, rows = fit.model, fit.rows
     if isinstance(model, kernels.Kernel):
-        return values_of(model, rows, fit.right)
+        return values_of(model, rows, right)
     if not hasattr(model, "get_params"):
         return draws_of(model)
     found: dict[str, Any] = {}
-    if fit.right is not None and hasattr(model, "predict"):
-        found["predict"] = model.predict(rows, right=fit.right)
-    elif hasattr(model, "predict"):
-        found["predict"] = model.predict(rows)
-        with contextlib.suppress(TypeError, ValueError, AttributeError):
-            found["std"] = model.predict(rows, return_std=True)[1]
+    if hasattr(model, "predict"):
+        found["predict"] = model.predict(rows, **({} if right is None else {"right": right}))
+        if right is None:
+            with contextlib.suppress(TypeError, ValueError, AttributeError):
+                found["std"] = model.predict(rows, return_std=True)[1]
     for name in ("predict_proba", "decision_function", "transform", "signal_std", "noise_std"):
         if hasattr(model, name):
             found[name] = getattr(model, name)(rows)
-    right = rows if fit.right is None else fit.right
     if hasattr(model, "transform_right"):
-        found["transform_right"] = model.transform_right(right)
+        found["transform_right"] = model.transform_right(rows if right is None else right)
     if hasattr(model, "gram"):
         found["gram"] = model.gram(rows)
     if hasattr(model, "sample_y"):
@@ -254,102 +247,80 @@ def attributes(model: Any) -> dict[str, Any]:
     return found
 
 
+def measure(kernel: Any, place: Place, decomposition: str) -> Any:
+    rows = place(X[:20])
+    distances = np.linalg.norm(rows[:, None] - rows, axis=-1).ravel()
+    try:
+        return bochner.spectral_measure(kernel, 3, decomposition=decomposition)
+    except (TypeError, ValueError, NotImplementedError):
+        return bochner.spectral_measure(kernel, 3, distances, 32, decomposition=decomposition)
+
+
 def kernel_units() -> Iterator[Unit]:
     for name, (kernel, place) in all_kernels().items():
-
-        def values(kernel: Any = kernel, place: Any = place) -> Fit:
-            return Fit(kernel, place(X), place(NEW_RIGHT))
-
-        yield f"kernel/{name}", values
+        yield f"kernel/{name}", Case(lambda k=kernel: k, place(X), place(NEW_RIGHT))
+        for way in ("auto", "jordan"):
+            yield f"measure/{name}/{way}", Case(partial(measure, kernel, place, way))
 
 
-def measure_units() -> Iterator[Unit]:
-    for name, (kernel, place) in all_kernels().items():
-        for decomposition in ("auto", "jordan"):
-
-            def sampled(
-                kernel: Any = kernel, decomposition: str = decomposition, place: Any = place
-            ) -> Fit:
-                rows = place(X[:20])
-                distances = np.linalg.norm(rows[:, None] - rows, axis=-1).ravel()
-                how = {"decomposition": decomposition}
-                try:
-                    return Fit(bochner.spectral_measure(kernel, 3, **how))
-                except (TypeError, ValueError, NotImplementedError):
-                    return Fit(bochner.spectral_measure(kernel, 3, distances, 32, **how))
-
-            yield f"measure/{name}/{decomposition}", sampled
+def features(
+    kernel: Any, place: Place = same, rows: Any = (X, NEW), right: Any = None, **given: Any
+) -> Case:
+    model = bochner.FourierFeatures(kernel, 32, **{"random_state": 1} | given)
+    more = {} if right is None else {"right": right}
+    return Case(lambda: model.fit(place(rows[0]), **more), place(rows[1]))
 
 
 def feature_units() -> Iterator[Unit]:
-    def fitted(kernel: Any, place: Any = None, rows: Any = None, **parameters: Any) -> Any:
-        def fit() -> Fit:
-            train = X if place is None else place(X)
-            new = (NEW if place is None else place(NEW)) if rows is None else rows[1]
-            parameters.setdefault("random_state", 1)
-            model = bochner.FourierFeatures(kernel, 32, **parameters)
-            return Fit(model.fit(train if rows is None else rows[0]), new)
-
-        return fit
-
-    for name, (kernel, place) in all_kernels().items():
-        yield f"features/{name}", fitted(kernel, place)
-        yield f"features/{name}/least squares", fitted(kernel, place, weights="least_squares")
-        if not kernel.is_symmetric:
-            yield f"features/{name}/concatenated", fitted(kernel, place, output="concatenated")
-    for name in kernels.NAMED_KERNELS:
-        yield f"features/name {name}", fitted(name)
-    for name in kernels.KERNELS_BY_DIMENSION:
-        by_name = sphere if name in ("ntk", "spherical_polynomial") or "arccos" in name else np.abs
-        yield f"features/name {name}", fitted(name, by_name)
     signed = kernels.Gaussian(1.0) - 0.6 * kernels.Gaussian(0.5)
     skew = kernels.SinhGaussian(1.2, 0.5)
-    local = kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian(0.9))
+    for name, (kernel, place) in all_kernels().items():
+        yield f"features/{name}", features(kernel, place)
+        yield f"features/{name}/least squares", features(kernel, place, weights="least_squares")
+        if not kernel.is_symmetric:
+            yield f"features/{name}/concatenated", features(kernel, place, output="concatenated")
+    for name in kernels.NAMED_KERNELS:
+        yield f"features/name {name}", features(name)
+    for name in kernels.KERNELS_BY_DIMENSION:
+        by_name = sphere if name in ("ntk", "spherical_polynomial") or "arccos" in name else np.abs
+        yield f"features/name {name}", features(name, by_name)
     for scheme in SCHEMES:
-        yield f"features/scheme {scheme}", fitted("matern52", scheme=scheme)
-        yield f"features/scheme {scheme} signed", fitted(signed, scheme=scheme)
-        yield f"features/scheme {scheme} skew", fitted(skew, scheme=scheme)
-    for decomposition in ("auto", "designed", "polar", "jordan"):
+        for name, kernel in (("", "matern52"), (" signed", signed), (" skew", skew)):
+            yield f"features/scheme {scheme}{name}", features(kernel, scheme=scheme)
+    for way, masses in product(("auto", "designed", "polar", "jordan"), ("exact", "least_squares")):
         for name, kernel in (("signed", signed), ("skew", skew)):
-            for masses in ("exact", "least_squares"):
-                parameters = {"decomposition": decomposition, "masses": masses}
-                yield f"features/{name} {decomposition} {masses}", fitted(kernel, **parameters)
+            case = features(kernel, decomposition=way, masses=masses)
+            yield f"features/{name} {way} {masses}", case
+    local = kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian(0.9))
     for pairs in ("matched", "grid"):
-        yield f"features/pairs {pairs}", fitted(local, pairs=pairs)
+        yield f"features/pairs {pairs}", features(local, pairs=pairs)
     single = (X.astype(np.float32), NEW.astype(np.float32))
     thin = tuple(sparse.random(n, 3, 0.5, "csr", rng=np.random.default_rng(n)) for n in (60, 9))
-    yield "features/float32", fitted("gaussian", rows=single)
-    yield "features/dtype", fitted("gaussian", dtype="float32")
-    yield "features/sparse", fitted("gaussian", rows=thin)
-    yield "features/sparse skew", fitted(skew, rows=thin)
-    yield "features/sparse polynomial", fitted("polynomial", rows=thin)
-    yield (
-        "features/function",
-        fitted(lambda A, B: np.exp(-np.abs(A @ B.T)), weights="least_squares"),
-    )
     wide = tuple(np.random.default_rng(n).normal(size=(n, 300)) for n in (40, 7))
-    yield "features/wide", fitted("gaussian", rows=wide)
-    yield "features/wide structured", fitted("gaussian", rows=wide, scheme="structured")
-    yield "features/length scales", fitted("cauchy", length_scale=(0.5, 1.0, 2.0))
+    others = {
+        "float32": features("gaussian", rows=single),
+        "dtype": features("gaussian", dtype="float32"),
+        "sparse": features("gaussian", rows=thin),
+        "sparse skew": features(skew, rows=thin),
+        "sparse polynomial": features("polynomial", rows=thin),
+        "function": features(lambda A, B: np.exp(-np.abs(A @ B.T)), weights="least_squares"),
+        "wide": features("gaussian", rows=wide),
+        "wide structured": features("gaussian", rows=wide, scheme="structured"),
+        "length scales": features("cauchy", length_scale=(0.5, 1.0, 2.0)),
+        "right rows": replace(features(skew, right=RIGHT), right=NEW_RIGHT),
+        "narrow right rows": Case(narrow_answers),
+    }
+    for name, case in others.items():
+        yield f"features/{name}", case
 
-    def two_sided() -> Fit:
-        model = bochner.FourierFeatures(skew, 32, random_state=1)
-        return Fit(model.fit(X, right=RIGHT), NEW, NEW_RIGHT)
 
-    yield "features/right rows", two_sided
-    maps = (
-        np.random.default_rng(5).normal(size=(3, 2)),
-        np.random.default_rng(6).normal(size=(2, 2)),
-    )
-
-    def narrow_answers() -> dict[str, Any]:
-        kernel = kernels.Bilinear(kernels.Gaussian(2.0), maps[0], maps[1])
-        model = bochner.FourierFeatures(kernel, 32, random_state=1).fit(X, right=RIGHT[:, :2])
-        right = NEW_RIGHT[:, :2]
-        found = {"left": model.transform(NEW), "right": model.transform_right(right)}
-        return found | {"gram": model.gram(NEW, right)}
-
-    yield "features/narrow right rows", narrow_answers
+def narrow_answers() -> dict[str, Any]:
+    maps = (np.random.default_rng(seed).normal(size=(8 - seed, 2)) for seed in (5, 6))
+    kernel = kernels.Bilinear(kernels.Gaussian(2.0), *maps)
+    model = bochner.FourierFeatures(kernel, 32, random_state=1).fit(X, right=RIGHT[:, :2])
+    right = NEW_RIGHT[:, :2]
+    found = {"left": model.transform(NEW), "right": model.transform_right(right)}
+    return found | {"gram": model.gram(NEW, right)}
 
 
 RIDGES: dict[str, dict[str, Any]] = {
@@ -387,105 +358,88 @@ def dask_rows(*columns: Any) -> list[Any]:
     return [da.from_array(c, chunks=(25,) if c.ndim == 1 else (25, c.shape[1])) for c in columns]
 
 
+def given(kind: Any, parameters: dict[str, Any], y: Any, weight: Any, how: str) -> Any:
+    """Fit a ridge to the rows as they come, in the way that is named."""
+    model = kind(**{"n_components": 48, "random_state": 1} | parameters)
+    if how == "chunks":
+        return model.fit(chunked(y, weight))
+    if how == "dask":
+        return model.fit(*dask_rows(*((X, y) if weight is None else (X, y, weight))))
+    if how == "partial":
+        more = {"classes": np.unique(y)} if hasattr(model, "predict_proba") else {}
+        for rows, target, *weights in chunked(y, weight):
+            own = {"sample_weight": weights[0]} if weights else {}
+            model.partial_fit(rows, target, **own, **more)
+            more = {}
+        return model
+    if how == "float32":
+        return model.fit(X.astype(np.float32), y, weight)
+    thin = sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X))
+    return model.fit(thin if how == "sparse" else X, y, weight)
+
+
+def ridge(kind: Any, parameters: dict[str, Any], y: Any, weight: Any = None, how: str = "") -> Case:
+    return Case(partial(given, kind, parameters, y, weight, how), NEW)
+
+
 def ridge_units() -> Iterator[Unit]:
-    def learn(kind: Any, y: Any, weight: Any, parameters: Any, how: str = "rows") -> Any:
-        some = {"n_components": 48, "random_state": 1} | parameters
-        return lambda: Fit(given(kind(**some), y, weight, how), NEW)
-
-    regress = partial(learn, bochner.KreinRidge)
-    classify = partial(learn, bochner.KreinRidgeClassifier)
-
-    def given(model: Any, y: Any, weight: Any, how: str) -> Any:
-        if how == "rows":
-            return model.fit(X, y, weight)
-        if how == "chunks":
-            return model.fit(chunked(y, weight))
-        if how == "dask":
-            return model.fit(*dask_rows(*((X, y) if weight is None else (X, y, weight))))
-        if how == "partial":
-            more = {"classes": np.unique(y)} if hasattr(model, "predict_proba") else {}
-            for rows, target, *weights in chunked(y, weight):
-                own = {"sample_weight": weights[0]} if weights else {}
-                model.partial_fit(rows, target, **own, **more)
-                more = {}
-            return model
-        if how == "float32":
-            return model.fit(X.astype(np.float32), y, weight)
-        return model.fit(sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X)), y, weight)
-
+    regress = partial(ridge, bochner.KreinRidge)
+    classify = partial(ridge, bochner.KreinRidgeClassifier)
     for name, parameters in RIDGES.items():
-        yield f"ridge/{name}", regress(Y, None, parameters)
-        yield f"ridge/{name} weights", regress(Y, WEIGHT, parameters)
-        yield f"ridge/{name} two targets", regress(TWO, None, parameters)
-        yield f"ridge classes/{name}", classify(LABELS, None, parameters)
-        yield f"ridge classes/{name} weights", classify(LABELS == "low", WEIGHT, parameters)
+        yield f"ridge/{name}", regress(parameters, Y)
+        yield f"ridge/{name} weights", regress(parameters, Y, WEIGHT)
+        yield f"ridge/{name} two targets", regress(parameters, TWO)
+        yield f"ridge classes/{name}", classify(parameters, LABELS)
+        yield f"ridge classes/{name} weights", classify(parameters, LABELS == "low", WEIGHT)
     for how in ("chunks", "dask", "partial", "float32", "sparse"):
         for name in ("plain", "intercept", "evidence", "signed", "gradients"):
-            if how == "partial" and name == "gradients":
-                continue
-            parameters = RIDGES[name]
-            yield f"ridge/{name} {how}", regress(Y, None, parameters, how)
-            yield f"ridge/{name} {how} weights", regress(TWO, WEIGHT, parameters, how)
-            yield f"ridge classes/{name} {how}", classify(LABELS, WEIGHT, parameters, how)
+            if (how, name) != ("partial", "gradients"):
+                yield f"ridge/{name} {how}", regress(RIDGES[name], Y, None, how)
+                yield f"ridge/{name} {how} weights", regress(RIDGES[name], TWO, WEIGHT, how)
+                yield f"ridge classes/{name} {how}", classify(RIDGES[name], LABELS, WEIGHT, how)
     rows = np.random.default_rng(9).normal(size=(20_000, 3))
     target = np.sin(rows[:, 0]) + 0.1 * np.random.default_rng(10).normal(size=len(rows))
-
-    def many() -> Fit:
-        return Fit(bochner.KreinRidge(n_components=64, random_state=1).fit(rows, target), NEW)
-
-    def many_single() -> Fit:
-        model = bochner.KreinRidge(n_components=64, alpha=50.0, random_state=1)
-        return Fit(model.fit(rows.astype(np.float32), target), NEW)
-
-    yield "ridge/many rows", many
-    yield "ridge/many rows of float32", many_single
+    many = bochner.KreinRidge(n_components=64, random_state=1)
+    single = bochner.KreinRidge(n_components=64, alpha=50.0, random_state=1)
+    yield "ridge/many rows", Case(lambda: many.fit(rows, target), NEW)
+    narrow = rows.astype(np.float32)
+    yield "ridge/many rows of float32", Case(lambda: single.fit(narrow, target), NEW)
 
 
 def asymmetric_units() -> Iterator[Unit]:
     skew = kernels.ShiftGaussian(1.5, shift=(0.7, -0.4, 0.2))
 
-    def rows(y: Any, weight: Any = None, **parameters: Any) -> Any:
-        some = {"n_components": 32, "random_state": 1}
-        return lambda: Fit(
-            bochner.AsymmetricKernelRidge(skew, **some | parameters).fit(X, y, weight), NEW
-        )
+    def rows(y: Any, weight: Any = None, **parameters: Any) -> Case:
+        some = {"n_components": 32, "random_state": 1} | parameters
+        return Case(lambda: bochner.AsymmetricKernelRidge(skew, **some).fit(X, y, weight), NEW)
 
-    yield "asymmetric ridge/rows", rows(Y)
-    yield "asymmetric ridge/weights", rows(TWO, WEIGHT, fit_intercept=True)
-    yield "asymmetric ridge/evidence", rows(Y, alpha="evidence")
-    yield "asymmetric ridge/jordan", rows(Y, decomposition="jordan", masses="least_squares")
     t = np.sin(X[:50, 0] - RIGHT[:, 1])
 
-    def pairs(weight: Any = None, **parameters: Any) -> Any:
-        some = {"n_components": 16, "random_state": 1}
+    def pairs(
+        weight: Any = None, left: Any = X[:50], right: Any = RIGHT, t: Any = t, **parameters: Any
+    ) -> Case:
+        some = {"n_components": 16, "random_state": 1} | parameters
+        make = lambda: PAIR_RIDGE(skew, **some).fit(left, t, weight, right=right)  # noqa: E731
+        return Case(make, NEW[:9], NEW_RIGHT)
 
-        def fit() -> Fit:
-            model = public("AsymmetricPairRidge")(skew, **some | parameters)
-            return Fit(model.fit(X[:50], t, weight, right=RIGHT), NEW[:9], NEW_RIGHT)
+    def components(right: Any) -> Case:
+        model = bochner.AsymmetricKernelPCA(3, skew, 64, random_state=1)
+        return Case(lambda: model.fit(X, right=right), NEW)
 
-        return fit
-
-    yield "asymmetric ridge/pairs", pairs()
-    yield "asymmetric ridge/pairs weights", pairs(WEIGHT[:50])
-    yield "asymmetric ridge/pairs evidence", pairs(alpha="evidence")
-    yield "asymmetric ridge/pairs intercept", pairs(fit_intercept=True)
-
-    def many_pairs() -> Fit:
-        rng = np.random.default_rng(11)
-        left, right = rng.normal(size=(2, 2500, 3))
-        model = public("AsymmetricPairRidge")(skew, 16, random_state=1)
-        return Fit(
-            model.fit(left, np.sin(left[:, 0] - right[:, 1]), right=right), NEW[:9], NEW_RIGHT
-        )
-
-    yield "asymmetric ridge/many pairs", many_pairs
-    for name, right in (("one side", None), ("two sides", RIGHT)):
-
-        def components(right: Any = right) -> Fit:
-            model = bochner.AsymmetricKernelPCA(3, skew, 64, random_state=1)
-            return Fit(model.fit(X, right=right), NEW)
-
-        yield f"asymmetric components/{name}", components
+    left, right = np.random.default_rng(11).normal(size=(2, 2500, 3))
+    yield from {
+        "asymmetric ridge/rows": rows(Y),
+        "asymmetric ridge/weights": rows(TWO, WEIGHT, fit_intercept=True),
+        "asymmetric ridge/evidence": rows(Y, alpha="evidence"),
+        "asymmetric ridge/jordan": rows(Y, decomposition="jordan", masses="least_squares"),
+        "asymmetric ridge/pairs": pairs(),
+        "asymmetric ridge/pairs weights": pairs(WEIGHT[:50]),
+        "asymmetric ridge/pairs evidence": pairs(alpha="evidence"),
+        "asymmetric ridge/pairs intercept": pairs(fit_intercept=True),
+        "asymmetric ridge/many pairs": pairs(None, left, right, np.sin(left[:, 0] - right[:, 1])),
+        "asymmetric components/one side": components(None),
+        "asymmetric components/two sides": components(RIGHT),
+    }.items()
 
 
 R, C, G, H = "BaNKRegressor", "BaNKClassifier", "GaBaSRRegressor", "GaBaSRClassifier"
@@ -537,55 +491,48 @@ ON_DASK = (
 )
 
 
+def chain(name: str, how: str = "rows") -> Case:
+    kind, parameters, y, weight = CHAINS[name]
+    rows, new = (X[:, :1], NEW[:, :1]) if name == "one input" else (X, NEW)
+    columns = (rows, y) if weight is None else (rows, y, weight)
+
+    def fit() -> Any:
+        model = getattr(bochner, kind)(**SHORT | parameters)
+        if how == "dask":
+            return model.set_params(n_burn_in=2, n_samples=3).fit(*dask_rows(*columns))
+        return model.fit(*columns)
+
+    return Case(fit, new)
+
+
+def resumed() -> Any:
+    """The first chain is in the checkpoint when the second one is interrupted."""
+    model = bochner.BaNKRegressor(**SHORT, structure="dense", n_chains=2)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chain.checkpoint"
+        lines = iter(range(20))
+
+        def interrupt(line: str) -> None:
+            if next(lines, None) is None:
+                raise KeyboardInterrupt
+
+        with contextlib.suppress(KeyboardInterrupt):
+            model.fit(X, Y, checkpoint=path, progress=interrupt)
+        return model.fit(X, Y, checkpoint=path)
+
+
+def forecast() -> Any:
+    t = np.linspace(0.0, 8.0, 90)[:, None]
+    y = t[:, 0] + np.sin(2.0 * np.pi * t[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
+    some = {"n_frequencies": 10, "n_burn_in": 6, "n_samples": 4, "n_chains": 2}
+    return bochner.BaNKForecaster((0, 1, 2), **some, random_state=0).fit(t, y)
+
+
 def chain_units() -> Iterator[Unit]:
-    def learn(name: str, how: str = "rows") -> Any:
-        kind, parameters, y, weight = CHAINS[name]
-
-        def fit() -> Fit:
-            model = public(kind)(**SHORT | parameters)
-            rows, new = (X[:, :1], NEW[:, :1]) if name == "one input" else (X, NEW)
-            columns = (rows, y) if weight is None else (rows, y, weight)
-            if how == "dask":
-                return Fit(
-                    model.set_params(n_burn_in=2, n_samples=3).fit(*dask_rows(*columns)), new
-                )
-            return Fit(model.fit(*columns), new)
-
-        return fit
-
-    for name in CHAINS:
-        yield f"chain/{name}", learn(name)
-    for name in ON_DASK:
-        yield f"chain on dask/{name}", learn(name, "dask")
-
-    def resumed() -> Fit:
-        """The first chain is in the checkpoint when the second one is interrupted."""
-        import tempfile
-
-        model = bochner.BaNKRegressor(**SHORT, structure="dense", n_chains=2)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "chain.checkpoint"
-            lines = iter(range(20))
-
-            def interrupt(line: str) -> None:
-                if next(lines, None) is None:
-                    raise KeyboardInterrupt
-
-            with contextlib.suppress(KeyboardInterrupt):
-                model.fit(X, Y, checkpoint=path, progress=interrupt)
-            model.fit(X, Y, checkpoint=path)
-        return Fit(model, NEW)
-
-    yield "chain/resumed", resumed
-
-    def forecast() -> Fit:
-        t = np.linspace(0.0, 8.0, 90)[:, None]
-        y = t[:, 0] + np.sin(2.0 * np.pi * t[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
-        some = {"n_frequencies": 10, "n_burn_in": 6, "n_samples": 4, "n_chains": 2}
-        model = bochner.BaNKForecaster((0, 1, 2), **some, random_state=0)
-        return Fit(model.fit(t, y), np.array([[8.25], [9.0], [11.0]]))
-
-    yield "chain/forecaster", forecast
+    yield from ((f"chain/{name}", chain(name)) for name in CHAINS)
+    yield from ((f"chain on dask/{name}", chain(name, "dask")) for name in ON_DASK)
+    yield "chain/resumed", Case(resumed, NEW)
+    yield "chain/forecaster", Case(forecast, np.array([[8.25], [9.0], [11.0]]))
 
 
 def table() -> tuple[pd.DataFrame, pd.Series, pd.Series]:
@@ -609,138 +556,102 @@ def table() -> tuple[pd.DataFrame, pd.Series, pd.Series]:
 def table_units() -> Iterator[Unit]:
     frame, price, label = table()
     new = frame.iloc[::7].reset_index(drop=True)
+
+    def fit(model: Any, *y: Any) -> Case:
+        return Case(lambda: model.fit(frame, *y), new)
+
     for numeric in ("standardize", "normal_quantile"):
-        yield (
-            f"table/encoder {numeric}",
-            lambda numeric=numeric: Fit(bochner.TableEncoder(numeric=numeric).fit(frame), new),
-        )
+        yield f"table/encoder {numeric}", fit(bochner.TableEncoder(numeric=numeric))
     for kernel in ("auto", "gaussian", "anova", "matern52", kernels.Matern(3.0, nu=2.5)):
-        yield (
-            f"table/regressor {kernel!r:.20}",
-            lambda kernel=kernel: Fit(
-                bochner.TableRegressor(kernel, 64, random_state=1).fit(frame, price), new
-            ),
-        )
-        yield (
-            f"table/classifier {kernel!r:.20}",
-            lambda kernel=kernel: Fit(
-                bochner.TableClassifier(kernel, 64, random_state=1).fit(frame, label), new
-            ),
-        )
+        for kind, y in (("Regressor", price), ("Classifier", label)):
+            model = getattr(bochner, f"Table{kind}")(kernel, 64, random_state=1)
+            yield f"table/{kind.lower()} {kernel!r:.20}", fit(model, y)
     quick = {"n_frequencies": 12, "n_burn_in": 5, "n_samples": 5, "random_state": 0}
     for envelope in ("constant", "learned"):
-        more = {**quick, "envelope": envelope}
-        yield (
-            f"table/learned regressor {envelope}",
-            lambda more=more: Fit(
-                public("LearnedTableRegressor")(**more, trend=1).fit(frame, price), new
-            ),
-        )
-        yield (
-            f"table/learned classifier {envelope}",
-            lambda more=more: Fit(public("LearnedTableClassifier")(**more).fit(frame, label), new),
-        )
+        for kind, y, more in (("Regressor", price, {"trend": 1}), ("Classifier", label, {})):
+            model = getattr(bochner, f"LearnedTable{kind}")(**quick, envelope=envelope, **more)
+            yield f"table/learned {kind.lower()} {envelope}", fit(model, y)
 
 
 def mixture_units() -> Iterator[Unit]:
     signed = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
     some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
-    for expectation in ("exact", "taylor"):
-        for name, kernel in (("signed", signed), ("positive", "gaussian"), ("tl1", "tl1")):
-
-            def fit(kernel: Any = kernel, expectation: str = expectation) -> Fit:
-                model = bochner.DIGMMFeatures(kernel, 32, expectation=expectation, **some)
-                return Fit(model.fit(X), NEW)
-
-            yield f"double mixture/{expectation} {name}", fit
-
-        def precomputed(expectation: str = expectation) -> Fit:
-            model = bochner.DIGMMFeatures("precomputed", 32, expectation=expectation, **some)
-            return Fit(model.fit(X, similarity=signed(X)), NEW)
-
-        yield f"double mixture/{expectation} precomputed", precomputed
+    named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
+    for way, (name, kernel) in product(("exact", "taylor"), named.items()):
+        model = bochner.DIGMMFeatures(kernel, 32, expectation=way, **some)
+        more = {"similarity": signed(X)} if name == "precomputed" else {}
+        fit = lambda model=model, more=more: model.fit(X, **more)  # noqa: E731
+        yield f"double mixture/{way} {name}", Case(fit, NEW)
 
 
 def baseline_units() -> Iterator[Unit]:
     b = baselines
     signed, skew = kernels.DeltaGaussian(1.0, 3.0), kernels.ShiftGaussian(1.5, 0.3)
-    made = {
-        "spherical": (b.SphericalRandomFeatures("spherical_polynomial", 32, n_gaussians=3), sphere),
-        "maclaurin": (b.RandomMaclaurin("polynomial", 32), None),
-        "tensorized": (b.TensorizedRandomProjection("polynomial", 32), None),
-        "tensor sketch": (b.TensorSketch("polynomial", 32), None),
-        "krein nystroem": (b.KreinNystroem(signed, 16), None),
-        "krein nystroem leverage": (b.KreinNystroem(signed, 16, landmarks="leverage"), None),
-        "asymmetric nystroem": (b.AsymmetricNystroem(skew, 16), None),
-        "multiple kernels": (b.MultipleKernelFeatures(48), None),
-        "a la carte": (b.ALaCarteRegressor(32, n_mixture=2, max_iter=10), None),
-        "random frequencies": (b.RandomFrequencyClassifier(32, n_mixture=2, max_iter=10), None),
+    for name, model in {
+        "spherical": b.SphericalRandomFeatures("spherical_polynomial", 32, n_gaussians=3),
+        "maclaurin": b.RandomMaclaurin("polynomial", 32),
+        "tensorized": b.TensorizedRandomProjection("polynomial", 32),
+        "tensor sketch": b.TensorSketch("polynomial", 32),
+        "krein nystroem": b.KreinNystroem(signed, 16),
+        "krein nystroem leverage": b.KreinNystroem(signed, 16, landmarks="leverage"),
+        "asymmetric nystroem": b.AsymmetricNystroem(skew, 16),
+        "multiple kernels": b.MultipleKernelFeatures(48),
+        "a la carte": b.ALaCarteRegressor(32, n_mixture=2, max_iter=10),
+        "random frequencies": b.RandomFrequencyClassifier(32, n_mixture=2, max_iter=10),
+    }.items():
+        place = sphere if name == "spherical" else same
+        y = LABELS if name == "random frequencies" else Y
+        model.set_params(random_state=1)
+        fit = lambda model=model, place=place, y=y: model.fit(place(X), y)  # noqa: E731
+        yield f"baseline/{name}", Case(fit, place(NEW))
+
+
+def diagnosis(kernel: Any, rows: Any) -> dict[str, Any]:
+    seen = bochner.diagnose(kernel, rows, n_components=(16, 32), random_state=1)
+    holds = None if seen.definiteness is None else seen.definiteness.holds
+    found: dict[str, Any] = {
+        "flags": np.array([seen.in_domain, seen.symmetric, seen.n_outside], dtype=float),
+        "asymmetry": np.array(seen.asymmetry),
+        "definite": np.array([np.nan if holds is None else holds], dtype=float),
     }
-    for name, (model, place) in made.items():
+    for part in ("spectrum", "singular_values"):
+        value = getattr(seen, part)
+        for field in getattr(value, "__slots__", ()):
+            number = getattr(value, field)
+            if isinstance(number, int | float | np.ndarray | np.number):
+                found[f"{part} {field}"] = np.asarray(number, dtype=float)
+    fields = ("total_variation", "max_error", "predicted_error", "sampled_error")
+    for row in seen.features.errors if seen.features else ():
+        values = [getattr(row, name) for name in (*fields, "least_squares_error")]
+        numbers = [np.nan if value is None else value for value in values]
+        found[f"errors {row.n_components}"] = np.array(numbers)
+    return found
 
-        def fit(model: Any = model, place: Any = place) -> Fit:
-            y = LABELS if hasattr(model, "predict_proba") or "Classifier" in repr(model) else Y
-            rows, new = (X, NEW) if place is None else (place(X), place(NEW))
-            return Fit(model.set_params(random_state=1).fit(rows, y), new)
 
-        yield f"baseline/{name}", fit
+def simulated(make: Callable[[], Any]) -> dict[str, Any]:
+    drawn = make()
+    return {"X": drawn.dataset.X, "y": drawn.dataset.y, "f": drawn.f}
 
 
-def diagnosis_units() -> Iterator[Unit]:
+def other_units() -> Iterator[Unit]:
     for name, (kernel, place) in all_kernels().items():
-
-        def numbers(kernel: Any = kernel, place: Any = place) -> dict[str, Any]:
-            seen = bochner.diagnose(kernel, place(X), n_components=(16, 32), random_state=1)
-            found: dict[str, Any] = {
-                "flags": np.array([seen.in_domain, seen.symmetric, seen.n_outside], dtype=float),
-                "asymmetry": np.array(seen.asymmetry),
-                "definite": np.array(
-                    [np.nan if seen.definiteness is None or seen.definiteness.holds is None
-                     else seen.definiteness.holds], dtype=float
-                ),
-            }  # fmt: skip
-            for part in ("spectrum", "singular_values"):
-                value = getattr(seen, part)
-                for field in getattr(value, "__slots__", ()):
-                    number = getattr(value, field)
-                    if isinstance(number, int | float | np.ndarray | np.number):
-                        found[f"{part} {field}"] = np.asarray(number, dtype=float)
-            for row in seen.features.errors if seen.features else ():
-                fields = ("total_variation", "max_error", "predicted_error", "sampled_error")
-                values = [getattr(row, name) for name in (*fields, "least_squares_error")]
-                found[f"errors {row.n_components}"] = np.array(
-                    [np.nan if value is None else value for value in values]
-                )
-            return found
-
-        yield f"diagnosis/{name}", numbers
-
-
-def data_units() -> Iterator[Unit]:
-    def mixture() -> dict[str, Any]:
-        mixture = {"weights": [0.5, 1.5], "means": [[0.3, -1.0], [1.0, 0.2]]}
-        drawn = datasets.make_spectral_mixture(
-            30, **mixture, covariances=[0.4, 1.2], random_state=0
-        )
-        return {"X": drawn.dataset.X, "y": drawn.dataset.y, "f": drawn.f}
-
-    def process() -> dict[str, Any]:
-        drawn = datasets.make_gp_draw(30, 2, random_state=0)
-        return {"X": drawn.dataset.X, "y": drawn.dataset.y, "f": drawn.f}
-
-    yield "data/mixture", mixture
-    yield "data/process", process
+        yield f"diagnosis/{name}", Case(partial(diagnosis, kernel, place(X)))
+    law = {"weights": [0.5, 1.5], "means": [[0.3, -1.0], [1.0, 0.2]], "covariances": [0.4, 1.2]}
+    mixture = partial(datasets.make_spectral_mixture, 30, **law, random_state=0)
+    process = partial(datasets.make_gp_draw, 30, 2, random_state=0)
+    yield "data/mixture", Case(partial(simulated, mixture))
+    yield "data/process", Case(partial(simulated, process))
 
 
 SECTIONS = (
-    *(kernel_units, measure_units, feature_units, ridge_units, asymmetric_units, chain_units),
-    *(table_units, mixture_units, baseline_units, diagnosis_units, data_units),
+    *(kernel_units, feature_units, ridge_units, asymmetric_units, chain_units),
+    *(table_units, mixture_units, baseline_units, other_units),
 )
 
 
 def chosen(only: str) -> Iterator[Unit]:
     for section in SECTIONS:
-        yield from ((name, make) for name, make in section() if re.search(only, name))
+        yield from (unit for unit in section() if re.search(only, unit[0]))
 
 
 def file_of(folder: Path, name: str) -> Path:
@@ -752,18 +663,18 @@ def write(folder: Path, only: str) -> int:
     arrays: dict[str, Any] = {}
     refused: list[str] = []
     saved = 0
-    for name, make in chosen(only):
+    for name, case in chosen(only):
         try:
-            made = make()
-            found = answers(made) if isinstance(made, Fit) else made
+            made = case.make()
+            found = made if isinstance(made, dict) else answers(made, case.rows, case.right)
         except Exception as error:  # A refusal is behaviour, too.
             arrays[f"{name}/error"] = np.array(type(error).__name__)
             refused.append(f"{name}: {traceback.format_exception_only(error)[-1].strip()[:150]}")
             continue
         arrays |= named(name, found)
-        if isinstance(made, Fit):
+        if not isinstance(made, dict):
             try:
-                bochner.save(made.model, file_of(folder, name))
+                bochner.save(made, file_of(folder, name))
                 saved += 1
             except (TypeError, ValueError) as error:
                 arrays[f"{name}/not saved"] = np.array(type(error).__name__)
@@ -825,14 +736,12 @@ def models(folder: Path, only: str) -> int:
     first: dict[str, Any] = {}
     second: dict[str, Any] = {}
     refused = 0
-    rows = rows_by_name(only)
-    for name, fit in rows.items():
+    for name, case in chosen(only):
         path = file_of(folder, name)
         if not path.exists():
             continue
         try:
-            model = bochner.load(path)
-            found = answers(Fit(model, *fit))
+            found = answers(bochner.load(path), case.rows, case.right)
         except Exception as error:
             print(f"refused  {name}: {type(error).__name__}: {error}")
             refused += 1
@@ -842,44 +751,6 @@ def models(folder: Path, only: str) -> int:
         second |= mine
     print(f"{refused} model files were refused")
     return report(first, second, "") or int(refused > 0)
-
-
-def rows_by_name(only: str) -> dict[str, tuple[Any, Any]]:
-    """Return the rows of each fit, for which nothing needs to be fitted."""
-    found: dict[str, tuple[Any, Any]] = {}
-    with no_fits():
-        for name, make in chosen(only):
-            try:
-                made = make()
-            except Exception:
-                continue
-            if isinstance(made, Fit):
-                found[name] = made.rows, made.right
-    return found
-
-
-class no_fits:
-    """Let ``fit`` of every estimator return at once: the rows alone are wanted."""
-
-    def __enter__(self) -> None:
-        owners = [getattr(bochner, name) for name in bochner.__all__]
-        owners += [getattr(baselines, name) for name in baselines.__all__]
-        self.changed = [
-            (owner, name, getattr(owner, name))
-            for owner in owners
-            for name in ("fit", "partial_fit")
-            if isinstance(owner, type) and hasattr(owner, name)
-        ]
-        self.own = [(owner, name, name in vars(owner)) for owner, name, _ in self.changed]
-        for owner, name, _ in self.changed:
-            setattr(owner, name, lambda self, *args, **options: self)
-
-    def __exit__(self, *error: Any) -> None:
-        for (owner, name, right), (_, _, is_own) in zip(self.changed, self.own, strict=True):
-            if is_own:
-                setattr(owner, name, right)
-            else:
-                delattr(owner, name)
 
 
 def main() -> int:

@@ -106,21 +106,6 @@ def test_products_of_features_are_locally_stationary():
         assert_allclose(rows[:, 0] @ rows[:, 1], expected, atol=1e-12)
 
 
-def test_the_mean_over_phases_is_stationary():
-    """Of uniform ones; those of the normal prior are so to 1.5 per cent."""
-    rng = np.random.default_rng(8)
-    s, v = rng.normal(size=(2, 3))
-    phases = 0.5 * np.pi * np.sqrt(2.0) * np.polynomial.hermite.hermgauss(60)[0]
-    weights = np.polynomial.hermite.hermgauss(60)[1] / np.sqrt(np.pi)
-    total = np.zeros((6, 6))
-    for phase, weight in zip(phases, weights, strict=True):
-        Z = Waves(s[None], v[None], np.array([phase])).features(X[:6].T, 1.0)
-        total += weight * (Z.T @ Z)
-    delta = X[:6, None] - X[None, :6]
-    plain = np.cos(delta @ v / 2.0) * np.cos(delta @ s)
-    assert np.max(np.abs(total - plain)) < 0.015
-
-
 @named
 def test_gradients_of_features_by_units(basis):
     """Central differences of a weighted sum of all features."""

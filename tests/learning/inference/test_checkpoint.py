@@ -116,33 +116,6 @@ def test_a_write_that_fails_leaves_the_file_before(path, failing, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_the_file_is_never_seen_half_written(path, monkeypatch):
-    """At every write to the disk, the path holds nothing or a checkpoint that can be read."""
-    seen, right = [], np.savez
-
-    def watched(file, **arrays):
-        class Watched(io.RawIOBase):
-            def write(self, data):
-                seen.append(path.exists() and len(read_checkpoint(path)["draws"]))
-                return file.write(data)
-
-            def seekable(self):
-                return False
-
-            def writable(self):
-                return True
-
-        right(Watched(), **arrays)
-
-    monkeypatch.setattr(np, "savez", watched)
-    write_checkpoint(path, some_content(1))
-    assert set(seen) == {False}
-    seen.clear()
-    write_checkpoint(path, some_content(2))
-    assert set(seen) == {1}
-    assert len(read_checkpoint(path)["draws"]) == 2
-
-
 def test_every_cut_is_noticed(path):
     write_checkpoint(path, some_content())
     content = path.read_bytes()

@@ -54,16 +54,6 @@ def test_no_trend_is_no_fixed_columns():
     assert TrainingData.of(np.ones((4, 2)), np.arange(4.0)).fixed.shape == (0, 4)
 
 
-@pytest.mark.parametrize("weights", [None, "real"])
-def test_parts_add_up_to_the_whole(weights):
-    rows = inference_laws.problem(q=2, weights=weights).rows()
-    first, second = rows.part(slice(0, 11)), rows.part(slice(11, None))
-    assert_allclose(first.square + second.square, rows.square)
-    for name in ("inputs", "target", "fixed"):
-        joined = np.concatenate([getattr(first, name), getattr(second, name)], axis=-1)
-        assert_array_equal(joined, getattr(rows, name))
-
-
 def test_a_part_is_made_as_rows_are():
     case = inference_laws.problem(q=1, weights="real")
     part = case.rows().part(slice(3, 9))

@@ -17,7 +17,6 @@ from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.precision import LogNormalPrecision
 from bochner.learning.published.joint_pairs import (
     JointPairChain,
-    JointPairState,
     weight_precision_step,
 )
 from bochner.learning.published.laplace import laplace, log_likelihood
@@ -261,15 +260,6 @@ def test_what_is_kept_has_the_activations_of_the_state():
         assert np.array_equal(values, np.zeros((1, len(X))))
     assert np.all(kept.noise_variance == 1.0)
     assert kept.log_density[0] == info["log_likelihood"]
-
-
-def test_the_same_seed_gives_the_same_chain():
-    def state() -> JointPairState:
-        rng, _, chain, start = small_chain()
-        chain.step(rng, start)
-        return start
-
-    assert np.array_equal(state().beta, state().beta)
 
 
 def test_fixed_columns_have_a_flat_prior():
