@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -118,17 +118,12 @@ def register(
             _claim(_CLASSES, known, cls, "in model files")
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
-        given: dict[str, Any] = {
-            "closed_form": closed_form,
-            "law": law,
-            "profile": profile,
-            "shapes": shapes,
-            "arguments": arguments,
-            "allow_nan": allow_nan,
-        }
+        given = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
+        new = {each.name: getattr(given, each.name) for each in fields(given)}
         # Several calls add up: the class's own room says how it is saved, another what it means.
+        known = _REGISTRATIONS.get(cls, Registration())
         _REGISTRATIONS[cls] = replace(
-            _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in given.items() if v}
+            known, **{name: value for name, value in new.items() if value}
         )
         return cls
 

@@ -35,11 +35,7 @@ _CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A kind of model and its options, see :data:`DEFAULTS`.
-
-    >>> Model.of("bank", {"n_frequencies": 50, "kernel": None}).n_features
-    100
-    """
+    """A kind of model and its options, see :data:`DEFAULTS`."""
 
     kind: str
     options: Mapping[str, Any]

@@ -259,8 +259,7 @@ class BaNK(BaseEstimator, ABC):
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
         """Return the model to sample, given scaled rows."""
-        model: Model = choice.model()
-        return model
+        return choice.model()
 
     def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
         draws = learned.draws

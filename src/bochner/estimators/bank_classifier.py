@@ -60,8 +60,7 @@ class BaNKClassification(ClassifierMixin, BaNK):
             check_is_fitted(self, "learned_")
             return lazily(self, "predict", X, (), self.classes_.dtype)
         winner = np.argmax(self.predict_proba(X), axis=1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+        return self.classes_[winner]
 
 
 @register

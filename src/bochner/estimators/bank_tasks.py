@@ -79,8 +79,7 @@ class Classes(Task):
         if len(self.classes) == 2:
             return np.concatenate([1.0 - positive, positive], axis=1)
         positive = np.maximum(positive, np.finfo(np.float64).tiny)
-        probability: Array = positive / positive.sum(axis=1, keepdims=True)
-        return probability
+        return positive / positive.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

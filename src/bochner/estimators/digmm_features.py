@@ -240,15 +240,13 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
-        features: NDArray[Any] = self.frequencies_.features(X)[:, : self._n_features_out]
-        return features
+        return self.frequencies_.features(X)[:, : self._n_features_out]
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         left = self.transform(X)
         right = left if Y is None else self.transform(Y)
-        gram: NDArray[Any] = (left * self.signature_) @ right.T
-        return gram
+        return (left * self.signature_) @ right.T
 
     def _settings(self, expectation: Expectation) -> MixtureSettings:
         if as_count("n_sketch", self.n_sketch) < 2:
@@ -345,8 +343,7 @@ def _checked(gram: Array) -> Array:
             f"Similarities must be symmetric, but differ by {gap:.3g} between (x, y) and (y, x). "
             f"Use FourierFeatures or AsymmetricKernelRidge, which take asymmetric kernels."
         )
-    symmetric: Array = 0.5 * (gram + gram.T)
-    return symmetric
+    return 0.5 * (gram + gram.T)
 
 
 def _warn_if_unexplained(gram: Array, noise: float) -> None:

@@ -87,8 +87,7 @@ class GaBaSR(BaNK):
         # Constant amplitudes are all one: no frequency needs to be there twice.
         shared = n_envelope if signal and in_grid else 0
         scale = frequency_scales(scaled, np.random.default_rng(0))
-        model: Model = choice.model(tuple(scale.tolist()), shared, signal, **varies)
-        return model
+        return choice.model(tuple(scale.tolist()), shared, signal, **varies)
 
 
 @register

@@ -120,8 +120,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             return lazily(self, "predict", X, (), self.classes_.dtype)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+        return self.classes_[winner]
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes).
@@ -158,5 +157,4 @@ def _project_to_simplex(points: Array) -> Array:
     rank = np.arange(1, points.shape[1] + 1)
     support = np.count_nonzero(descending > excess / rank, axis=1)
     threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
-    nearest: Array = np.maximum(points - threshold, 0.0)
-    return nearest
+    return np.maximum(points - threshold, 0.0)

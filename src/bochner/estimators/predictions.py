@@ -80,14 +80,12 @@ class SolutionAttributes:
     @property
     def alpha_(self) -> float:
         """The regularisation in use."""
-        alpha: float = self.posterior_.alpha
-        return alpha
+        return self.posterior_.alpha
 
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the training targets, if there is one."""
-        evidence: float = offered(self.posterior_, "log_evidence")
-        return evidence
+        return offered(self.posterior_, "log_evidence")
 
 
 class RegressionAttributes(SolutionAttributes):

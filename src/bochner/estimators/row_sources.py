@@ -37,8 +37,7 @@ def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any
     """Call :func:`bochner.distributed.partitions.lazily`."""
     from bochner.distributed import partitions
 
-    lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
-    return lazy
+    return partitions.lazily(model, method, X, columns, dtype)
 
 
 def is_dask(X: Any) -> bool:

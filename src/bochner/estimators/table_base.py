@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress, silent
 from bochner.kernels import Kernel
 from bochner.tables.encoder import TableEncoder
@@ -26,15 +26,7 @@ class TableModel(BaseEstimator, ABC):
     """Model of a whole table: an encoder of its columns, and a head on the encoded columns.
 
     A model joins a task (:class:`RegressionTable` or :class:`ClassificationTable`) and a way to
-    learn (``_learn``).
-
-    Attributes
-    ----------
-    encoder_ : TableEncoder
-    head_ : estimator
-        Model of the encoded columns.
-    record_ : dict
-        Plain facts about the fit, stored in model files; entries may be added.
+    learn (``_learn``). ``record_`` holds plain facts about the fit, which model files store.
     """
 
     encoder_: TableEncoder
@@ -78,15 +70,13 @@ class TableModel(BaseEstimator, ABC):
     def encode(self, X: Any) -> Array:
         """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
         check_is_fitted(self, "head_")
-        encoded: Array = self.encoder_.transform(X)
-        return encoded
+        return as_array(self.encoder_.transform(X))
 
     @property
     def kernel_(self) -> Kernel:
         """The kernel on the encoded columns."""
         check_is_fitted(self, "head_")
-        kernel: Kernel = self.head_.kernel_
-        return kernel
+        return self.head_.kernel_
 
     @abstractmethod
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -139,17 +129,12 @@ class ClassificationTable(ClassifierMixin, TableModel):
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
         check_is_fitted(self, "head_")
-        classes: NDArray[Any] = self.head_.classes_
-        return classes
+        return np.asarray(self.head_.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
-        encoded = self.encode(X)
-        labels: NDArray[Any] = self.head_.predict(encoded)
-        return labels
+        return np.asarray(self.head_.predict(self.encode(X)))
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        encoded = self.encode(X)
-        probability: Array = self.head_.predict_proba(encoded)
-        return probability
+        return as_array(self.head_.predict_proba(self.encode(X)))

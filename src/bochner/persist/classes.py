@@ -42,27 +42,16 @@ def holds_function(cls: type) -> bool:
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 
-def value_class(name: str) -> type:
-    """Return the value class of a name, or raise ``ValueError``."""
+def class_named(name: str, *, estimator: bool) -> Any:
+    """Return the estimator or the value class of a name, or raise ``ValueError``."""
     cls = registered_class(name)
-    if cls is None or not is_value(cls):
-        raise ValueError(_unknown("no class", name, "of values"))
+    if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
+        unknown = f"no estimator {name!r}" if estimator else f"no class {name!r} of values"
+        raise ValueError(
+            f"bochner has {unknown}; if it is your own, import the module that calls "
+            f"bochner.register before loading"
+        )
     return cls
-
-
-def estimator_class(name: str) -> type[BaseEstimator]:
-    """Return the estimator class of a name, or raise ``ValueError``."""
-    cls = registered_class(name)
-    if cls is None or not is_estimator(cls):
-        raise ValueError(_unknown("no estimator", name, ""))
-    return cls
-
-
-def _unknown(what: str, name: str, of: str) -> str:
-    return (
-        f"bochner has {what} {name!r}{' ' if of else ''}{of}; if it is your own, import the module "
-        f"that calls bochner.register before loading"
-    )
 
 
 def _registration(cls: type) -> Registration:

@@ -138,8 +138,7 @@ def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
     dtype = file.get_slice(name).get_dtype()
     if dtype not in _DTYPES:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
-    tensor: NDArray[Any] = file.get_tensor(name)
-    return tensor
+    return file.get_tensor(name)
 
 
 def _diagnosis(path: Path, problem: SafetensorError) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner.persist.classes import check_attributes, check_value, estimator_class, value_class
+from bochner.persist.classes import check_attributes, check_value, class_named
 from bochner.persist.vocabulary import (
     NUMERIC,
     SCALARS,
@@ -115,13 +115,13 @@ class _Decoder:
         return array.reshape(shape)
 
     def _value(self, node: Node, path: Path) -> Any:
-        cls = value_class(_member(node, "class", str))
+        cls = class_named(_member(node, "class", str), estimator=False)
         members = self._members(_member(node, "fields", dict[str, Any]), path)
         check_value(cls, members)
         return cls(**members)
 
     def _estimator(self, node: Node, path: Path) -> BaseEstimator:
-        cls = estimator_class(_member(node, "class", str))
+        cls = class_named(_member(node, "class", str), estimator=True)
         parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
         attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
         for name in parameters:

@@ -45,11 +45,7 @@ def input_names(names: Sequence[str] | None, dim: int) -> list[str]:
 
 
 def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Return the indices of inputs given by index or name, by default the first eight.
-
-    >>> chosen_inputs(["b", 0, -1], ["a", "b", "c"])
-    [1, 0, 2]
-    """
+    """Return the indices of inputs given by index or name, by default the first eight."""
     if inputs is None:
         return list(range(min(len(names), _MOST_INPUTS)))
     known: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}

@@ -80,12 +80,7 @@ class Column:
 
 
 def read_column(name: str, series: Any) -> Column:
-    """Read a pandas Series or a 1-D array; a pandas categorical becomes text.
-
-    >>> column = read_column("a", np.array([1, None, True], dtype=object))
-    >>> column.kind, column.values
-    ('numeric', array([ 1., nan,  1.]))
-    """
+    """Read a pandas Series or a 1-D array; a pandas categorical becomes text."""
     raw = _as_array(series)
     present = _present(raw)
     kind = _kind(raw, present)
@@ -93,11 +88,7 @@ def read_column(name: str, series: Any) -> Column:
 
 
 def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
-    """Return entries as text, None where missing; whole numbers have no decimal point.
-
-    >>> labels(np.array([1.0, 2.5, np.nan]), np.array([True, True, False])).tolist()
-    ['1', '2.5', None]
-    """
+    """Return entries as text, None where missing; whole numbers have no decimal point."""
     text = np.full(raw.shape[0], None, dtype=object)
     text[present] = [
         str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
@@ -107,11 +98,7 @@ def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray
 
 
 def kind_of(entry_type: type) -> Kind:
-    """Return the kind of entries of a type.
-
-    >>> kind_of(str), kind_of(float), kind_of(datetime.date), kind_of(bytes)
-    ('text', 'numeric', 'date', 'unsupported')
-    """
+    """Return the kind of entries of a type."""
     found = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
     return next(found, "unsupported")
 

@@ -46,12 +46,7 @@ State = NumericState | TextState | DroppedState
 
 
 def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -> Knots:
-    """Return the two knots of (x - mean)/sd, clipped at ±clip; ``n_quantiles`` is not used.
-
-    >>> points, scores = standard_knots(np.array([0.0, 2.0]), clip=3.0)
-    >>> points.tolist(), scores.tolist()
-    ([-2.0, 4.0], [-3.0, 3.0])
-    """
+    """Return the two knots of (x - mean)/sd, clipped at ±clip; ``n_quantiles`` is not used."""
     centre = values.mean()
     deviations = values - centre
     largest = np.abs(deviations).max()
@@ -65,10 +60,6 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
 
     F(v) = (number below v + half the number equal to v) / n, at no more than `n_quantiles`
     distinct values, evenly spread in F.
-
-    >>> points, scores = normal_knots(np.array([1.0, 5.0, 5.0, 9.0]), clip=3.0, n_quantiles=10)
-    >>> points.tolist(), scores.round(2).tolist()
-    ([1.0, 5.0, 9.0], [-1.15, 0.0, 1.15])
     """
     points, counts = np.unique(values, return_counts=True)
     rank = (np.cumsum(counts) - 0.5 * counts) / values.size
@@ -108,11 +99,7 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots]) -> State:
 
 
 def output_names(state: State, name: str | None = None) -> list[str]:
-    """Return the names of a column's features.
-
-    >>> output_names({"name": "x", "kind": "text", "levels": ["a", "b"]})
-    ['x_a', 'x_b', 'x_<unknown>']
-    """
+    """Return the names of a column's features."""
     name = state["name"] if name is None else name
     if state["kind"] == "text":
         return [f"{name}_{level}" for level in [*state["levels"], "<unknown>"]]
@@ -127,8 +114,7 @@ def encode(state: State, column: Column) -> Array:
         code = {level: position for position, level in enumerate(state["levels"])}
         text = labels(column.raw, column.present)
         codes = np.array([code.get(entry, len(code)) for entry in text], dtype=np.intp)
-        one_hot: Array = np.eye(len(code) + 1)[codes]
-        return one_hot
+        return np.eye(len(code) + 1)[codes]
     if state["kind"] == "constant" or state["kind"] == "empty":
         return np.empty((column.raw.shape[0], 0))
     parts = []
@@ -180,14 +166,7 @@ class EncodedColumns:
 
     @classmethod
     def of(cls, states: Sequence[State], used: NDArray[np.int64]) -> EncodedColumns:
-        """Return the encoded columns in use, given an encoder's ``columns_``.
-
-        >>> state = NumericState(name="x", kind="numeric", fill=1.0, indicator=False,
-        ...                      points=[-2.0, 4.0], scores=[-3.0, 3.0])
-        >>> columns = EncodedColumns.of([state], np.array([0]))
-        >>> columns.names, columns.scale, columns.origin
-        (['x'], array([1.]), array([1.]))
-        """
+        """Return the encoded columns in use, given an encoder's ``columns_``."""
         rows: list[tuple[str, float, float, bool]] = []
         for state in states:
             rows += [(name, 1.0, 0.0, False) for name in output_names(state)]

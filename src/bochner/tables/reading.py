@@ -43,15 +43,8 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.D
 
     Text columns become datetime64 if every entry is an ISO 8601 date or time; times with a zone
     are converted to UTC. Empty entries are missing. Columns named in ``text`` are read as text
-    even if their entries look like numbers or dates, such as the code 007.
-
-    Raises
-    ------
-    FileNotFoundError, IsADirectoryError
-        If there is no such file; the message suggests a similar name.
-    InputError
-        If the ending is unknown, or the file is empty, damaged, not UTF-8, has no rows,
-        duplicate column names, or rows of different lengths.
+    even if their entries look like numbers or dates, such as the code 007. Raises InputError for
+    an unknown ending or an unusable file, and FileNotFoundError or IsADirectoryError.
     """
     path = Path(path)
     _check_file(path)

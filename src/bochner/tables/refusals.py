@@ -26,11 +26,7 @@ class InputError(ValueError):
 
 
 def naming(found: Found) -> str:
-    """Return the names and details of at most five columns, and a count of the others.
-
-    >>> naming([("a", "row 1: inf"), ("b", "")])
-    "columns 'a' (row 1: inf) and 'b'"
-    """
+    """Return the names and details of at most five columns, and a count of the others."""
     shown = [f"{name!r} ({detail})" if detail else repr(name) for name, detail in found]
     rest = len(shown) - _MOST_NAMED
     shown = [*shown[:_MOST_NAMED], f"{rest} more"] if rest > 0 else shown
@@ -39,11 +35,7 @@ def naming(found: Found) -> str:
 
 
 def drop_advice(found: Found) -> str:
-    """Return how to leave columns out, in Python and on the command line.
-
-    >>> drop_advice([("id", "")])
-    "drop it: X.drop(columns=['id']), or --drop id on the command line"
-    """
+    """Return how to leave columns out, in Python and on the command line."""
     shown = [name for name, _ in found[:_MOST_NAMED]]
     dots = ["..."] if len(found) > len(shown) else []
     quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
@@ -54,11 +46,7 @@ def drop_advice(found: Found) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most similar to a name, ignoring case, or None.
-
-    >>> nearest("Prize", ["area", "price"])
-    'price'
-    """
+    """Return the candidate most similar to a name, ignoring case, or None."""
     folded = {candidate.casefold(): candidate for candidate in candidates}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[close[0]] if close else None
