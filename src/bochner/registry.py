@@ -121,9 +121,8 @@ def register(
         given = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
         new = {each.name: getattr(given, each.name) for each in fields(given)}
         # Several calls add up: the class's own room says how it is saved, another what it means.
-        known = _REGISTRATIONS.get(cls, Registration())
         _REGISTRATIONS[cls] = replace(
-            known, **{name: value for name, value in new.items() if value}
+            _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}
         )
         return cls
 

@@ -259,7 +259,8 @@ class BaNK(BaseEstimator, ABC):
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
         """Return the model to sample, given scaled rows."""
-        return choice.model()
+        model: Model = choice.model()
+        return model
 
     def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
         draws = learned.draws

@@ -59,8 +59,7 @@ class BaNKClassification(ClassifierMixin, BaNK):
         if is_dask(X):
             check_is_fitted(self, "learned_")
             return lazily(self, "predict", X, (), self.classes_.dtype)
-        winner = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[winner]
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
 
 
 @register

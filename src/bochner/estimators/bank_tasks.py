@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.estimators.validation import checked_weight
 from bochner.features.targets import Indicators
 
@@ -79,7 +79,7 @@ class Classes(Task):
         if len(self.classes) == 2:
             return np.concatenate([1.0 - positive, positive], axis=1)
         positive = np.maximum(positive, np.finfo(np.float64).tiny)
-        return positive / positive.sum(axis=1, keepdims=True)
+        return as_array(positive / positive.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

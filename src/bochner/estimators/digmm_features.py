@@ -240,7 +240,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
-        return self.frequencies_.features(X)[:, : self._n_features_out]
+        return np.asarray(self.frequencies_.features(X)[:, : self._n_features_out])
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""

@@ -87,7 +87,8 @@ class GaBaSR(BaNK):
         # Constant amplitudes are all one: no frequency needs to be there twice.
         shared = n_envelope if signal and in_grid else 0
         scale = frequency_scales(scaled, np.random.default_rng(0))
-        return choice.model(tuple(scale.tolist()), shared, signal, **varies)
+        model: Model = choice.model(tuple(scale.tolist()), shared, signal, **varies)
+        return model
 
 
 @register

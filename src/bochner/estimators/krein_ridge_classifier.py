@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.namespaces import to_numpy
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.row_sources import is_dask, labels_of, lazily, row_chunks
@@ -120,7 +120,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             return lazily(self, "predict", X, (), self.classes_.dtype)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[winner]
+        return np.asarray(self.classes_[winner])
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes).
@@ -157,4 +157,4 @@ def _project_to_simplex(points: Array) -> Array:
     rank = np.arange(1, points.shape[1] + 1)
     support = np.count_nonzero(descending > excess / rank, axis=1)
     threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
-    return np.maximum(points - threshold, 0.0)
+    return as_array(np.maximum(points - threshold, 0.0))

@@ -80,12 +80,12 @@ class SolutionAttributes:
     @property
     def alpha_(self) -> float:
         """The regularisation in use."""
-        return self.posterior_.alpha
+        return float(self.posterior_.alpha)
 
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the training targets, if there is one."""
-        return offered(self.posterior_, "log_evidence")
+        return float(offered(self.posterior_, "log_evidence"))
 
 
 class RegressionAttributes(SolutionAttributes):

@@ -37,7 +37,8 @@ def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any
     """Call :func:`bochner.distributed.partitions.lazily`."""
     from bochner.distributed import partitions
 
-    return partitions.lazily(model, method, X, columns, dtype)
+    lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
+    return lazy
 
 
 def is_dask(X: Any) -> bool:

@@ -76,7 +76,8 @@ class TableModel(BaseEstimator, ABC):
     def kernel_(self) -> Kernel:
         """The kernel on the encoded columns."""
         check_is_fitted(self, "head_")
-        return self.head_.kernel_
+        kernel: Kernel = self.head_.kernel_
+        return kernel
 
     @abstractmethod
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -138,7 +138,8 @@ def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
     dtype = file.get_slice(name).get_dtype()
     if dtype not in _DTYPES:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
-    return file.get_tensor(name)
+    tensor: NDArray[Any] = file.get_tensor(name)
+    return tensor
 
 
 def _diagnosis(path: Path, problem: SafetensorError) -> str:
