@@ -23,7 +23,6 @@ from bochner.spectral import (
     ShiftedGaussian,
     SpectralMeasure,
     closed_forms,
-    phase_factor,
     shifted_gaussian,
 )
 
@@ -64,7 +63,7 @@ FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
 check_few = deferred(laws.check_few_frequencies, seeds=1_200)
 
 
-@replaces(
+@changes(
     PhaseFactor,
     "imaginary_variation",
     check(SHIFT, "jordan"),
@@ -72,9 +71,9 @@ check_few = deferred(laws.check_few_frequencies, seeds=1_200)
     check(COSH, "jordan", "qmc"),
     check_masses(Component.IMAGINARY, "sinh"),
 )
-def lost_factor_of_the_imaginary_mass(self, s):
+def lost_factor_of_the_imaginary_mass(imaginary_variation, self, s):
     """Only one of the two imaginary parts is counted."""
-    return 0.5 * abs(self.sine) * phase_factor.mean_abs_sine(s)
+    return 0.5 * imaginary_variation(self, s)
 
 
 @changes(
@@ -334,9 +333,14 @@ def sums_without_reversal(self):
     return self
 
 
-@planted(check_masses(Component.POSITIVE, "shift"), check_masses(Component.NEGATIVE, "cosh"))
-def alternating_series_without_signs(patch):
-    patch.setattr(phase_factor, "mean_abs_cosine", phase_factor.mean_abs_sine)
+@replaces(
+    PhaseFactor,
+    "real_variation",
+    check_masses(Component.POSITIVE, "shift"),
+    check_masses(Component.NEGATIVE, "cosh"),
+)
+def sines_for_cosines(self, s):
+    return PhaseFactor(0.0, 0.0, self.cosine).imaginary_variation(s)
 
 
 @replaces(

@@ -156,7 +156,6 @@ def test_laws_are_values():
     u = np.random.default_rng(0).random((10, 1))
     assert_array_equal(law.radius(u, 5), pickle.loads(pickle.dumps(law)).radius(u, 5))
     measure = spherical_polynomial_measure(2, 2.0, 2)
-    assert measure == spherical_polynomial_measure(2, 2, np.int64(2), 10)
     assert measure.parts[1].law == Isotropic(SignedRadial(2, 2.0, 10.0, -1), 2)
     assert not hasattr(law, "__dict__")
 
@@ -220,20 +219,6 @@ def test_infinite_masses_warn_every_time(degree, a, dim):
         assert f"up to {measure.max_error:.2g}" in message
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((0, 2.0, 3), ValueError, "degree must be at least 1, got 0"),
-        ((2.5, 2.0, 3), TypeError, "degree must be a positive integer, got 2.5"),
-        ((True, 2.0, 3), TypeError, "degree must be a positive integer, got True"),
-        ((2, 1.9, 3), ValueError, "a must be at least 2"),
-        ((2, "2", 3), TypeError, "a must be a positive number"),
-        ((2, 2.0, 0), ValueError, "dim must be at least 1"),
-        ((2, 2.0, 3, 0.0), ValueError, "truncation must be positive"),
-        ((2, 2.0, 3, np.inf), ValueError, "truncation must be positive and finite"),
-        ((2, 2.0, 200, 1e-3), ValueError, "no mass within truncation=0.001"),
-    ],
-)
-def test_arguments_out_of_their_domain(arguments, error, message):
-    with pytest.raises(error, match=message):
-        spherical_polynomial_measure(*arguments)
+def test_a_truncation_without_mass_is_refused():
+    with pytest.raises(ValueError, match=r"no mass within truncation=0\.001"):
+        spherical_polynomial_measure(2, 2.0, 200, 1e-3)

@@ -32,9 +32,9 @@ class Allocation(ABC):
         counts = self.counts(mass, m)
         return counts, mass / counts
 
-    @abstractmethod
     def least(self, mass: Array) -> int:
         """Return the least number of frequencies that is not shared at random."""
+        return len(mass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,6 @@ class ByMass(Allocation):
     def counts(self, mass: Array, m: int) -> Counts:
         return 1 + _rounded((m - len(mass)) * _proportions(mass), m - len(mass))
 
-    def least(self, mass: Array) -> int:
-        return len(mass)
-
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
@@ -79,15 +76,13 @@ class ByVariance(Allocation):
     blocked: tuple[float, ...]
     block: int
 
-    def least(self, mass: Array) -> int:
-        return len(mass)
-
     def counts(self, mass: Array, m: int) -> Counts:
         """Return whole blocks by proportional shares, then blocks where they gain most.
 
         Equal shares instead, should their variance be less.
         """
-        proportional, equal = self._proportional(mass, m), _equal(len(mass), m)
+        equal = _rounded(np.full(len(mass), m / len(mass)), m)
+        proportional = self._proportional(mass, m)
         better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()
         return equal if better else proportional
 
@@ -129,10 +124,4 @@ def _rounded(expected: Array, m: int) -> Counts:
     counts = np.floor(expected).astype(np.intp)
     largest = np.argsort(counts - expected, kind="stable")
     counts[largest[: m - counts.sum()]] += 1
-    return counts
-
-
-def _equal(n_parts: int, m: int) -> Counts:
-    counts = np.full(n_parts, m // n_parts, dtype=np.intp)
-    counts[: m % n_parts] += 1
     return counts

@@ -31,18 +31,16 @@ class Atoms(ABC):
         """Number of directions of an orthogonal block whose variance is known; 1 if none is."""
         return 1
 
-    @property
-    def has_waves(self) -> bool:
-        """Whether members are waves that hardly decay, of which rough functions need many."""
-        return False
-
     @abstractmethod
     def scales(self, reach: float) -> Array:
         """Return the members' parameters worth trying for distances up to ``reach``."""
 
-    def fine_scales(self, reach: float) -> Array:
-        """Return more of them, at greater cost."""
-        return self.scales(reach)
+    def fine_scales(self, reach: float) -> Array | None:
+        """Return more of them, at greater cost; ``None`` if rough functions need no more.
+
+        They do where members are waves that hardly decay.
+        """
+        return None
 
     @abstractmethod
     def transform(self, distance: Array, scales: Array) -> Array:
@@ -60,9 +58,9 @@ class Atoms(ABC):
     def law(self, scale: float) -> Law:
         """Return the law of one member's frequencies."""
 
-    @abstractmethod
     def envelope(self, scale: float) -> tuple[float, float]:
-        """Return the rate and the radius of one member's envelope."""
+        """Return the rate and the radius of one member's envelope; zeros without one."""
+        return 0.0, 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +84,9 @@ class Shells(Atoms):
         unit = np.sqrt(self.dim) / reach
         return np.concatenate([[0.0], unit * np.geomspace(0.02, 100.0, 75)])
 
-    @property
-    def has_waves(self) -> bool:
-        return self.dim <= _FEW_INPUTS
-
-    def fine_scales(self, reach: float) -> Array:
+    def fine_scales(self, reach: float) -> Array | None:
+        if self.dim > _FEW_INPUTS:
+            return None
         return np.union1d(self.scales(reach), np.pi / reach * np.arange(_WAVES))
 
     def transform(self, distance: Array, scales: Array) -> Array:
@@ -135,9 +131,6 @@ class CityBlockExponentials(Atoms):
         if scale == 0.0:
             return Isotropic(Shell(0.0), self.dim)
         return Independent(Student(1.0), self.dim, 1.0 / scale)
-
-    def envelope(self, scale: float) -> tuple[float, float]:
-        return 0.0, 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,27 +51,21 @@ def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None
         return None
 
 
-_NORMS: Mapping[type, Callable[[Any], RadialLaw]] = {
-    kernels.Gaussian: lambda kernel: Chi(),
-    kernels.Matern: lambda kernel: Student(2.0 * kernel.nu),
-    kernels.Exponential: lambda kernel: Student(1.0),
-    kernels.RationalQuadratic: lambda kernel: GammaMixture(kernel.alpha),
+_LAWS: Mapping[type, tuple[type[Isotropic] | type[Independent], Callable[[Any], RadialLaw]]] = {
+    kernels.Gaussian: (Isotropic, lambda kernel: Chi()),
+    kernels.Matern: (Isotropic, lambda kernel: Student(2.0 * kernel.nu)),
+    kernels.Exponential: (Isotropic, lambda kernel: Student(1.0)),
+    kernels.RationalQuadratic: (Isotropic, lambda kernel: GammaMixture(kernel.alpha)),
+    kernels.Laplacian: (Independent, lambda kernel: Student(1.0)),
+    kernels.Cauchy: (Independent, lambda kernel: ExponentialMagnitude()),
 }
-"""Laws of the norm of a frequency, for kernels whose frequencies are isotropic."""
-
-_COORDINATES: Mapping[type, Callable[[Any], RadialLaw]] = {
-    kernels.Laplacian: lambda kernel: Student(1.0),
-    kernels.Cauchy: lambda kernel: ExponentialMagnitude(),
-}
-"""Laws of the size of one coordinate, for products of kernels of one input."""
+"""Laws of the norm of a frequency, or of the size of each of its coordinates."""
 
 
-def _isotropic(norm: Callable[[Any], RadialLaw]) -> Callable[[kernels.Correlation, int], Law]:
-    return lambda kernel, dim: Isotropic(norm(kernel), dim, kernel.length_scale)
-
-
-def _independent(size: Callable[[Any], RadialLaw]) -> Callable[[kernels.Correlation, int], Law]:
-    return lambda kernel, dim: Independent(size(kernel), dim, kernel.length_scale)
+def _with(
+    law: type[Isotropic] | type[Independent], radial: Callable[[Any], RadialLaw]
+) -> Callable[[kernels.Correlation, int], Law]:
+    return lambda kernel, dim: law(radial(kernel), dim, kernel.length_scale)
 
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:
@@ -166,8 +160,6 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
 }
 for _cls, _form in _CLOSED_FORMS.items():
     register(_cls, closed_form=_form)
-for _cls, _norm in _NORMS.items():
-    register(_cls, law=_isotropic(_norm))
-for _cls, _size in _COORDINATES.items():
-    register(_cls, law=_independent(_size))
+for _cls, _kind in _LAWS.items():
+    register(_cls, law=_with(*_kind))
 register(kernels.Anova, law=_anova)

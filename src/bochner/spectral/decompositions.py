@@ -53,8 +53,8 @@ class Decomposition(ABC):
     def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
         """Return the measure."""
 
-    def by_members(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure | None:
-        """Return the measure that those of a kernel's members make, or ``None`` without any."""
+    def by_members(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+        """Return the measure made of those of the kernel's members, or a numerical transform."""
         if isinstance(kernel, kernels.Sum):
             return reduce(add, (self.measure(term, context) for term in kernel.terms))
         if isinstance(kernel, kernels.Product):
@@ -65,7 +65,7 @@ class Decomposition(ABC):
             data = context.data.mapped(kernel.left, kernel.right)
             inner = replace(context, dim=kernel.left.shape[1], data=data)
             return self.measure(kernel.kernel, inner).mapped(kernel.left, kernel.right)
-        return None
+        return _transformed(kernel, context)
 
 
 @register
@@ -79,11 +79,7 @@ class Polar(Decomposition):
     """
 
     def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
-        known = find_closed_form(kernel, context.dim)
-        if known is not None:
-            return known
-        found = self.by_members(kernel, context)
-        return _transformed(kernel, context) if found is None else found
+        return find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
 
 
 @register
@@ -117,10 +113,8 @@ class Jordan(Decomposition):
             return spherical_polynomial_measure(
                 kernel.degree, kernel.a, context.dim, self.truncation
             )
-        known = find_closed_form(kernel, context.dim)
-        if known is None:
-            known = self.by_members(kernel, context)
-        return (_transformed(kernel, context) if known is None else known).jordan()
+        known = find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
+        return known.jordan()
 
 
 @register
@@ -163,9 +157,7 @@ class Auto(Decomposition):
             known is None or _pairs(found.metric, found.domain, context) is not None
         ):
             return Designed().measure(kernel, context)
-        if known is None:
-            known = self.by_members(kernel, context)
-        return _transformed(kernel, context) if known is None else known
+        return known or self.by_members(kernel, context)
 
 
 DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(

@@ -229,8 +229,9 @@ def _search(
         geometry.check()
     atoms, reach = geometry.atoms, geometry.reach
     candidates = list(_candidates(geometry, atoms.scales(reach), _TOLERANCES, orthogonal))
-    if atoms.has_waves and min(candidate.tolerance for candidate in candidates) > _ROUGH:
-        candidates += _candidates(geometry, atoms.fine_scales(reach), _FEW_TOLERANCES, orthogonal)
+    fine = atoms.fine_scales(reach)
+    if fine is not None and min(candidate.tolerance for candidate in candidates) > _ROUGH:
+        candidates += _candidates(geometry, fine, _FEW_TOLERANCES, orthogonal)
     return geometry, tuple(candidates)
 
 

@@ -1,12 +1,11 @@
 """Any function of the lag in up to three inputs as a measure: atoms on a lattice of frequencies."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
+from bochner._numerics.arrays import Array, as_array, frozen_array
 from bochner._numerics.warn import warn_user
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Scheme, Uniforms
@@ -162,11 +161,15 @@ def lattice_measure(
     The measure's ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the
     greatest error seen at several hundred lags within reach, if that is larger. At a jump of ``k``
     no sum of waves converges; the error is then about as large as the jump. Raises ``TypeError`` or
-    ``ValueError`` if an argument is out of its domain, or the function is complex, not finite, zero
-    throughout, not symmetric as promised, or without ``reach`` does not fall off.
+    ``ValueError`` if the function is complex, not finite, zero throughout, not symmetric as
+    promised, or without ``reach`` does not fall off.
     """
-    dim, reach, tol = _checked(function, dim, reach, tol)
-    series = lattice_series(function, dim, reach, tol, symmetric)
+    lengths = None
+    if reach is not None:
+        # Along an input that never differs any box will do.
+        lengths = np.broadcast_to(as_array(reach), (dim,))
+        lengths = np.where(lengths > 0.0, lengths, lengths.max() or 1.0)
+    series = lattice_series(function, dim, lengths, tol, symmetric)
     _warn_if_rough(series)
     omega, coefficient = _half(series)
     size, phase = np.abs(coefficient), np.angle(coefficient)
@@ -208,32 +211,6 @@ def _warn_if_rough(series: Series) -> None:
             f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
             f"reach less far, or weights='least_squares', may help."
         )
-
-
-def _checked(
-    function: Any, dim: Any, reach: ArrayLike | None, tol: Any
-) -> tuple[int, Array | None, float]:
-    if not callable(function):
-        raise TypeError(f"function must be callable on lags, got {function!r}.")
-    if dim not in range(1, LARGEST_DIM + 1):
-        raise ValueError(
-            f"A numerical Fourier transform serves 1 to {LARGEST_DIM} inputs, got {dim}; with "
-            f"more, fit the masses of random frequencies to the function: "
-            f"weights='least_squares'."
-        )
-    tol = as_positive_scalar("tol", tol)
-    if tol >= 1.0:
-        raise ValueError(f"tol is relative to the function's greatest value: below 1, got {tol}.")
-    if reach is None:
-        return int(dim), None, tol
-    lengths = as_array(reach)
-    if lengths.shape not in ((), (dim,)):
-        raise ValueError(f"reach must be a number or have shape ({dim},), got {lengths.shape}.")
-    if not np.isfinite(lengths).all() or lengths.min() < 0.0:
-        raise ValueError(f"reach must be nonnegative and finite, got {reach!r}.")
-    # Along an input that never differs any box will do.
-    wide = lengths.max() or 1.0
-    return int(dim), np.where(np.broadcast_to(lengths, (dim,)) > 0.0, lengths, wide), tol
 
 
 def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:

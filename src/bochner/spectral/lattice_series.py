@@ -58,7 +58,8 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
         if peak == 0.0:
             raise ValueError("The function is zero wherever it was looked at: nothing to sample.")
         for axis, (nodes, length) in enumerate(zip(points, kept, strict=True)):
-            values *= _along(_taper(nodes, length, room * length, tol), axis, len(points))
+            taper = _taper(nodes, length, room * length, tol)
+            values *= np.expand_dims(taper, _others(axis, len(points)))
         yield Box(values, half_width, peak, peak * tol * (0.05 * len(within) + _NARROW))
 
 
@@ -73,7 +74,7 @@ def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
     values = np.nan_to_num(np.abs(_on_grid(function, [points] * dim, lenient=True)), posinf=0.0)
     lengths: Array = np.array([_extent(values, points, axis, tol) for axis in range(dim)])
     for axis in range(dim):
-        values *= _along(np.gradient(points), axis, dim)
+        values *= np.expand_dims(np.gradient(points), _others(axis, dim))
     far = np.abs(points) > 0.5 * _SCALES[1]
     for axis in range(dim):
         marginal = values.sum(axis=_others(axis, dim))
@@ -151,10 +152,6 @@ def _taper(lags: Array, kept: float, room: float, tol: float) -> Array:
     """Return a smooth step, within tol/20 of one as far as ``kept`` and of zero beyond the room."""
     steepness = float(erfcinv(0.1 * tol))
     return 0.5 * erfc(steepness * ((np.abs(lags) - kept) / (0.5 * room) - 1.0))
-
-
-def _along(vector: Array, axis: int, dim: int) -> Array:
-    return vector.reshape([-1 if i == axis else 1 for i in range(dim)])
 
 
 def _others(axis: int, dim: int) -> tuple[int, ...]:

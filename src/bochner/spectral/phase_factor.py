@@ -13,17 +13,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import dawsn
 
 from bochner._numerics.arrays import Array, as_array
+from bochner.spectral.tabulated import gauss_legendre
 
-_SERIES_FROM = 0.2  # below, no mass is beyond the first zero; above, thirty terms are exact
-_TERMS = np.arange(1, 31)  # at s = 0.2 the last is exp(-72)
 _REACH = 12.0  # standard deviations; exp(-72) is left out
 _UNIFORM_FROM = 40.0  # standard deviation beyond which t is uniform over a period to rounding
-# exact to rounding on panels that halve towards corners
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_ORDER = 24  # nodes a panel: exact to rounding on panels that halve towards corners
 _GRADES = 40  # halvings towards a corner: 2**-40 of a panel
 
 
@@ -32,27 +28,12 @@ class PhaseFactor:
     r"""The factor :math:`H(t) = \alpha + \gamma \cos t + i \delta \sin t`.
 
     Its even part is real and its odd part imaginary, so that kernels come out real. The fields are
-    :math:`\alpha`, :math:`\gamma` and :math:`\delta`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.spectral.phase_factor import PhaseFactor
-    >>> translation = PhaseFactor(0.0, 1.0, 1.0)
-    >>> bool(np.isclose(translation(np.array(0.3)), np.exp(0.3j)))
-    True
+    :math:`\alpha`, :math:`\gamma` and :math:`\delta`; a translation is ``PhaseFactor(0, 1, 1)``.
     """
 
     constant: float
     cosine: float
     sine: float
-
-    def __call__(self, t: Array) -> NDArray[np.complex128]:
-        """Return :math:`H(t)`, of the shape of ``t``."""
-        values = np.empty(np.shape(t), dtype=np.complex128)
-        values.real = self.real(t)
-        values.imag = self.imaginary(t)
-        return values
 
     def real(self, t: Array) -> Array:
         r"""Return :math:`\Re H(t)`."""
@@ -97,15 +78,13 @@ class PhaseFactor:
 
     def real_variation(self, s: float) -> float:
         r"""Return :math:`E|\Re H(t)|`, the mass of both real Jordan parts."""
-        if self.constant == 0.0:
-            return abs(self.cosine) * mean_abs_cosine(s)
         if abs(self.cosine) <= abs(self.constant):
             return abs(self.mean(s))
         return normal_mean(lambda t: np.abs(self.real(t)), s, *self._zero)
 
     def imaginary_variation(self, s: float) -> float:
         r"""Return :math:`E|\Im H(t)|`, the mass of both imaginary Jordan parts."""
-        return abs(self.sine) * mean_abs_sine(s)
+        return abs(self.sine) * normal_mean(lambda t: np.abs(np.sin(t)), s)
 
     @property
     def _zero(self) -> tuple[float, ...]:
@@ -170,32 +149,6 @@ class Component(Enum):
         return float(factor.size(np.array(ends)).max())
 
 
-def mean_abs_cosine(s: float) -> float:
-    r"""Return :math:`E|\cos t|` for :math:`t \sim N(0, s^2)`.
-
-    By the Fourier series of :math:`|\cos t|`, with :math:`E \cos 2nt = e^{-2 n^2 s^2}`:
-    :math:`2/\pi + (4/\pi) \sum_n (-1)^{n+1} e^{-2 n^2 s^2} / (4 n^2 - 1)`.
-    """
-    if s < _SERIES_FROM:
-        return float(np.exp(-0.5 * s * s))
-    return float(2.0 / np.pi - 4.0 / np.pi * np.sum((-1.0) ** _TERMS * _harmonics(s)))
-
-
-def mean_abs_sine(s: float) -> float:
-    r"""Return :math:`E|\sin t|` for :math:`t \sim N(0, s^2)`.
-
-    :math:`2/\pi - (4/\pi) \sum_n e^{-2 n^2 s^2} / (4 n^2 - 1)`; for small ``s``, where that
-    cancels, :math:`2 E[\sin t;\, t > 0]`, which is Dawson's integral.
-    """
-    if s < _SERIES_FROM:
-        return float(2.0 / np.sqrt(np.pi) * dawsn(s / np.sqrt(2.0)))
-    return float(2.0 / np.pi - 4.0 / np.pi * np.sum(_harmonics(s)))
-
-
-def _harmonics(s: float) -> Array:
-    return as_array(np.exp(-2.0 * (_TERMS * s) ** 2) / (4.0 * _TERMS**2 - 1.0))
-
-
 def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
     r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi.
 
@@ -227,6 +180,5 @@ def _period(kinks: tuple[float, ...]) -> tuple[Array, Array]:
     for left, right in pairwise(corners):
         edges += [left + (right - left) * steps, right - (right - left) * steps]
     bounds = np.unique(np.concatenate(edges))
-    centre, radius = 0.5 * (bounds[1:] + bounds[:-1]), 0.5 * np.diff(bounds)
-    nodes = (centre[:, None] + radius[:, None] * _NODES).ravel()
-    return nodes, (radius[:, None] * _WEIGHTS).ravel()
+    nodes, weights = gauss_legendre(bounds, _ORDER)
+    return nodes.ravel(), weights.ravel()

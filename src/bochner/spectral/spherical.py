@@ -6,15 +6,13 @@ signed measures", 2021: the faithful reference to which designed measures are co
 
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, xlogy
 
-from bochner._numerics.arrays import Array, as_positive_scalar, row_blocks
+from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.warn import warn_user
 from bochner.spectral.atoms import sphere_mean
 from bochner.spectral.laws import Isotropic
@@ -37,10 +35,9 @@ def spherical_polynomial_measure(
     part's :class:`SignedRadial`. The negative part is left out where the density has no zero below
     ``truncation``, as in many inputs (40 at the default). Samples estimate the transform of the
     truncated measure without bias; its distance from the kernel is :func:`truncation_error`.
-    Warns if the total mass of the measure that was not truncated is infinite; raises ``TypeError``
-    or ``ValueError`` if an argument is out of its domain or no mass is left below ``truncation``.
+    Warns if the total mass of the measure that was not truncated is infinite; raises
+    ``ValueError`` if no mass is left below ``truncation``.
     """
-    degree, a, dim, truncation = _checked(degree, a, dim, truncation)
     masses = {sign: _table(degree, a, dim, truncation, sign).mass for sign in (1, -1)}
     if not masses[1] > 0.0:
         raise ValueError(
@@ -120,7 +117,6 @@ def truncated_transform(
 
     by Gauss and Legendre's rule with twenty nodes on every unit of ``r``.
     """
-    degree, a, dim, truncation = _checked(degree, a, dim, truncation)
     z: Array = np.asarray(distance, dtype=np.float64)
     nodes, weights = quadrature(truncation, panels_per_unit=1, order=20)
     mass = weights * radial_density(nodes, degree, a, dim)
@@ -143,7 +139,6 @@ def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) 
     for :math:`a > 2` half of :math:`k(2)` is missing at the jump, and in more inputs :math:`T(0)`
     itself oscillates with an amplitude of the order :math:`T^{(d - 3)/2 - p}`.
     """
-    degree, a, dim, truncation = _checked(degree, a, dim, truncation)
 
     def error(z: Array) -> Array:
         kernel = (1.0 - (z / a) ** 2) ** degree
@@ -184,15 +179,3 @@ class SignedRadial(RadialLaw):
 @lru_cache(maxsize=64)
 def _table(degree: int, a: float, dim: int, truncation: float, sign: int) -> Tabulated:
     return tabulate(lambda r: radial_density(r, degree, a, dim), truncation, sign)
-
-
-def _checked(degree: Any, a: Any, dim: Any, truncation: Any) -> tuple[int, float, int, float]:
-    for name, value in (("degree", degree), ("dim", dim)):
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise TypeError(f"{name} must be a positive integer, got {value!r}.")
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}.")
-    a = as_positive_scalar("a", a)
-    if a < _REACH:
-        raise ValueError(f"a must be at least 2, the largest distance on the sphere, got {a:g}.")
-    return int(degree), a, int(dim), as_positive_scalar("truncation", truncation)
