@@ -44,6 +44,14 @@ def metrics_of(rows, part):
     return found
 
 
+def rows_of(method, metric, *values, **settings):
+    """Return the rows of one cell, with a seed for each value."""
+    return [
+        {"method": method, "metric": metric, "seed": seed, "value": value, **settings}
+        for seed, value in enumerate(values)
+    ]
+
+
 def table_lines(page):
     """Return the lines of all tables of a page by their first cell."""
     found = {}

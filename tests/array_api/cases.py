@@ -290,8 +290,7 @@ def test_domains_are_checked_on_the_device(double):
         sphere.transform(double(X))
     positive = FourierFeatures(kernels.Hellinger(), 32, random_state=0)
     double.check(
-        positive.fit(double(np.abs(X))).transform(double(np.abs(X))),
-        positive.transform(np.abs(X)),
+        positive.fit(double(np.abs(X))).transform(double(np.abs(X))), positive.transform(np.abs(X))
     )
     with pytest.raises(ValueError, match=r"has -\d"):
         positive.transform(double(X))

@@ -8,7 +8,6 @@ from scipy.spatial.distance import cdist
 from benchmarks import Cell, Options, read_rows
 from benchmarks.asymmetric import design
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
-from benchmarks.asymmetric.direction import MODELS
 from benchmarks.rows import rows_of
 from bochner import FourierFeatures, kernels
 
@@ -36,19 +35,6 @@ def of(rows, part, metric):
 
 
 # The quick run.
-
-
-def test_the_quick_design_is_measured_whole(quick):
-    rows = read_rows(quick)
-    measured = [row for row in rows if row["metric"] == "seconds"]
-    assert len(measured) == len(list(ASYMMETRIC.cells(QUICK)))
-    assert {row["part"] for row in rows} == {part.name for part in ASYMMETRIC.parts} - {"accuracy"}
-    errors = of(rows, "error", "relative_error")
-    methods = set(design.METHODS)
-    assert {key[:2] for key in errors} == {(k, m) for k in design.ASYMMETRIC for m in methods}
-    table = of(rows, "table 1", "accuracy")
-    assert {key[1] for key in table} == {*design.BY_KERNEL, *design.BY_GAUSSIAN, design.LINEAR}
-    assert {key[1] for key in of(rows, "direction", "accuracy")} == set(MODELS)
 
 
 def test_errors_fall_in_the_order_of_the_methods(quick):
@@ -116,20 +102,6 @@ def test_the_linear_classifier_by_hand():
     C, accuracy = accuracy_by_hand(*halves_by_hand(), design.CS)
     measured = ASYMMETRIC.run(cell("table 1", design.LINEAR, design.LINEAR), QUICK)
     assert (measured["C"], measured["accuracy"]) == (C, pytest.approx(accuracy, abs=1e-12))
-
-
-def test_a_linear_classifier_sees_no_phases():
-    """Left and right features side by side have the products of a symmetric kernel, twice."""
-    X = halves_by_hand()[2][:50]
-    for kernel in design.ASYMMETRIC:
-        map = FourierFeatures(
-            design.KERNELS[kernel](DIM), 64, output="concatenated", random_state=0
-        ).fit(X)
-        f = map.frequencies_
-        Z = map.transform(X)
-        lag = (X[:, None, :] - X) @ f.omega.T
-        assert np.abs(f.phase).max() > 0.1
-        np.testing.assert_allclose(Z @ Z.T, 2.0 * np.cos(lag) @ np.abs(f.weight), atol=1e-10)
 
 
 @pytest.mark.parametrize("method", [design.LEAST_SQUARES, design.NYSTROEM, design.JORDAN_FITTED])

@@ -10,6 +10,7 @@ from pages import pictures_of
 from benchmarks import BENCHMARKS, Options, find, read_rows, render, run
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
 NAMES = [
     pytest.param(name, marks=[pytest.mark.slow] if name == "speed" else []) for name in BENCHMARKS
 ]
@@ -67,7 +68,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name):
     }
     found = {
         (row["dataset"], row["method"], row["seed"], *(str(row[key]) for key in settings))
-        for row in read_rows(ROOT / "docs" / "results" / f"{name}.csv")
+        for row in read_rows(RESULTS / f"{name}.csv")
         if row["method"] != "torch"
     }
     assert found <= wanted
@@ -76,12 +77,21 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name):
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_page_is_that_of_the_committed_rows(name):
-    folder = ROOT / "docs" / "results"
-    rows = read_rows(folder / f"{name}.csv")
-    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    rows = read_rows(RESULTS / f"{name}.csv")
+    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     assert text.startswith(find(name).page(rows).rstrip() + "\n\nFrom `")
     for file in re.findall(r"!\[.*?\]\((.*?)\)", text):
-        assert (folder / file).is_file()
+        assert (RESULTS / file).is_file()
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_any_part_can_be_shown_alone(name):
+    benchmark, rows = find(name), read_rows(RESULTS / f"{name}.csv")
+    for part in benchmark.parts:
+        own = benchmark.rows_of(part, rows)
+        page, figures = benchmark.page(own), benchmark.figures(own)
+        shown = [file.removeprefix(f"{name}-") for file in re.findall(r"!\[.*?\]\((.*?)\)", page)]
+        assert sorted(shown) == sorted(f"{figure}.svg" for figure in figures)
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)

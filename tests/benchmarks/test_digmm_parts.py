@@ -21,7 +21,6 @@ from benchmarks.digmm.learning import (
 )
 from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import Reweighted, mean_over_directions, mixture
-from benchmarks.digmm.paper import LIBLINEAR, best_of_paper
 from bochner import DIGMMFeatures, kernels
 from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
@@ -40,26 +39,6 @@ def made_up(n=900, seed=0):
     y = np.sin(20.0 * X[:, 0]) > 0.0
     train, test = slice(0, n // 3 * 2), slice(n // 3 * 2, None)
     return Split(X[train], y[train], X[test], y[test], np.zeros(n // 3 * 2, dtype=bool))
-
-
-def test_the_best_of_the_paper_may_be_the_raw_columns():
-    best = best_of_paper()
-    assert [best[design.IJCNN1, size] for size in design.SIZES] == [92.5, 95.7, 97.5, 97.9]
-    assert [best[design.EEG, size] for size in design.SIZES] == [69.3, 81.0, 85.2, 89.8]
-    assert best[design.SPAMBASE, 16] == LIBLINEAR[design.SPAMBASE]
-    assert best[design.MNIST, 2] == 95.2
-
-
-@pytest.mark.parametrize("on_sphere", [False, True])
-def test_rows_are_in_the_cube_or_on_the_sphere(on_sphere):
-    split = split_of(NAME, 0, None, on_sphere=on_sphere)
-    for rows in (split.train, split.test):
-        assert rows.min() >= 0.0
-        assert rows.max() <= 1.0
-        if on_sphere:
-            np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
-    assert split.y.dtype == bool
-    assert len(split.train) == len(split.y) == 569 // 2
 
 
 def test_a_row_of_zeros_is_on_the_sphere_too():
@@ -132,13 +111,6 @@ def test_the_penalty_is_chosen_on_training_rows():
     other = learned_accuracy(features, wrong, 0, Z)
     assert other["C"] == found["C"]
     assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
-
-
-def test_the_best_is_a_candidate_that_training_rows_chose():
-    found = best_metrics(NAME, 120, 0, None)
-    assert found["accuracy"] > 0.9
-    assert 0 <= found["candidate"] < len(candidates(NAME, 0, None))
-    assert found["C"] in _MORE_CS
 
 
 def test_rows_that_the_source_has_for_validation_are_held_out(monkeypatch):

@@ -14,12 +14,7 @@ from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_scor
 
 from benchmarks.folds import Fold, fifth_at_random, held_out_at_random
 from benchmarks.gabasr import data, design, methods, mixture, series, update
-from benchmarks.gabasr.accuracy import (
-    GRID,
-    fold_figures,
-    probability_name,
-    xor_metrics,
-)
+from benchmarks.gabasr.accuracy import GRID, fold_figures, probability_name, xor_metrics
 from benchmarks.gabasr.data import posterior
 from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
@@ -117,25 +112,6 @@ def test_the_probability_of_exclusive_or_is_bayes_rule():
 # Methods.
 
 
-def test_learners_have_the_same_budget(monkeypatch):
-    made = {}
-    for name in ("GaBaSRRegressor", "GaBaSRClassifier", "BaNKRegressor", "BaNKClassifier"):
-        monkeypatch.setattr(
-            methods, name, lambda m, name=name, **options: made.update({name: (m, options)})
-        )
-    budget = design.Budget(30, 7, 5.0)
-    shared = {"n_burn_in": 7, "n_samples": 7, "trend": 1, "time_limit": 5.0, "random_state": 3}
-    for method, prefix in ((design.OURS, "GaBaSR"), (design.BANK, "BaNK")):
-        methods.learner(method, budget, 3, is_regression=True, trend=1)
-        methods.learner(method, budget, 3, is_regression=False, trend=1)
-        assert made[f"{prefix}Regressor"] == made[f"{prefix}Classifier"] == (30, shared)
-    methods.learner(design.PUBLISHED, budget, 3, is_regression=False)
-    m, options = made["GaBaSRClassifier"]
-    assert (m, options["sampler"], options["likelihood"]) == (30, "mh", "paper")
-    assert options["n_burn_in"] + options["n_samples"] == 5
-    assert (options["thin"], options["time_limit"]) == (1, 5.0)
-
-
 def test_a_trend_is_chosen_where_held_out_rows_lie_on_a_plane():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 8))
@@ -183,13 +159,6 @@ def test_the_posterior_is_that_of_scikit_learn():
     found = posterior(Gaussian(0.4), 0.3, X, y, X_test)
     np.testing.assert_allclose(found[0], mean)
     np.testing.assert_allclose(found[1], np.sqrt(std**2 + 0.3**2))
-
-
-def test_the_density_of_frequencies_gives_the_kernel_back():
-    density, frequencies = mixture.true_density(), np.array(mixture.FREQUENCIES)
-    for lag in (0.0, 0.8, 2.0):
-        value = 0.1 * np.sum(density * np.cos(frequencies * lag))
-        assert value == pytest.approx(mixture.SPECTRUM([[lag]], [[0.0]])[0, 0], abs=1e-3)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.5])

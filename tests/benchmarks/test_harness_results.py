@@ -10,17 +10,8 @@ HEADER = "benchmark,mode,run,dataset,method,p,seed,metric,value\n"
 
 
 def row(dataset, method, p, seed, value, metric="error"):
-    return {
-        "benchmark": "toy",
-        "mode": "full",
-        "run": 1,
-        "dataset": dataset,
-        "method": method,
-        "p": p,
-        "seed": seed,
-        "metric": metric,
-        "value": value,
-    }
+    keys = {"benchmark": "toy", "mode": "full", "run": 1, "dataset": dataset, "method": method}
+    return keys | {"p": p, "seed": seed, "metric": metric, "value": value}
 
 
 @pytest.fixture
@@ -49,26 +40,22 @@ def test_a_table_by_hand(rows):
     ]
 
 
-def test_different_settings_are_never_pooled(rows):
-    with pytest.raises(ValueError, match=r"'p' takes the values 8, 16 within iris, ours"):
-        medians([*rows, row("iris", "ours", 16, 0, 1.0)], by=["dataset", "method"], metric="error")
-
-
-def test_quick_and_full_are_never_pooled(rows):
+def test_settings_and_modes_are_never_pooled_and_wrong_names_are_told(rows):
+    other = row("iris", "ours", 16, 0, 1.0)
     quick = row("iris", "ours", 8, 3, 1.0) | {"mode": "quick"}
-    with pytest.raises(ValueError, match="'mode' takes the values full, quick"):
-        medians([*rows, quick], by=["dataset", "method"], metric="error")
+    for given, metric, message in (
+        ([*rows, other], "error", r"'p' takes the values 8, 16 within iris, ours"),
+        ([*rows, quick], "error", "'mode' takes the values full, quick"),
+        (rows, "eror", "metric 'eror'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            medians(given, by=["dataset", "method"], metric=metric)
 
 
 def test_a_zero_reference_gives_no_ratio():
     rows = [row("iris", "ours", 8, 0, 1.0), row("iris", "theirs", 8, 0, 0.0)]
     table = median_table(rows, index=["dataset"], metric="error", ratio_to="theirs")
     assert table.splitlines()[-1] == "| iris | 1 | 0 |"
-
-
-def test_wrong_names_are_told(rows):
-    with pytest.raises(ValueError, match=r"metric 'eror'"):
-        medians(rows, by=["dataset"], metric="eror")
 
 
 def test_markdown_escapes_bars():
@@ -84,14 +71,15 @@ def test_rows_are_read_with_their_types(tmp_path):
     assert (second["p"], second["value"]) == ("qmc", math.inf)
 
 
-def test_what_is_no_result_is_told(tmp_path):
-    path = tmp_path / "toy.csv"
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"not a benchmark's CSV: it lacks the columns benchmark"):
-        read_rows(path)
-    path.write_text(HEADER + "toy,full,1,iris\n")
-    with pytest.raises(ValueError, match=r"toy\.csv, line 2: the row does not fit"):
-        read_rows(path)
-    path.write_text(HEADER + "toy,full,1,iris,ours,8,0,error,1,surplus\n")
-    with pytest.raises(ValueError, match="line 2"):
-        read_rows(path)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", r"not a benchmark's CSV: it lacks the columns benchmark"),
+        (HEADER + "toy,full,1,iris\n", r"toy\.csv, line 2: the row does not fit"),
+        (HEADER + "toy,full,1,iris,ours,8,0,error,1,surplus\n", "line 2"),
+    ],
+)
+def test_what_is_no_result_is_told(tmp_path, text, message):
+    (tmp_path / "toy.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_rows(tmp_path / "toy.csv")

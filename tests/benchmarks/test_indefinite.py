@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pages import accuracy_by_hand, halves_by_hand
+from pages import halves_by_hand
 from scipy.spatial.distance import cdist
 
 from benchmarks import Cell, Options, read_rows
@@ -33,15 +33,6 @@ def cell(method, kernel=POLYNOMIAL, size=1, dataset="breast_cancer", seed=0):
 
 
 # The quick run.
-
-
-def test_the_quick_design_is_measured_whole(quick):
-    errors = values(read_rows(quick), "relative_error")
-    cells = [cell for cell in INDEFINITE.cells(QUICK) if cell.method != design.EXACT]
-    assert len(errors) == len(cells)
-    assert {key[0] for key in errors} == set(design.STUDIES)
-    assert {key[2] for key in errors} == set(design.METHODS)
-    assert {key[1] for key in errors if key[0] in design.MAIN} == {1, 2}
 
 
 def test_designed_measures_are_below_every_random_baseline(quick):
@@ -128,16 +119,6 @@ def test_the_error_counts_signs():
     measured = INDEFINITE.run(cell(design.JORDAN, DELTA, size=2), QUICK)["relative_error"]
     assert measured == pytest.approx(errors[0], rel=1e-9)
     assert errors[1] > 5.0 * errors[0]
-
-
-def test_the_accuracy_by_hand():
-    X, y, X_test, y_test = halves_by_hand(on_sphere=True)
-    kernel = kernels.SphericalPolynomial(2)
-    map = RandomMaclaurin(kernel, 120, random_state=state(design.MACLAURIN)).fit(X)
-    C, accuracy = accuracy_by_hand(map.transform(X), y, map.transform(X_test), y_test, design.CS)
-    measured = INDEFINITE.run(cell(design.MACLAURIN), QUICK)
-    assert measured["C"] == C
-    assert measured["accuracy"] == pytest.approx(accuracy, abs=1e-12)
 
 
 def test_warnings_of_what_is_measured_are_not_shown(recwarn):

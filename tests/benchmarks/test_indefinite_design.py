@@ -3,30 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks import Cell, Options
 from benchmarks.indefinite import design
-from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.indefinite.design import rows_of
 
-DELTA, POLYNOMIAL = design.MAIN
-WIDTHS = {
-    "letter": 16,
-    "ijcnn1": 22,
-    "covtype_93k": 54,
-    "cod_rna": 8,
-    "eeg_eye_state": 14,
-    "spambase": 57,
-}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data")
-    rng = np.random.default_rng(0)
-    for name, d in WIDTHS.items():
-        X, y = rng.normal(size=(60, d)), 2 * rng.integers(2, size=60)
-        np.savez(path / f"{name}.npz", X=X, y=y)
-    return path
+DELTA = design.MAIN[0]
 
 
 def test_classifiers_are_trained_where_it_is_affordable():
@@ -35,12 +15,6 @@ def test_classifiers_are_trained_where_it_is_affordable():
         assert [seed for seed in range(10) if design.learns(study, method, p, seed)] == few
     assert not design.learns(study, design.METHODS[design.DESIGNED_IID], 512, 0)
     assert not design.learns(design.STUDIES["NTK"], method, 512, 0)
-
-
-def test_a_cell_of_a_folder_can_be_measured(folder):
-    settings = {"kernel": POLYNOMIAL, "size": 2}
-    wanted = Cell("covtype_93k", design.JORDAN, 0, settings)
-    assert INDEFINITE.run(wanted, Options(data=folder))["n_features"] == 4 * 2 * 54
 
 
 def save(path, name, n, d=3, n_test=None, n_classes=2):

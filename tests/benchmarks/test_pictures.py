@@ -28,11 +28,6 @@ def test_curves():
     assert shown == ["iid", "qmc"]
 
 
-def test_one_panel():
-    figure = curves_figure({("wine", "iid", 2): 0.5}, xlabel="p", ylabel="error")
-    assert len(figure.axes) == 1
-
-
 def test_many_panels_take_several_lines_and_many_curves_an_outer_legend():
     values = {
         (f"panel {i}", f"curve {j}", x): 1.0 for i in range(6) for j in range(9) for x in (1, 2)

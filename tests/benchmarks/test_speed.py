@@ -3,33 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks import Options, find, read_rows
-from benchmarks.speed import distributed
 from benchmarks.speed import map as maps
 from benchmarks.speed import ridge as ridges
-from benchmarks.speed.benchmark import SPEED
-
-QUICK = Options(quick=True)
-
-
-@pytest.fixture(scope="module")
-def quick(quick_run):
-    return quick_run("speed")
-
-
-@pytest.mark.slow
-def test_the_quick_design_is_measured_whole(quick):
-    assert find("speed") is SPEED
-    rows = read_rows(quick)
-    measured = [row for row in rows if row["metric"] == "seconds"]
-    assert len(measured) == len(list(SPEED.cells(QUICK)))
-    names = ("first_seconds", "map_seconds", "fit_seconds", "held_seconds", "large_seconds")
-    names += ("bank_seconds", "gradient_seconds", "cluster_seconds")
-    seconds = [row for row in rows if row["metric"] in names]
-    orthogonal = [row for row in measured if row["method"] == maps.ORTHOGONAL]
-    predicted = [row for row in measured if row["method"] == distributed.MODEL]
-    assert len(seconds) == len(measured) - len(orthogonal) - len(predicted)
-    assert all(row["value"] > 0.0 for row in seconds)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

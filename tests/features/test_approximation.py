@@ -9,16 +9,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity
 
 from bochner import FourierFeatures, kernels
-from bochner.kernels import (
-    NTK,
-    TL1,
-    Cauchy,
-    DeltaGaussian,
-    Gaussian,
-    Laplacian,
-    Matern,
-    Tanh,
-)
+from bochner.kernels import NTK, TL1, Cauchy, DeltaGaussian, Gaussian, Laplacian, Matern, Tanh
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(400, 5))) / 2.0

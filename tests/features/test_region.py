@@ -115,9 +115,7 @@ def test_the_ball_of_inner_products_ends_where_the_features_do():
 
 
 @pytest.mark.parametrize(
-    "kernel",
-    [kernels.Gaussian(), kernels.Laplacian() * kernels.Matern(), kernels.NTK()],
-    ids=str,
+    "kernel", [kernels.Gaussian(), kernels.Laplacian() * kernels.Matern(), kernels.NTK()], ids=str
 )
 def test_closed_forms_and_kernels_of_the_sphere_hold_everywhere(kernel):
     X = RNG.normal(size=(60, 5))

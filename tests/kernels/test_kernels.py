@@ -167,10 +167,7 @@ def test_names_of_matern_orders():
         (lambda: SpectralMixture([0.0], [[0.0]], [1.0]), "weights must be positive"),
         (lambda: SpectralMixture([1.0], [0.0], [1.0]), "weights must have shape"),
         (lambda: SpectralMixture([1.0], [[0.0, 0.0]], [[1.0]]), "covariances must have shape"),
-        (
-            lambda: SpectralMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.0, 1.0]]]),
-            "symmetric",
-        ),
+        (lambda: SpectralMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.0, 1.0]]]), "symmetric"),
         (lambda: Gaussian((1.0, 2.0))(X), "2 entries, but the data have 3 inputs"),
         (lambda: Anova(Gaussian(), (0.5, 0.5))(X), "inclusion has 2 entries"),
         (lambda: SpectralMixture([1.0], [[0.0]], [1.0])(X), "defined on 1 inputs"),

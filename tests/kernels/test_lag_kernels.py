@@ -129,16 +129,10 @@ def test_functions_compare_by_identity_and_pickle_by_name():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (
-            lambda d: d,
-            r"turned shape \(81, 3\) into \(81, 3\)\. .*.* numpy\.vectorize\(fun",
-        ),
+        (lambda d: d, r"turned shape \(81, 3\) into \(81, 3\)\. .*.* numpy\.vectorize\(fun"),
         (lambda d: 1.0, r"turned shape \(81, 3\) into \(\)"),
         (lambda d: d.sum(axis=0), r"into \(3,\)"),
-        (
-            lambda d: d[..., 7],
-            r"Stationary\(<lambda>\) failed: .*with an array of lags",
-        ),
+        (lambda d: d[..., 7], r"Stationary\(<lambda>\) failed: .*with an array of lags"),
         (lambda d: abs(d[0]) if d[0] > 0 else 0.0, "failed: .*signature"),
         (lambda d: np.exp(1j * d[..., 0]), "real numbers, got complex128"),
         (lambda d: d[..., 0].astype(str), "real numbers, got <U"),

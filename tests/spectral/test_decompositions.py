@@ -70,9 +70,7 @@ def test_positive_measures_are_closed_forms(kernel):
 
 
 @pytest.mark.parametrize(
-    "kernel",
-    [Gaussian() - Matern(), Radial(bump), Laplacian() - 2.0 * TL1(2.0)],
-    ids=str,
+    "kernel", [Gaussian() - Matern(), Radial(bump), Laplacian() - 2.0 * TL1(2.0)], ids=str
 )
 def test_signed_and_unknown_measures_are_designed_for_distances(kernel):
     measure = spectral_measure(kernel, 3, DISTANCES, 32)

@@ -220,14 +220,7 @@ def test_equal_rows_are_no_difficulty(kernel, row, rows, m):
 
 @pytest.mark.parametrize(
     "kernel",
-    [
-        DeltaGaussian(0.5, 2.0),
-        TL1(1.0),
-        Radial(bump),
-        Radial(wave),
-        Tanh(),
-        NTK(),
-    ],
+    [DeltaGaussian(0.5, 2.0), TL1(1.0), Radial(bump), Radial(wave), Tanh(), NTK()],
     ids=str,
 )
 def test_one_input(kernel):

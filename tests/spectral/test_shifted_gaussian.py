@@ -222,10 +222,7 @@ def check_ratio(kernel, seeds, bound):
     assert result.pvalue < ALPHA, (polar.mean() / jordan.mean()) ** 0.5
 
 
-TURNING = [
-    kernels.ShiftGaussian(1.0, vector(8, 1.0)),
-    kernels.SinhGaussian(1.0, vector(8, 1.2)),
-]
+TURNING = [kernels.ShiftGaussian(1.0, vector(8, 1.0)), kernels.SinhGaussian(1.0, vector(8, 1.2))]
 
 
 @pytest.mark.parametrize("kernel", TURNING, ids=lambda k: type(k).__name__)
