@@ -43,6 +43,17 @@ THOROUGH = re.compile(
             r"test_gabasr.py::test_data_as_they_come.*-(grid|float32)\]",
             r"test_gabasr.py::test_classes_as_they_come.*-grid\]",
             r"test_gabasr.py::test_samples_have_the_moments.*\[(grid|sparse)",
+            # Quick runs of benchmarks of a minute: those of other benchmarks take seconds.
+            r"test_benchmarks.py::test_(the_q|a_fin|every).*\[(digmm|indefinite|gabasr|bank)\]",
+            r"benchmarks/test_quick_runs|test_indefinite.py::test_(designed|predict|the_cl|values)",
+            r"test_digmm_parts.py::test_scales|test_competitors.py.*\[trees, ",
+            # Pages whose examples take long; the others' run as well.
+            r"test_page\[(README|docs/tutorials/(cluster|indefinite|asymmetric|large))",
+            # Generated data on the line and in many inputs; one law of a predicted error.
+            r"test_datasets_generated.py::test_(cov|a_wrong_factor).*[\[-](1|5)(\]|-)",
+            r"test_feature_errors.py::test_the_predicted_error_of.*\[(Gauss|\(3|-2|Anova)",
+            # Workers that die between passes are a case of those that die in one.
+            r"test_bank_on_dask.py::test_a_worker_killed|on_workers\[(traj)",
         )
     )
 )

@@ -1,5 +1,8 @@
 """Quick runs that several tests share."""
 
+import fcntl
+import os
+
 import pytest
 
 from benchmarks import find, run
@@ -7,12 +10,18 @@ from benchmarks import find, run
 
 @pytest.fixture(scope="session")
 def quick_run(tmp_path_factory):
-    """Return a function from the name of a benchmark to the CSV of its quick run."""
-    done = {}
+    """Return a function from the name of a benchmark to the CSV of its quick run.
+
+    Test processes share one folder: the first to need a run makes it, and as a finished run
+    measures nothing again, the others read it.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
 
     def path_of(name):
-        if name not in done:
-            done[name] = run(find(name), out=tmp_path_factory.mktemp(name), quick=True)
-        return done[name]
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return run(find(name), out=folder / f"quick {name}", quick=True)
 
     return path_of
