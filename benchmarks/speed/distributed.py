@@ -1,7 +1,7 @@
 """Ridge regression on one and on two Dask workers, next to what the cost model predicts."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
@@ -80,22 +80,15 @@ def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
 
 def _sums(model: KreinRidge, X: Any, y: Any) -> None:
     from bochner.distributed.collected import Check
-    from bochner.distributed.partitions import Partitions
+    from bochner.distributed.partitions import partitions_of
     from bochner.distributed.passes import mapped, summed
 
-    check = Check(numeric=True, single=False, double=False, positive=False)
-    parts = mapped(check, Partitions.of(X, y).parts)
-    summed(mapped(_Sums(model.frequencies_), parts))
+    parts = mapped(Check(numeric=True, learning=False), partitions_of(X, y))
+    summed(mapped(partial(_sums_of, model.frequencies_), parts))
 
 
-class _Sums:
-    """Makes the sums of a chunk."""
-
-    def __init__(self, frequencies: Any) -> None:
-        self.frequencies = frequencies
-
-    def __call__(self, chunk: Any) -> Any:
-        return chunk_sums([chunk], self.frequencies, Numbers(np.zeros(1)))
+def _sums_of(frequencies: Any, chunk: Any) -> Any:
+    return chunk_sums([chunk], frequencies, Numbers(np.zeros(1)))
 
 
 def _sent(client: Any) -> float:

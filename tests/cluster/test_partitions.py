@@ -13,8 +13,7 @@ from dask import delayed
 from bochner import BaNKClassifier, BaNKRegressor, KreinRidge, KreinRidgeClassifier
 from bochner.distributed import collected
 from bochner.distributed.chunked_rows import ChunkedRows, Size
-from bochner.distributed.dask_chunks import DaskChunks
-from bochner.distributed.partitions import Partitions
+from bochner.distributed.partitions import partitions_of
 from bochner.distributed.passes import gathered
 from bochner.features.chunks import Chunk
 from bochner.learning.inference.training_data import TrainingData
@@ -68,7 +67,7 @@ def test_blocks_of_frames_and_arrays_must_have_the_same_rows():
 
 
 def test_targets_in_memory_go_with_an_array():
-    parts = Partitions.of(arrays(Y)[0], Y.tolist()).parts
+    parts = partitions_of(arrays(Y)[0], Y.tolist())
     assert [len(part.compute()[2]) for part in parts] == [90, 90, 60]
 
 
@@ -139,7 +138,8 @@ def test_chunks_of_equal_rows_have_generators_of_their_own():
         return Chunk(np.asarray(X), np.asarray(y), weight)
 
     targets = da.from_array(np.zeros(90), chunks=30)
-    chunks = DaskChunks.of(rows, targets, None, checked, numeric=True)
+    found = collected.Collected.of(rows, targets, None, numeric=True, learning=False)
+    chunks = found.validated(checked)
     total = chunks.total(listed, np.random.default_rng(0))
     assert len(np.unique(total)) == 3
 
@@ -152,10 +152,9 @@ def listed(chunks, rng):
 def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatch):
     monkeypatch.setattr(collected, "SAMPLE_ROWS", 60)
     rows = np.arange(240.0)[:, None]
-    check = collected.Check(numeric=True, single=True, double=True, positive=False)
     X = da.from_array(rows, chunks=((7, 150, 1, 82), 1))
     y = da.from_array(rows[:, 0], chunks=((7, 150, 1, 82),))
-    sample = collected.Collected.of(X, y, None, check, keep=False).sample
+    sample = collected.Collected.of(X, y, None, numeric=True, learning=False).sample
     np.testing.assert_array_equal(sample.X[:, 0], sample.y)
     assert len(np.unique(sample.y)) == 60
     assert (np.diff(sample.y) > 0.0).all()

@@ -37,15 +37,13 @@ def squared_norms(X: Any) -> Any:
     if on_device(X):
         rows = widened(X)
         return namespace(X).sum(rows * rows, axis=1)
-    squares: Array = row_norms(X if sparse.issparse(X) else as_array(X), squared=True)
-    return squares.astype(np.float64, copy=False)
+    return as_array(row_norms(X if sparse.issparse(X) else as_array(X), squared=True))
 
 
 def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
     """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
     chosen = X[rows]
-    dense: Array = np.asarray(chosen.toarray() if sparse.issparse(X) else chosen, dtype=np.float64)
-    return dense
+    return as_array(chosen.toarray() if sparse.issparse(X) else chosen)
 
 
 def some_rows(X: Any, size: int, rng: np.random.Generator) -> Array:

@@ -11,17 +11,8 @@ from pathlib import Path
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
 
-    The temporary file is ``NAME.TOKEN.partial`` in the folder of ``path``. It is flushed to the
-    disk before it replaces the old file, and removed if the block raises.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with replacing(path) as fresh:
-    ...     _ = fresh.write_text("whole")
-    >>> path.read_text()
-    'whole'
+    The file ``NAME.TOKEN.partial`` in the folder of ``path`` is flushed to the disk before it
+    replaces the old one, and removed if the block raises.
     """
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     try:

@@ -1,8 +1,6 @@
 """Products with blocks of Hadamard matrices and random signs."""
 
 import math
-from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +17,11 @@ def signed_transforms(X: Array, signs: NDArray[np.int8], scale: Array) -> Array:
     all blocks. A row takes :math:`O(q D \log D)` operations per block. The loop is compiled at the
     first call and cached on disk.
     """
-    out = np.empty((len(X), len(scale)))
-    _compiled().fill_angles(X, signs, scale * _norm(signs), out)
-    return out
-
-
-def _norm(signs: NDArray[np.int8]) -> float:
-    """Return the factor that makes q transforms of order D orthonormal."""
-    _, n_rounds, order = signs.shape
-    return math.pow(order, -0.5 * n_rounds)
-
-
-@cache
-def _compiled() -> Any:
     # Numba takes half a second to import: not before it is needed.
-    from bochner._numerics import hadamard_loops
+    from bochner._numerics.hadamard_loops import fill_angles
 
-    return hadamard_loops
+    _, n_rounds, order = signs.shape
+    norm = math.pow(order, -0.5 * n_rounds)  # makes all rounds orthonormal
+    out = np.empty((len(X), len(scale)))
+    fill_angles(X, signs, scale * norm, out)
+    return out

@@ -32,14 +32,6 @@ def pivoted_cholesky(matrix: Array) -> tuple[Array, NDArray[Any]]:
 
     The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The pivots (r,)
     are its rows that are, in this order, lower triangular with a positive diagonal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lower, pivots = pivoted_cholesky(np.array([[1.0, 2.0], [2.0, 4.0]]))
-    >>> lower.round(12), pivots
-    (array([[1.],
-           [2.]]), array([1]))
     """
     factor, order, rank, _ = lapack.dpstrf(matrix, lower=1)
     rows = np.asarray(order, dtype=np.intp) - 1

@@ -7,14 +7,9 @@ Kind = TypeVar("Kind")
 
 
 def resolved(parameter: str, value: "str | Kind", kind: Any, known: Mapping[str, Kind]) -> Kind:
-    """Return the object that ``known`` has under a name; an object of ``kind`` is returned as is.
+    """Return the object that ``known`` has under a name, or an object of ``kind`` as is.
 
     Raises ``ValueError``, which names the ``parameter``, for anything else.
-
-    Examples
-    --------
-    >>> resolved("size", "one", int, {"one": 1}), resolved("size", 7, int, {"one": 1})
-    (1, 7)
     """
     if isinstance(value, kind):
         found: Kind = value

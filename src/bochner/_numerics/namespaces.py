@@ -107,7 +107,6 @@ class HostView:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
         n, d = self.rows.shape
         return int(n), int(d)
 
@@ -125,19 +124,15 @@ class HostView:
         return HostView(self.rows < bound)
 
     def nonzero(self) -> tuple[NDArray[np.intp], ...]:
-        """Return where entries are not zero, as NumPy does."""
         return tuple(to_numpy(part) for part in namespace(self.rows).nonzero(self.rows))
 
     def mean(self, axis: int) -> NDArray[Any]:
-        """Return means along an axis."""
         return self._reduced("mean", widened(self.rows), axis)
 
     def min(self, axis: int) -> NDArray[Any]:
-        """Return minima along an axis."""
         return self._reduced("min", self.rows, axis)
 
     def max(self, axis: int) -> NDArray[Any]:
-        """Return maxima along an axis."""
         return self._reduced("max", self.rows, axis)
 
     @staticmethod

@@ -15,10 +15,9 @@ Part = TypeVar("Part")
 
 
 class _OneThread:
-    """Limits linear algebra to one thread while anyone holds the limit.
+    """Limits linear algebra of the process to one thread while anyone holds the limit.
 
-    The limit belongs to the process. With a count of holders, threads of the user that come and go
-    in any order restore the number of threads that they found.
+    Threads of the user that come and go in any order restore the number that they found.
     """
 
     def __init__(self) -> None:

@@ -20,23 +20,13 @@ def write_waves(
 ) -> None:
     r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the sines of every angle, row by row.
 
-    Parameters
-    ----------
-    angle : ndarray of shape (r, c)
-        :math:`\alpha` in radians, float32 or float64, in C order.
-    out : ndarray of shape (r, 2, c)
-        float32 or float64, in C order: cosines in ``out[:, 0]``, sines in ``out[:, 1]``.
-    phase : ndarray of shape (c,), default=None
-        :math:`\theta`, float64; ``None`` means zero.
-    amplitude : float or ndarray of shape (c,), default=1.0
-        :math:`r`, rounded to the type of ``out``.
+    Angles :math:`\alpha` (r, c) are in radians; cosines go to ``out[:, 0]`` and sines to
+    ``out[:, 1]`` of ``out`` (r, 2, c). Both are float32 or float64, in C order. Phases
+    :math:`\theta` (c,) are float64; the amplitude :math:`r` is rounded to the type of ``out``.
 
-    Notes
-    -----
-    Angles are reduced to within :math:`\pi / 4` in float64, whatever their type. Errors for an
-    amplitude of one, against exact functions of the angles as they are: at most 2.3e-16 for float64
-    and 1.2e-7 for float32, up to 1e5 radians; NumPy's functions compute an array with
-    angles beyond. The loop is compiled at the first call and cached on disk.
+    Angles are reduced to within :math:`\pi / 4` in float64. Errors for an amplitude of one are at
+    most 2.3e-16 for float64 and 1.2e-7 for float32, up to 1e5 radians; NumPy's functions compute an
+    array with angles beyond. The loop is compiled at the first call and cached on disk.
     """
     shift = 0.0 if phase is None else phase
     radius = np.asarray(amplitude, dtype=out.dtype)[()]

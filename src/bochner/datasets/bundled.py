@@ -13,13 +13,7 @@ from bochner.datasets.dataset import Dataset, Task
 
 
 def decimal_year(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
-    """Return days as years: the year plus the fraction of it that has passed at midnight.
-
-    Examples
-    --------
-    >>> decimal_year(np.array(["2000-01-01", "2000-07-01"], dtype="M8[D]"))
-    array([2000.        , 2000.49726776])
-    """
+    """Return days as years: the year plus the fraction of it that has passed at midnight."""
     years = dates.astype("M8[Y]")
     start, end = years.astype("M8[D]"), (years + 1).astype("M8[D]")
     fraction: NDArray[np.float64] = (dates.astype("M8[D]") - start) / (end - start)
@@ -33,7 +27,7 @@ def load_co2() -> Dataset:
         rows = list(csv.DictReader(file))
     dates = np.array([row["date"] for row in rows], dtype="M8[D]")
     return Dataset(
-        name="mauna_loa_co2_weekly",
+        "mauna_loa_co2_weekly",
         X=decimal_year(dates)[:, np.newaxis],
         y=np.array([float(row["co2"] or "nan") for row in rows]),
         task="regression",

@@ -41,7 +41,6 @@ class Dataset:
     levels : mapping from a column's name to a tuple of str, default={}
         Meaning of the codes ``0, 1, …`` of a column (or of the target).
     source, license, notes : str
-        Origin of the data, terms of use, and remarks.
 
     Raises
     ------
@@ -114,17 +113,8 @@ class Dataset:
         """Return a pandas frame of the features, then the target, of shape (n, d + 1).
 
         Codes with known levels become text, other codes integers. A column that float32
-        represents exactly becomes float32, so that a written CSV has the source's digits.
-
-        Parameters
-        ----------
-        part : {"train", "test"}, default="train"
-            Without a split in the source, "train" is all rows.
-
-        Raises
-        ------
-        ValueError
-            If ``part`` is neither "train" nor "test", or there is no test part.
+        represents exactly becomes float32, so that a written CSV has the source's digits. Without
+        a split in the source, "train" is all rows, and "test" raises ``ValueError``.
         """
         import pandas as pd
 
@@ -136,12 +126,10 @@ class Dataset:
         names = (*self.feature_names, self.target_name)
         coded = (*(self.categorical or (False,) * X.shape[1]), self.task == "classification")
         columns = zip(names, (*X.T, y), coded, strict=True)
-        return pd.DataFrame(
-            {
-                name: _readable(column, code, self.levels.get(name, ()))
-                for name, column, code in columns
-            }
-        )
+        readable = {
+            name: _readable(x, code, self.levels.get(name, ())) for name, x, code in columns
+        }
+        return pd.DataFrame(readable)
 
 
 def infer_task(y: NDArray[Any]) -> Task:

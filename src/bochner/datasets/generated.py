@@ -49,17 +49,13 @@ def make_spectral_mixture(
 ) -> SpectralDraw:
     r"""Draw a random function whose spectrum is a Gaussian mixture, at random inputs.
 
-    With frequencies :math:`\omega_j` from the mixture and standard normal :math:`a_j, b_j`,
+    With frequencies :math:`\omega_j` from the mixture, standard normal :math:`a_j, b_j` and
+    :math:`W = \sum_q w_q`,
 
-    .. math::
-        f(x) = \sqrt{W/m} \sum_{j=1}^m a_j \cos(\omega_j \cdot x) + b_j \sin(\omega_j \cdot x),
-        \qquad W = \sum_q w_q,
+    .. math:: f(x) = \sqrt{W/m} \sum_{j=1}^m a_j \cos(\omega_j \cdot x) + b_j \sin(\omega_j \cdot x)
 
-    has mean zero and, for every number of frequencies, the covariance
-
-    .. math:: \sum_q w_q \exp(-\Delta^\top \Sigma_q \Delta / 2) \cos(\mu_q \cdot \Delta).
-
-    Given the frequencies it is a Gaussian process.
+    is a Gaussian process given the frequencies. For every number of them, its mean is zero and its
+    covariance :math:`\sum_q w_q \exp(-\Delta^\top \Sigma_q \Delta / 2) \cos(\mu_q \cdot \Delta)`.
 
     Parameters
     ----------

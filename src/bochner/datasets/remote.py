@@ -1,8 +1,7 @@
 """Public sources of data sets, and a cache whose files are verified at each read.
 
-scikit-learn's fetchers download and verify the data, by a SHA-256 stored in scikit-learn or the MD5
-that OpenML publishes. The parsed table is then cached as ``NAME.npz``, with its SHA-256 in another
-file.
+scikit-learn's fetchers download and verify the data. The parsed table is cached as ``NAME.npz``,
+with its SHA-256 in another file.
 """
 
 import hashlib
@@ -44,8 +43,7 @@ def fetch(name: str, *, refresh: bool = False) -> Dataset:
     ValueError
         If the name is unknown, or the cached file does not match its checksum.
     OSError
-        If the download fails, or does not match its published checksum. The cache is then
-        unchanged.
+        If the download fails or does not match its published checksum; the cache is unchanged.
 
     Notes
     -----

@@ -21,7 +21,7 @@ Pieces = tuple[Delayed, ...]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Sizes of rows on workers: ``n_samples`` of them, ``n_fixed`` columns, and their features."""
+    """Numbers of rows on workers and of their fixed columns, and their features."""
 
     n_samples: int
     n_fixed: int
@@ -31,19 +31,13 @@ class Size:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalOrder:
-    """Positions of the rows of partitions among the distinct, ordered rows in memory.
+    """Positions of the n rows of partitions among the k distinct, ordered rows in memory."""
 
-    ``rows`` are in memory, from :func:`~bochner.learning.inference.preparation.distinct_rows`, and
-    ``own`` (k,) their groups of equal rows. ``group`` (n,) holds the groups of all rows of the
-    partitions in order, ``share`` (n,) the share of a row in the weight of its group, and
-    ``bounds`` the first rows of all partitions but the first.
-    """
-
-    rows: TrainingData
-    group: NDArray[np.intp]
-    own: NDArray[np.intp]
-    share: Array
-    bounds: NDArray[np.intp]
+    rows: TrainingData  # in memory, from preparation.distinct_rows
+    group: NDArray[np.intp]  # (n,): groups of equal rows, of the partitions in order
+    own: NDArray[np.intp]  # (k,): groups of the rows in memory
+    share: Array  # (n,): share of a row in the weight of its group
+    bounds: NDArray[np.intp]  # first rows of all partitions but the first
 
     @classmethod
     def of(
@@ -53,11 +47,9 @@ class LocalOrder:
         given: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
     ) -> "LocalOrder":
-        """Return the order of ``rows``.
+        """Return the order of ``rows`` with unscaled inputs (k, d) and targets (k,) ``ordered``.
 
-        ``ordered`` are their inputs (k, d), in the units of the data, and targets (k,); ``given``
-        are inputs (n, d), targets (n,) and weights (n,) of all partitions in order, whose numbers
-        of rows are ``lengths``.
+        Inputs (n, d), targets and weights (n,) of partitions with ``lengths`` rows are ``given``.
         """
         X, y, weight = given
         order = np.lexsort((y, *X.T[::-1]))
@@ -71,8 +63,7 @@ class LocalOrder:
         """Return a column of the rows in memory, from those of the partitions."""
         values = np.empty(self.own[-1] + 1)
         values[self.group] = np.concatenate(pieces)
-        column: Array = values[self.own]
-        return column
+        return np.asarray(values[self.own])
 
     def there(self, column: Array) -> tuple[Array, ...]:
         """Return the pieces of partitions whose sums over equal rows are those of the column."""
@@ -91,13 +82,11 @@ class ChunkedRows(SummedRows):
     """Rows on workers, a part in every partition, which return sums only.
 
     Features are computed again in every pass. The rows of a worker that is lost are made again
-    from the user's data and from what was sent. ``parts`` holds one
-    :class:`~bochner.learning.inference.training_data.TrainingData` per partition. In the ``order``
-    of few rows, variates are drawn here exactly as for rows in memory; with ``None`` every
-    partition draws its own, from a seed and its number.
+    from the user's data and from what was sent. In the ``order`` of few rows, variates are drawn
+    here exactly as for rows in memory; with ``None`` every partition draws its own.
     """
 
-    parts: tuple[Delayed, ...]
+    parts: tuple[Delayed, ...]  # one TrainingData each
     size: Size
     order: LocalOrder | None = None
 
@@ -137,7 +126,8 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int,
     ) -> list[Array]:
-        sums: list[Array] = summed(self._calls("total", function, args, along, n_features), _plus)
+        parts = self._calls("total", function, along, *args, n_features=n_features)
+        sums: list[Array] = summed(parts, _plus)
         return sums
 
     def each(
@@ -147,20 +137,20 @@ class ChunkedRows(SummedRows):
         along: Sequence[Columns | None] = (),
         n_features: int = 1,
     ) -> Pieces:
-        return kept(self._calls("each", function, args, along, n_features))
+        return kept(self._calls("each", function, along, *args, n_features=n_features))
 
     def _calls(
         self,
         method: str,
         function: Callable[..., Any],
-        args: tuple[Any, ...],
         along: Sequence[Columns | None],
-        n_features: int,
+        *args: Any,
+        **options: int,
     ) -> list[Delayed]:
         """Return the values of a method of every part, not yet computed."""
-        present = tuple(column is not None for column in along)
-        call = partial(_called, method, function, args, present, n_features)
-        return mapped(call, self.parts, *(column for column in along if column is not None))
+        absent = [None] * len(self.parts)
+        columns = (absent if column is None else column for column in along)
+        return mapped(partial(_called, method, function, args, options), self.parts, *columns)
 
     def drawn(
         self,
@@ -178,68 +168,28 @@ class ChunkedRows(SummedRows):
     def reweighted(
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
     ) -> "ChunkedRows":
-        parts = mapped(partial(_reweighted, function), self.parts, *along)
-        return replace(self, parts=tuple(parts))
+        return replace(self, parts=tuple(self._calls("reweighted", function, along)))
 
     def room(self, n_features: int) -> None:
         return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """Rows of a partition in the layout of a chain, with the targets of every problem.
-
-    Scaled inputs (d, k) have the type of the features; targets have shape (t, k), fixed columns
-    (q, k) and weights (k,).
-    """
-
-    inputs: NDArray[Any]
-    targets: Array
-    fixed: Array
-    weight: Array | None
-
-    def __sizeof__(self) -> int:
-        # Dask estimates the cost of moving the object from this.
-        parts = (self.inputs, self.targets, self.fixed, self.weight)
-        return sum(0 if part is None else part.nbytes for part in parts)
-
-
-def problem_rows(column: int, factor: float, basis: Basis, prepared: Prepared) -> TrainingData:
-    """Return the rows of one problem: a column of the targets, times a factor.
-
-    The factor is one half for a logistic likelihood.
-    """
-    target = factor * prepared.targets[column]
-    return TrainingData.of(
-        prepared.inputs.T, target, prepared.fixed.T, prepared.weight, basis=basis
-    )
 
 
 def _called(
     method: str,
     function: Callable[..., Any],
     args: tuple[Any, ...],
-    present: tuple[bool, ...],
-    n_features: int,
+    options: dict[str, int],
     part: TrainingData,
-    *shares: Array,
+    *along: Array | None,
 ) -> Any:
-    """Call a method of a part with a function, its share of the columns, and arguments."""
-    left = iter(shares)
-    along = tuple(next(left) if there else None for there in present)
-    return getattr(part, method)(function, *args, along=along, n_features=n_features)
+    """Call a method of a part with a function, arguments, and its share of the columns."""
+    return getattr(part, method)(function, *args, along=along, **options)
 
 
 def _drawn(
     function: Callable[..., Array], seed: int, part: TrainingData, index: int, *shares: Array
 ) -> Array:
     return part.drawn(np.random.default_rng([seed, index]), function, along=shares)
-
-
-def _reweighted(
-    function: Callable[..., tuple[Array, Array]], part: TrainingData, *shares: Array
-) -> TrainingData:
-    return part.reweighted(function, along=shares)
 
 
 def _sizes(part: TrainingData) -> list[Array]:

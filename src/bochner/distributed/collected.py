@@ -1,10 +1,10 @@
-"""Checked rows of Dask collections, kept on the workers, and a sample of them here."""
+"""Checked rows of Dask collections on the workers, and a sample of them here."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from dask.delayed import Delayed
@@ -12,69 +12,113 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from bochner._numerics.arrays import FLOATS, Array
-from bochner.distributed.chunked_rows import (
-    ChunkedRows,
-    LocalOrder,
-    Prepared,
-    Size,
-    problem_rows,
-)
-from bochner.distributed.partitions import Partitions
+from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
+from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import gathered, kept, mapped, summed
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Sum
+from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.preparation import Scaling, Trend
-from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.inference.training_data import ScaledData, TrainingData
 
 SAMPLE_ROWS = 100_000
 """Number of rows copied to the client for what is not a sum over rows, such as median distances
 and designed measures: 80 MB for a hundred columns."""
 
 
-def _prepared(
-    scaling: Scaling,
-    trend: Trend,
-    dtype: np.dtype[Any],
-    targets: Callable[[NDArray[Any]], Array],
-    unit: float,
-    chunk: Chunk,
-) -> Prepared:
-    """Return rows in the user's units in the layout of a chain; weights are divided by a unit."""
-    scaled = scaling.apply(chunk.X)
-    return Prepared(
-        np.ascontiguousarray(scaled.T.astype(dtype, copy=False)),
-        np.ascontiguousarray(targets(chunk.y).T),
-        np.ascontiguousarray(trend.columns(scaled).T),
-        None if chunk.weight is None else chunk.weight / unit,
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """Rows of a partition in the layout of a chain, with the targets of every problem."""
+
+    inputs: NDArray[Any]  # (d, k): scaled, of the type of the features
+    targets: Array  # (t, k)
+    fixed: Array  # (q, k)
+    weight: Array | None  # (k,)
+
+    @classmethod
+    def of(
+        cls,
+        scaling: Scaling,
+        trend: Trend,
+        dtype: np.dtype[Any],
+        targets: Callable[[NDArray[Any]], Array],
+        unit: float,
+        chunk: Chunk,
+    ) -> Self:
+        """Return rows in the user's units; weights are divided by a unit."""
+        scaled = scaling.apply(chunk.X)
+        return cls(
+            np.ascontiguousarray(scaled.T.astype(dtype, copy=False)),
+            np.ascontiguousarray(targets(chunk.y).T),
+            np.ascontiguousarray(trend.columns(scaled).T),
+            None if chunk.weight is None else chunk.weight / unit,
+        )
+
+    def __sizeof__(self) -> int:
+        # Dask estimates the cost of moving the object from this.
+        parts = (self.inputs, self.targets, self.fixed, self.weight)
+        return sum(0 if part is None else part.nbytes for part in parts)
+
+
+def _problem_rows(column: int, factor: float, basis: Basis, prepared: Prepared) -> TrainingData:
+    """Return the rows of one problem: a column of the targets, times a factor."""
+    target, weight = factor * prepared.targets[column], prepared.weight
+    return TrainingData.of(prepared.inputs.T, target, prepared.fixed.T, weight, basis=basis)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Collected:
+class Collected(RowChunks):
     """Rows of Dask collections: a chunk in every partition, the lengths of all, and a sample.
 
     The sample is in memory: at most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order.
-    ``meta`` is a data frame of the columns without rows, if the rows come from a data frame.
     """
 
     parts: tuple[Delayed, ...]
     lengths: tuple[int, ...]
     sample: Chunk
-    meta: Any
+    meta: Any  # Columns of a data frame that the rows come from, without rows, or None
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any, check: "Check", *, keep: bool) -> "Collected":
-        """Return the checked rows of Dask collections; see :meth:`Partitions.of`.
+    def of(
+        cls, X: Any, y: Any, sample_weight: Any, *, numeric: bool, learning: bool
+    ) -> "Collected":
+        """Return the checked rows of Dask collections; see :func:`partitions_of`.
 
-        ``keep`` keeps checked rows on the workers; otherwise every pass reads and checks them.
-        Raises ValueError if the data are unusable.
+        For ``learning`` by a chain workers keep the checked rows; otherwise every pass reads and
+        checks them. Raises ValueError if the data are unusable.
         """
-        partitions = Partitions.of(X, y, sample_weight)
-        parts = tuple(mapped(check, partitions.parts))
-        parts = kept(parts) if keep else parts
+        check = Check(numeric=numeric, learning=learning)
+        parts = tuple(mapped(check, partitions_of(X, y, sample_weight)))
+        parts = kept(parts) if learning else parts
         lengths = gathered(mapped(len, parts))
         if not sum(lengths):
             raise ValueError("There are no rows, or none that has weight.")
-        return cls(parts, lengths, _sample(parts, lengths), partitions.meta)
+        meta = X._meta if is_frame(X) else None
+        return cls(parts, lengths, _sample(parts, lengths), meta)
+
+    def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
+        """Return the rows with their sample as an estimator's check returns it."""
+        sample = self.sample
+        return replace(self, sample=check(self.frame(), sample.y, sample.weight, True))
+
+    @property
+    def head(self) -> Chunk:
+        return self.sample
+
+    @property
+    def n_samples(self) -> None:
+        return None
+
+    def total(
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Sum:
+        """Return the sum; for a generator among ``args`` every chunk gets a child of its own."""
+        rngs = [arg.spawn(len(self.parts)) for arg in args if isinstance(arg, np.random.Generator)]
+        rest = tuple(None if isinstance(arg, np.random.Generator) else arg for arg in args)
+        terms = mapped(partial(_called, function, rest, kwargs), self.parts, *rngs)
+        total: Sum | None = summed(terms, _plus)
+        if total is None:
+            raise ValueError("There are no rows to sum over.")
+        return total
 
     @property
     def is_whole(self) -> bool:
@@ -101,7 +145,7 @@ class Collected:
         ``problems`` what these targets were made of.
         """
         dtype = columns[0].X.dtype
-        preparation = partial(_prepared, scaling, trend, dtype, problems.task, problems.unit)
+        preparation = partial(Prepared.of, scaling, trend, dtype, problems.task, problems.unit)
         prepared = kept(mapped(preparation, self.parts))
         return [
             replace(data, elsewhere=self._rows(prepared, data, column, problems))
@@ -111,7 +155,7 @@ class Collected:
     def _rows(
         self, prepared: tuple[Delayed, ...], data: ScaledData, column: int, problems: Any
     ) -> ChunkedRows:
-        rows = partial(problem_rows, column, data.target_factor, data.basis)
+        rows = partial(_problem_rows, column, data.target_factor, data.basis)
         parts = tuple(mapped(rows, prepared))
         if not self.is_whole:
             size = Size(sum(self.lengths), data.fixed.shape[1], data.X.dtype, data.basis)
@@ -126,10 +170,9 @@ class Collected:
 class Check:
     """Checks the rows of a partition."""
 
-    numeric: bool  # whether targets must be numbers
-    single: bool  # whether rows have one target each
-    double: bool  # whether inputs are converted to float64, or may be float32
-    positive: bool  # whether rows without weight are dropped
+    numeric: bool  # whether targets are numbers, not labels
+    # For a chain inputs become float64, targets are single, and rows without weight are dropped
+    learning: bool
 
     def __call__(self, part: tuple[int, Any, Any, Any]) -> Chunk:
         index, X, y, weight = part
@@ -139,10 +182,10 @@ class Check:
             raise type(error)(f"In partition {index}: {error}") from error
 
     def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
-        dtypes = np.float64 if self.double else FLOATS
+        dtypes = np.float64 if self.learning else FLOATS
         X = check_array(X, dtype=dtypes, ensure_min_samples=0, input_name="X")
         y = np.asarray(y)
-        y = column_or_1d(y) if self.single or y.ndim == 1 else y
+        y = column_or_1d(y) if self.learning or not self.numeric or y.ndim == 1 else y
         if self.numeric:
             y = y.astype(np.float64)
             if not np.isfinite(y).all():
@@ -153,7 +196,7 @@ class Check:
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError("sample_weight must be finite and not negative.")
         chunk = Chunk(X, y, weight)
-        return chunk[np.flatnonzero(weight)] if self.positive else chunk
+        return chunk[np.flatnonzero(weight)] if self.learning else chunk
 
 
 def _picked(chunk: Chunk, chosen: NDArray[np.intp] | None) -> Chunk:
@@ -173,3 +216,24 @@ def _sample(parts: Sequence[Delayed], lengths: Sequence[int]) -> Chunk:
 
 def _labels(chunk: Chunk) -> NDArray[Any]:
     return np.unique(chunk.y)
+
+
+def _called(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    chunk: Chunk,
+    *rngs: np.random.Generator,
+) -> Any:
+    """Call a function of chunks with generators in place of ``None``, if the chunk has weight."""
+    if not chunk.weights.any():
+        return None
+    left = iter(rngs)
+    given = [next(left, None) if arg is None else arg for arg in args]
+    return function([chunk], *given, **kwargs)
+
+
+def _plus(first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second

@@ -1,7 +1,6 @@
 """Dask arrays and data frames as partitions of whole rows, and predictions for them."""
 
 import pickle
-from dataclasses import dataclass
 from typing import Any
 
 import dask.array as da
@@ -12,36 +11,24 @@ from dask.delayed import Delayed, delayed
 from bochner.distributed.passes import applied
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Partitions:
-    """A tuple ``(index, X, y, sample_weight)`` per partition, not yet computed.
+def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
+    """Return ``(index, X, y, sample_weight)`` of every partition of a Dask array or data frame.
 
-    ``meta`` is a data frame of the columns without rows if ``X`` is a data frame, else ``None``.
+    Targets and weights are Dask collections, or array-like if ``X`` is an array. Arrays with other
+    chunks are rechunked; data frames must have the partitions of ``X``. Raises TypeError if ``X``
+    is neither an array nor a data frame, and ValueError if there are no targets, sizes of chunks
+    are unknown, or rows and targets do not match.
     """
-
-    parts: tuple[Delayed, ...]
-    meta: Any
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> "Partitions":
-        """Return the partitions of ``X``, a Dask array (n, d) or data frame.
-
-        Targets and weights are Dask collections, or array-like if ``X`` is an array. Arrays with
-        other chunks are rechunked; data frames must have the partitions of ``X``. Raises TypeError
-        if ``X`` is neither an array nor a data frame, and ValueError if there are no targets,
-        sizes of chunks are unknown, or rows and targets do not match.
-        """
-        blocks = blocks_of_rows(X)
-        if y is None:
-            raise ValueError(
-                "A fit to a Dask collection requires y to be passed, but the target y is None; "
-                "pass a Dask array, or a column of the data frame that X comes from."
-            )
-        targets = _blocks_of_column("y", y, X, len(blocks))
-        weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
-        rows = zip(range(len(blocks)), blocks, targets, weights, strict=True)
-        parts = tuple(delayed(_together, pure=False)(*row) for row in rows)
-        return cls(parts, X._meta if _is_frame(X) else None)
+    blocks = blocks_of_rows(X)
+    if y is None:
+        raise ValueError(
+            "A fit to a Dask collection requires y to be passed, but the target y is None; "
+            "pass a Dask array, or a column of the data frame that X comes from."
+        )
+    targets = _blocks_of_column("y", y, X, len(blocks))
+    weights = _blocks_of_column("sample_weight", sample_weight, X, len(blocks))
+    rows = zip(range(len(blocks)), blocks, targets, weights, strict=True)
+    return [delayed(_together, pure=False)(*row) for row in rows]
 
 
 def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[int, Any, Any, Any]:
@@ -56,7 +43,7 @@ def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[int, Any, Any, A
 
 def blocks_of_rows(X: Any) -> list[Delayed]:
     """Return the partitions of an array or a data frame, with all columns of their rows."""
-    if _is_frame(X):
+    if is_frame(X):
         return list(X.to_delayed())
     if not isinstance(X, da.Array):
         raise TypeError(f"Expected a Dask array or data frame, got {type(X).__name__}.")
@@ -83,13 +70,13 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
     if column is None:
         return [None] * count
     if not is_dask_collection(column):
-        if _is_frame(X):
+        if is_frame(X):
             raise ValueError(
                 f"{name} is in memory and X is a Dask data frame, whose partitions have unknown "
                 f"sizes; pass {name} as a column of it."
             )
         column = da.from_array(np.asarray(column), chunks=-1)
-    if not _is_frame(X) and isinstance(column, da.Array):
+    if not is_frame(X) and isinstance(column, da.Array):
         if not np.isnan(column.shape[0]) and column.shape[0] != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows and {name} has {column.shape[0]}.")
         if column.chunks[0] != X.chunks[0] and not np.isnan(column.shape[0]):
@@ -98,7 +85,7 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
         blocks = _blocks_of_array(name, column)
     else:
         blocks = list(column.to_delayed())
-        known = _is_frame(X) and X.known_divisions and column.known_divisions
+        known = is_frame(X) and X.known_divisions and column.known_divisions
         if known and X.divisions != column.divisions:
             raise ValueError(f"{name} has other divisions than X; repartition it like X.")
     if len(blocks) != count:
@@ -108,15 +95,15 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
     return blocks
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
+    """Return whether ``X`` is a Dask data frame."""
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
 
 
 def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> Any:
-    """Return a Dask array of the values of a fitted model's method for the rows of a collection.
+    """Return a Dask array of the values, ``columns`` per row, of a fitted model's method.
 
-    ``columns`` is the shape of the prediction for one row. The sizes of a data frame's partitions
-    are unknown, and so are those of its predictions.
+    The sizes of a data frame's partitions are unknown, and so are those of its predictions.
     """
     sent = delayed(pickle.dumps(getattr(model, method), protocol=5))
     blocks = blocks_of_rows(X)

@@ -26,8 +26,7 @@ def mapped(
     """Return ``function(part, *shares)`` of every part, not yet computed.
 
     The graph holds the function once, as bytes: later changes of the arrays that it holds have no
-    effect, and a part that is lost with its worker can be made again. Linear algebra has one
-    thread.
+    effect, and a part that is lost with its worker can be made again.
     """
     sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
     return [
@@ -36,10 +35,9 @@ def mapped(
 
 
 def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Any:
-    """Return the sum of the terms.
+    """Return the sum of the terms: neighbours are added on the workers, and then their sums.
 
-    Neighbours are added first, on the workers, and then their sums: the order does not depend on
-    which worker is first, and no worker holds more than a few terms.
+    The order does not depend on which worker is first, and no worker holds more than a few terms.
     """
     while len(terms) > 1:
         terms = [

@@ -188,7 +188,7 @@ class BaNK(BaseEstimator, ABC):
     def _learn_on_workers(
         self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
     ) -> None:
-        from bochner.distributed.collected import Check, Collected
+        from bochner.distributed.collected import Collected
 
         if checkpoint is not None:
             raise ValueError("A fit to Dask collections has no checkpoint.")
@@ -197,8 +197,8 @@ class BaNK(BaseEstimator, ABC):
                 "The paper's sampler (sampler='mh') passes over all rows for every frequency of a "
                 "classification: it needs them in memory; use another one with Dask collections."
             )
-        check = Check(numeric=not self._is_classifier, single=True, double=True, positive=True)
-        collected = Collected.of(X, y, sample_weight, check, keep=True)
+        numeric = not self._is_classifier
+        collected = Collected.of(X, y, sample_weight, numeric=numeric, learning=True)
         labels = collected.labels() if self._is_classifier else None
         sample = collected.sample
         problems = self._problems(collected.frame(), sample.y, sample.weight, labels)

@@ -73,9 +73,10 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.distributed.dask_chunks import DaskChunks
+        from bochner.distributed.collected import Collected
 
-        return DaskChunks.of(X, y, sample_weight, check, numeric=numeric)
+        found = Collected.of(X, y, sample_weight, numeric=numeric, learning=False)
+        return found.validated(check)
     if not _is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:
@@ -102,9 +103,9 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
     if is_dask(X):
-        from bochner.distributed.dask_chunks import DaskChunks
+        from bochner.distributed.collected import Collected
 
-        assert isinstance(rows, DaskChunks)
+        assert isinstance(rows, Collected)
         return rows.labels()
     if not rows.is_repeatable:
         raise ValueError(
