@@ -37,13 +37,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 def find(name: str) -> Benchmark:
-    """Return a benchmark by its name.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name; the message lists those there are, the nearest first.
-    """
+    """Return a benchmark by its name; ValueError lists those there are, the nearest first."""
     if name not in BENCHMARKS:
         nearest = difflib.get_close_matches(name, BENCHMARKS, n=len(BENCHMARKS) or 1, cutoff=0.0)
         raise ValueError(f"There is no benchmark {name!r}; there are {', '.join(nearest)}.")

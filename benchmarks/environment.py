@@ -13,13 +13,7 @@ _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 
 
 def environment(command: str, threads: int | None) -> dict[str, Any]:
-    """Return a JSON-ready record of the environment a benchmark runs in.
-
-    Examples
-    --------
-    >>> environment("python -m benchmarks gaussian", threads=1)["threads"]
-    1
-    """
+    """Return a JSON-ready record of the environment a benchmark runs in."""
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,

@@ -174,11 +174,8 @@ def run(
     thread pools (``None`` sets no limit); ``progress`` is called with the number of finished cells,
     the number of cells, and the cell just finished (``None`` at the start).
 
-    Raises
-    ------
-    ValueError
-        If the data folder does not exist, there are no cells, cells repeat or have the wrong
-        settings, or the CSV was made by something else.
+    Raises ValueError if the data folder does not exist, there are no cells, cells repeat or have
+    the wrong settings, or the CSV was made by something else.
     """
     options = Options(None if data is None else Path(data), quick)
     _check_run(options, threads)
@@ -204,12 +201,8 @@ def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     """Write a benchmark's tables and figures next to its CSV, from it alone; return the files.
 
     They are ``NAME.md``, with a line for every run that names command and environment, and
-    ``NAME-PICTURE.svg`` for every picture.
-
-    Raises
-    ------
-    ValueError
-        If the CSV is damaged, empty, or another benchmark's.
+    ``NAME-PICTURE.svg`` for every picture. Raises ValueError if the CSV is damaged, empty, or
+    another benchmark's.
     """
     path = Path(path)
     rows = read_rows(path)
@@ -272,9 +265,8 @@ def _command(benchmark: Benchmark, options: Options) -> str:
 
 def _provenance(path: Path, rows: Sequence[Row]) -> str:
     records = read_environments(path)
-    used = [
-        records[run] for run in dict.fromkeys(str(row["run"]) for row in rows) if run in records
-    ]
+    runs = dict.fromkeys(str(row["run"]) for row in rows)
+    used = [records[run] for run in runs if run in records]
     # Older records name the command by which benchmarks were run before.
     commands = (str(record["command"]).replace("bochner bench", COMMAND) for record in used)
     made_by = (f"`{text}` ({summary(one)})" for text, one in zip(commands, used, strict=True))

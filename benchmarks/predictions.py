@@ -45,11 +45,13 @@ def log_loss(probability: Array, y: NDArray[Any]) -> float:
     return float(-np.mean(np.log(np.maximum(right, tiny))))
 
 
-def predict(model: Any, fold: Fold) -> Prediction:
+def predict(model: Any, fold: Fold, *, with_std: bool = True) -> Prediction:
     """Return the predictions of a fitted model that has deviations or probabilities."""
-    if fold.is_regression:
+    if not fold.is_regression:
+        return Prediction(model.predict_proba(fold.X_test)[:, 1])
+    if with_std:
         return Prediction(*model.predict(fold.X_test, return_std=True))
-    return Prediction(model.predict_proba(fold.X_test)[:, 1])
+    return Prediction(model.predict(fold.X_test))
 
 
 def figures(prediction: Prediction, fold: Fold) -> dict[str, float]:
@@ -79,8 +81,7 @@ def _of_intervals(residual: Array, std: Array) -> dict[str, float]:
 
 def log_density(residual: Array, std: Array) -> Array:
     """Return log densities of normal variables of mean zero, in nats."""
-    density: Array = -0.5 * np.log(2.0 * np.pi * std**2) - 0.5 * (residual / std) ** 2
-    return density
+    return np.asarray(-0.5 * np.log(2.0 * np.pi * std**2) - 0.5 * (residual / std) ** 2)
 
 
 def scaled(fold: Fold) -> Fold:
@@ -116,9 +117,8 @@ def boosting(fold: Fold, n: int, rng: np.random.Generator) -> Prediction:
     state = int(rng.integers(2**31))
 
     def boosted(fold: Fold, setting: tuple[float, int]) -> Prediction:
-        kind = HistGradientBoostingRegressor
-        if not fold.is_regression:
-            kind = HistGradientBoostingClassifier
+        regressor, classifier = HistGradientBoostingRegressor, HistGradientBoostingClassifier
+        kind = regressor if fold.is_regression else classifier
         model = kind(
             learning_rate=setting[0],
             max_leaf_nodes=setting[1],
@@ -126,9 +126,7 @@ def boosting(fold: Fold, n: int, rng: np.random.Generator) -> Prediction:
             early_stopping=True,
             n_iter_no_change=20,
             random_state=state,
-        ).fit(fold.X, fold.y)
-        if fold.is_regression:
-            return Prediction(model.predict(fold.X_test))
-        return Prediction(model.predict_proba(fold.X_test)[:, 1])
+        )
+        return predict(model.fit(fold.X, fold.y), fold, with_std=False)
 
     return chosen(boosted, _TREES, fold, n, rng)

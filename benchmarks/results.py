@@ -22,10 +22,7 @@ Show = Callable[[Any], str]
 def read_rows(path: str | Path) -> list[dict[str, Scalar]]:
     """Return the rows of a benchmark's CSV, settings as numbers where they read as such.
 
-    Raises
-    ------
-    ValueError
-        If the file is not a benchmark's CSV, or a row does not fit its header.
+    Raises ValueError if the file is not a benchmark's CSV, or a row does not fit its header.
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
@@ -90,6 +87,31 @@ def grouped(
             line = found.setdefault(tuple(row[name] for name in index), {})
             line.setdefault(str(row[columns]), []).append(float(row["value"]))
     return found
+
+
+def name_at(what: str, place: float) -> str:
+    """Return the name of the metric of a curve at a place."""
+    return f"{what}_at_{place:g}"
+
+
+def curve_metrics(
+    curves: Mapping[str, Iterable[float]], places: Sequence[float]
+) -> dict[str, float]:
+    """Return curves at places as metrics."""
+    return {
+        name_at(what, place): float(value)
+        for what, curve in curves.items()
+        for place, value in zip(places, curve, strict=True)
+    }
+
+
+def first_trial(rows: Iterable[Row], dataset: str | None = None) -> dict[tuple[str, str], float]:
+    """Return the values of the first trial, by method and metric."""
+    return {
+        (str(row["method"]), str(row["metric"])): float(row["value"])
+        for row in rows
+        if row["seed"] == 0 and dataset in (None, row["dataset"])
+    }
 
 
 def median_groups(groups: Groups) -> dict[tuple[Any, ...], dict[str, float]]:
@@ -184,6 +206,16 @@ def group_table(
         if published := below(*key):
             body.append([published[0], *(published[1].get(column, "–") for column in used)])
     return markdown_table((*header, *used), body)
+
+
+def published(
+    figures: Mapping[str, Mapping[str, float]], names: Mapping[str, str], digits: int, name: str
+) -> tuple[str, Mapping[str, str]] | None:
+    """Return the second line of a data set in a table: a paper's name of it, and its figures."""
+    if name not in figures:
+        return None
+    texts = {method: f"{value:.{digits}g}" for method, value in figures[name].items()}
+    return f"paper, “{names[name]}”", texts
 
 
 def mean_error(digits: int = 3) -> Show:

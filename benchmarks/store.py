@@ -122,13 +122,7 @@ def environment_path(csv_path: Path) -> Path:
 
 
 def read_environments(csv_path: Path) -> dict[str, dict[str, Any]]:
-    """Return the environment of each run of a CSV; empty where none was recorded.
-
-    Raises
-    ------
-    ValueError
-        If the record is damaged.
-    """
+    """Return the environment of each run of a CSV; ValueError for a damaged record."""
     path = environment_path(csv_path)
     if not path.exists():
         return {}

@@ -9,18 +9,21 @@ import numpy as np
 
 from benchmarks.bank import design
 from benchmarks.bank.accuracy import accuracy_metrics, scaling_metrics
-from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, lag_name
+from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics
 from benchmarks.bank.speed import GRADIENT, SWEEP, speed_metrics
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LINEAR, Picture
 from benchmarks.results import (
     Row,
+    first_trial,
     group_table,
     grouped,
     markdown_table,
     mean_error,
     median_text,
     medians,
+    name_at,
+    published,
 )
 
 _SYNTHETIC = "synthetic"
@@ -64,14 +67,8 @@ def _scaling_cells(options: Options) -> Iterator[Cell]:
 def _speed_cells(options: Options) -> Iterable[Cell]:
     size = _size(options)
     name = "bike_hourly" if options.from_folder else design.BUNDLED_REGRESSION
-    return grid(
-        [name],
-        (SWEEP, GRADIENT),
-        size.repetitions,
-        n=[size.speed_rows],
-        m=[size.speed_frequencies],
-        threads=(1, design.ALL),
-    )
+    settings = {"n": [size.speed_rows], "m": [size.speed_frequencies], "threads": (1, design.ALL)}
+    return grid([name], (SWEEP, GRADIENT), size.repetitions, **settings)
 
 
 def _run_accuracy(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -120,7 +117,8 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
     ):
         if found := grouped(rows, metric):
             yield f"{what}, mean over the folds and its standard error; below, the paper's."
-            yield group_table(found, _METHODS, mean_error(), below=_published)
+            paper = partial(published, design.PAPER, design.PAPER_ROWS, 3)
+            yield group_table(found, _METHODS, mean_error(), below=paper)
     coverage, density = grouped(rows, "coverage"), grouped(rows, "nlpd")
     both = {
         key: {
@@ -134,15 +132,8 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "classes: log loss), means over the folds."
     )
     yield group_table(both, _METHODS, _pair)
-    yield ("**Seconds** to fit a fold, the choice of settings included, median over the folds.")
+    yield "**Seconds** to fit a fold, the choice of settings included, median over the folds."
     yield group_table(grouped(rows, "fit_seconds"), _METHODS, median_text())
-
-
-def _published(name: str) -> tuple[str, Mapping[str, str]] | None:
-    if name not in design.PAPER:
-        return None
-    texts = {method: f"{value:.3g}" for method, value in design.PAPER[name].items()}
-    return f"paper, “{design.PAPER_ROWS[name]}”", texts
 
 
 def _pair(values: Sequence[float]) -> str:
@@ -227,11 +218,7 @@ def _speed_page(rows: Sequence[Row]) -> Iterator[str]:
 
 def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
     """Return the curves of the first trial."""
-    found = {
-        (str(row["method"]), str(row["metric"])): float(row["value"])
-        for row in rows
-        if row["seed"] == 0
-    }
+    found = first_trial(rows)
     curves = {
         TRUE: (TRUE, "mean"),
         TRUE_SPECTRUM: (TRUE_SPECTRUM, "mean"),
@@ -240,10 +227,10 @@ def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
         f"{design.OURS}, 95 % of draws": (design.OURS, "high"),
     }
     return {
-        ("trial 0", curve, lag): found[method, lag_name(what, lag)]
+        ("trial 0", curve, lag): found[method, name_at(what, lag)]
         for curve, (method, what) in curves.items()
         for lag in LAGS
-        if (method, lag_name(what, lag)) in found
+        if (method, name_at(what, lag)) in found
     }
 
 
@@ -270,14 +257,10 @@ def _scaling_pictures() -> Iterator[Picture]:
         ("n", "training rows n", "rows"),
         ("m", "frequencies m", "frequencies"),
     ):
+        error = "Mean square error or error rate after few sweeps"
         for name, metrics, ylabel, caption in (
             ("seconds", ["sweep_seconds"], "seconds a sweep", "Seconds of a sweep"),
-            (
-                "error",
-                ["mse", "error"],
-                "test error",
-                "Mean square error or error rate after few sweeps",
-            ),
+            ("error", ["mse", "error"], "test error", error),
         ):
             values = partial(_scaling_curves, over=over, metrics=metrics)
             yield Picture(f"{name}-{over}", f"{caption} against {what}.", size, ylabel, values)

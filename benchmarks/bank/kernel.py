@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks.bank.design import OURS
+from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.learning.inference.preparation import Scaling
@@ -13,11 +14,6 @@ LAGS = tuple(round(0.1 * k, 1) for k in range(61))
 _ROWS, _SPREAD = 1_000, 4.0
 _MEAN, _DEVIATION = 0.75 * np.pi, 0.5
 _BAND = (0.05, 0.95)
-
-
-def lag_name(what: str, lag: float) -> str:
-    """Return the name of the metric."""
-    return f"{what}_at_{lag:g}"
 
 
 def true_kernel(lags: Array) -> Array:
@@ -55,11 +51,7 @@ def kernel_metrics(
     if "low" in curves:
         held = (curves["low"] <= truth) & (truth <= curves["high"])
         inside = {"share_in_band": float(np.mean(held[1:]))}
-    values = {
-        lag_name(what, lag): float(value)
-        for what, curve in curves.items()
-        for lag, value in zip(LAGS, curve, strict=True)
-    }
+    values = curve_metrics(curves, LAGS)
     return {"rms_error": rms, "rms_up_to_constant": shape, **inside, **values}
 
 
@@ -82,11 +74,7 @@ def _learned(
     kernel = model.kernel_(lags[:, None], np.zeros((1, 1)))[:, 0]
     # Draws are of frequencies on scaled inputs.
     scale = Scaling.of(x[:, None]).scale[0]
-    draws = np.array(
-        [
-            np.cos(lags[:, None] / scale * one[:, 0]).mean(axis=1)
-            for one in model.learned_[0].draws.omega
-        ]
-    )
+    every = model.learned_[0].draws.omega
+    draws = [np.cos(lags[:, None] / scale * omega[:, 0]).mean(axis=1) for omega in every]
     low, high = np.quantile(draws, _BAND, axis=0)
     return {"mean": kernel, "low": low, "high": high}

@@ -114,8 +114,7 @@ def best_metrics(name: str, p: int, seed: int, folder: Path | None) -> dict[str,
     The four best of three folds of at most 8,000 rows and 2,000 features are compared on all
     training rows, of which a quarter is held out: each quarter in its turn, but one alone of more
     than 10,000 rows or two classes. Where the source has rows for validation these are held out
-    instead. ``candidate`` is the place of the best among
-    :func:`candidates`, ``choice_seconds`` what it took to choose.
+    instead. ``candidate`` is the place of the best, ``choice_seconds`` what it took to choose.
     """
     start = perf_counter()
     found = list(candidates(name, seed, folder).values())
@@ -187,10 +186,8 @@ def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candid
         median = median_distance(split.train, np.random.default_rng(seed))
         where = "sphere" if on_sphere else "cube"
         for share in _ISOTROPIC:
-            found[f"Gaussian, {share:g} of the median, {where}"] = (
-                Gaussian(share * median),
-                on_sphere,
-            )
+            name_of_it = f"Gaussian, {share:g} of the median, {where}"
+            found[name_of_it] = Gaussian(share * median), on_sphere
     if name == MNIST:
         return found
     split = split_of(name, seed, folder, on_sphere=False)

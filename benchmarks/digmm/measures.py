@@ -22,9 +22,8 @@ from bochner.kernels import Kernel
 class Task:
     """What is measured."""
 
-    # name, kernel, method: A data set, a similarity and a method of the design.
-    name: str
-    kernel: str
+    name: str  # A data set of the design
+    kernel: str  # A similarity
     method: str
     multiple: int  # Frequencies of each part over the number of inputs
     seed: int
@@ -33,9 +32,8 @@ class Task:
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""
-        on_sphere = (
-            self.kernel in design.SIMILARITIES and design.SIMILARITIES[self.kernel].on_sphere
-        )
+        found = design.SIMILARITIES.get(self.kernel)
+        on_sphere = found is not None and found.on_sphere
         return split_of(self.name, self.seed, self.folder, on_sphere=on_sphere)
 
     def n_features(self, split: Split) -> int:
@@ -111,8 +109,7 @@ def ascent_metrics(task: Task) -> dict[str, float]:
     metrics = _fitted(features, split)
     metrics["n_iter"] = float(features.n_iter_)
     for what, values in (("change", features.changes_), ("bound", features.elbo_)):
-        found = {f"{what}({place})": float(value) for place, value in enumerate(values, start=1)}
-        metrics |= found
+        metrics |= {f"{what}({place})": float(value) for place, value in enumerate(values, start=1)}
     return metrics
 
 

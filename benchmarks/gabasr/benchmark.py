@@ -10,19 +10,22 @@ import numpy as np
 from benchmarks.gabasr import design
 from benchmarks.gabasr.accuracy import GRID, accuracy_metrics, probability_name, xor_metrics
 from benchmarks.gabasr.data import XOR_SPREAD
-from benchmarks.gabasr.mixture import FREQUENCIES, PLACES, metric_name, mixture_metrics
-from benchmarks.gabasr.series import SHOWN, series_metrics, shown_name
+from benchmarks.gabasr.mixture import FREQUENCIES, PLACES, mixture_metrics
+from benchmarks.gabasr.series import SHOWN, series_metrics
 from benchmarks.gabasr.update import update_metrics
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LINEAR, Picture
 from benchmarks.results import (
     Groups,
     Row,
+    first_trial,
     group_table,
     grouped,
     markdown_table,
     mean_error,
     median_text,
+    name_at,
+    published,
 )
 
 _BUNDLED: tuple[str, ...] = (design.BUNDLED_REGRESSION, design.BUNDLED_CLASSIFICATION)
@@ -117,23 +120,13 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         ("nlpd", "**Negative log predictive density** (of classes: log loss)"),
     ):
         if found := grouped(rows, metric):
-            published = design.PAPER.get(metric, {})
-            below = ", and below it the paper's figure" if published else ""
+            figures = design.PAPER.get(metric, {})
+            below = ", and below it the paper's figure" if figures else ""
             yield f"{what}, mean over the folds and its standard error{below}."
-            yield group_table(
-                found, design.METHODS, mean_error(4), below=partial(_published, published)
-            )
+            paper = partial(published, figures, design.PAPER_ROWS, 4)
+            yield group_table(found, design.METHODS, mean_error(4), below=paper)
     yield "**Seconds** to fit a fold, the choice of settings included, median over the folds."
     yield group_table(grouped(rows, "fit_seconds"), design.METHODS, median_text())
-
-
-def _published(
-    figures: Mapping[str, Mapping[str, float]], name: str
-) -> tuple[str, Mapping[str, str]] | None:
-    if name not in figures:
-        return None
-    texts = {method: f"{value:.4g}" for method, value in figures[name].items()}
-    return f"paper, “{design.PAPER_ROWS[name]}”", texts
 
 
 def _means(rows: Sequence[Row], metrics: Mapping[str, str]) -> str:
@@ -230,18 +223,9 @@ def _update_page(rows: Sequence[Row]) -> Iterator[str]:
     yield markdown_table(("", *seconds), [[design.OURS, *texts]])
 
 
-def _first_trial(rows: Sequence[Row], dataset: str | None = None) -> Mapping[Any, float]:
-    """Return the values of the first trial, by method and metric."""
-    return {
-        (str(row["method"]), str(row["metric"])): float(row["value"])
-        for row in rows
-        if row["seed"] == 0 and dataset in (None, row["dataset"])
-    }
-
-
 def _field(rows: Sequence[Row]) -> Mapping[Any, float]:
     """Return probabilities of class one by method and place."""
-    found = _first_trial(rows)
+    found = first_trial(rows)
     return {
         (method, *place): found[method, probability_name(*place)]
         for method in (*_LEARNERS, design.TRUE)
@@ -253,26 +237,24 @@ def _field(rows: Sequence[Row]) -> Mapping[Any, float]:
 def _mixture_curves(
     rows: Sequence[Row], *, what: str, places: Sequence[float]
 ) -> Mapping[Any, float]:
-    found = _first_trial(rows)
+    found = first_trial(rows)
     return {
-        ("trial 0", method, place): found[method, metric_name(what, place)]
+        ("trial 0", method, place): found[method, name_at(what, place)]
         for method in (design.TRUE, *_LEARNERS)
         for place in places
-        if (method, metric_name(what, place)) in found
+        if (method, name_at(what, place)) in found
     }
 
 
 def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
     """Return mean and band of a series, a panel a method."""
-    found = _first_trial(rows, dataset)
+    found = first_trial(rows, dataset)
     return {
-        (method, curve, found[method, shown_name("place", share)]): found[
-            method, shown_name(curve, share)
-        ]
+        (method, curve, found[method, name_at("place", at)]): found[method, name_at(curve, at)]
         for method in _LEARNERS
         for curve in ("mean", "low", "high")
-        for share in SHOWN
-        if (method, shown_name(curve, share)) in found
+        for at in SHOWN
+        if (method, name_at(curve, at)) in found
     }
 
 

@@ -111,10 +111,9 @@ def auc(score: Array, fold: Fold) -> float:
 
 def _linear(fold: Fold, rng: np.random.Generator) -> Prediction:
     def fitted(fold: Fold, penalty: float) -> Prediction:
-        if fold.is_regression:
-            return Prediction(Ridge(penalty).fit(fold.X, fold.y).predict(fold.X_test))
-        model = LogisticRegression(C=1.0 / penalty, max_iter=1_000).fit(fold.X, fold.y)
-        return Prediction(model.predict_proba(fold.X_test)[:, 1])
+        logistic = LogisticRegression(C=1.0 / penalty, max_iter=1_000)
+        model = Ridge(penalty) if fold.is_regression else logistic
+        return predict(model.fit(fold.X, fold.y), fold, with_std=False)
 
     return chosen(fitted, _PENALTIES, fold, design.MOST_CHOICE_ROWS[design.LINEAR], rng)
 

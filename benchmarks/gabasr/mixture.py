@@ -8,6 +8,7 @@ from scipy.stats import norm
 from benchmarks.gabasr.data import posterior
 from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
 from benchmarks.gabasr.methods import learner
+from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
 from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
@@ -25,11 +26,6 @@ PLACES = tuple(round(-10.0 + 0.2 * k, 1) for k in range(101))
 
 _ROWS, _TEST_ROWS, _REACH = 250, 1_000, 10.0
 _NOISE = 1.0 / np.sqrt(MIXTURE_FREQUENCIES)
-
-
-def metric_name(what: str, place: float) -> str:
-    """Return the name of the metric: a ``density`` or the ``function`` at a place."""
-    return f"{what}_at_{place:g}"
 
 
 def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
@@ -55,12 +51,8 @@ def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
     found = {"rms_error": float(error)}
     if seed == 0:
         shown = (f if method == TRUE else mean)[_TEST_ROWS:]
-        curves = (("function", PLACES, shown), ("density", FREQUENCIES, density))
-        found |= {
-            metric_name(what, place): float(value)
-            for what, places, values in curves
-            for place, value in zip(places, values, strict=True)
-        }
+        found |= curve_metrics({"function": shown}, PLACES)
+        found |= curve_metrics({"density": density}, FREQUENCIES)
     return found
 
 

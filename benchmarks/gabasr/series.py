@@ -17,6 +17,7 @@ from benchmarks.gabasr.data import (
 from benchmarks.gabasr.design import DOPPLER, STATIONARY, TRUE, Size
 from benchmarks.gabasr.methods import learner
 from benchmarks.predictions import log_density
+from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
 from bochner.datasets import make_gp_draw
 from bochner.kernels import Gaussian
@@ -26,11 +27,6 @@ SHOWN = tuple(round(0.01 * k, 2) for k in range(101))
 _STATIONARY_ROWS = 300
 
 Indices = NDArray[np.intp]
-
-
-def shown_name(what: str, share: float) -> str:
-    """Return the name of the metric: ``place``, ``mean``, ``low`` or ``high`` along the series."""
-    return f"{what}_at_{share:g}"
 
 
 def series_metrics(
@@ -53,17 +49,9 @@ def series_metrics(
         low, high = X.min(), X.max()
         places = low + (high - low) * np.array(SHOWN)
         mean, std = model.predict(places[:, None], return_std=True)
-        curves = {
-            "place": places,
-            "mean": mean,
-            "low": mean - 1.96 * std,
-            "high": mean + 1.96 * std,
-        }
-        found |= {
-            shown_name(what, share): float(value)
-            for what, curve in curves.items()
-            for share, value in zip(SHOWN, curve, strict=True)
-        }
+        half = 1.96 * std
+        curves = {"place": places, "mean": mean, "low": mean - half, "high": mean + half}
+        found |= curve_metrics(curves, SHOWN)
     return found
 
 

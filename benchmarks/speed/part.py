@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -31,13 +31,8 @@ class Place:
     repetitions: int = 5  # At the most: what takes minutes is repeated less often
 
 
-class Measure(Protocol):
-    """Measures one place."""
-
-    def __call__(
-        self, method: str, n: int, d: int, p: int, dtype: str, seed: int
-    ) -> Mapping[str, float]:
-        """Return metrics."""
+Measure = Callable[[str, int, int, int, str, int], Mapping[str, float]]
+"""From method, n, d, p, type and seed of a place to its metrics."""
 
 
 def speed_part(

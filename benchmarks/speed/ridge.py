@@ -126,9 +126,8 @@ def large_metrics(
 
 @dataclass(frozen=True, slots=True)
 class MadeRows:
-    """Chunks of normal rows, with a sine of one direction and noise, from seeds."""
+    """Chunks of ``n`` seeded normal rows of ``d`` inputs, a sine of one direction and noise."""
 
-    # n, d: Rows and inputs.
     n: int
     d: int
 

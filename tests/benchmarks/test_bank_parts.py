@@ -12,9 +12,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.bank import accuracy, design, methods, speed
 from benchmarks.bank.accuracy import scaling_metrics
-from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, lag_name, true_kernel
+from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, true_kernel
 from benchmarks.folds import Fold, fold_of
 from benchmarks.predictions import Prediction, figures, scaled
+from benchmarks.results import name_at
 from bochner import BaNKRegressor, FourierFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
@@ -164,7 +165,7 @@ def test_many_frequencies_give_the_kernel():
     m = 20_000
     found = kernel_metrics(TRUE_SPECTRUM, m, 0, seed=0)
     for lag in LAGS:
-        assert abs(found[lag_name("mean", lag)] - true_kernel(np.array(lag))) < 6.0 / np.sqrt(m)
+        assert abs(found[name_at("mean", lag)] - true_kernel(np.array(lag))) < 6.0 / np.sqrt(m)
     assert kernel_metrics(TRUE, 10, 0, seed=0)["rms_error"] == 0.0
 
 
@@ -172,7 +173,7 @@ def test_the_learned_kernel_and_its_draws_are_in_the_same_units():
     """The band is of raw draws, the mean of the kernel that the model gives away."""
     found = kernel_metrics(design.OURS, 30, 10, seed=0)
     middle, low, high = (
-        np.array([found[lag_name(what, lag)] for lag in LAGS]) for what in ("mean", "low", "high")
+        np.array([found[name_at(what, lag)] for lag in LAGS]) for what in ("mean", "low", "high")
     )
     assert [middle[0], low[0], high[0]] == pytest.approx([1.0, 1.0, 1.0])
     near = (low - 0.2 <= middle) & (middle <= high + 0.2)

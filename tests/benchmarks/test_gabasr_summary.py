@@ -5,9 +5,10 @@ from pages import rows_of, table_lines, values_by_picture
 from benchmarks.gabasr import design
 from benchmarks.gabasr.accuracy import GRID, probability_name
 from benchmarks.gabasr.benchmark import GABASR
-from benchmarks.gabasr.mixture import PLACES, metric_name
-from benchmarks.gabasr.series import SHOWN, shown_name
+from benchmarks.gabasr.mixture import PLACES
+from benchmarks.gabasr.series import SHOWN
 from benchmarks.pictures import fields_figure
+from benchmarks.results import name_at
 
 
 def rows(part, dataset, method, metric, *values, m=100):
@@ -36,7 +37,7 @@ XOR = [
 MIXTURE = [
     row
     for x in PLACES
-    for row in rows("mixture", "synthetic", design.OURS, metric_name("function", x), x)
+    for row in rows("mixture", "synthetic", design.OURS, name_at("function", x), x)
 ]
 SERIES = [
     *rows("nonstationary", "mcycle", design.OURS, "lpd", -4.0, -4.1, -9.0),
@@ -48,7 +49,7 @@ SHOWN_SERIES = [
     row
     for what in ("place", "mean", "low", "high")
     for share in SHOWN
-    for row in rows("nonstationary", "mcycle", design.OURS, shown_name(what, share), 10.0 * share)
+    for row in rows("nonstationary", "mcycle", design.OURS, name_at(what, share), 10.0 * share)
 ]
 UPDATE = [
     row
