@@ -122,13 +122,10 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
         self._approximate(X, Y, self.n_features)
-        left = triangular_factor(self.frequencies_.features, X)
-        right_factor = left
+        left = factor = triangular_factor(self.frequencies_.features, X)
         if Y is not None or not self.frequencies_.is_symmetric:
-            right_factor = triangular_factor(
-                self.frequencies_.features_right, X if Y is None else Y
-            )
-        self.components_ = SingularComponents.of(left, right_factor, self.signature_, n_components)
+            factor = triangular_factor(self.frequencies_.features_right, X if Y is None else Y)
+        self.components_ = SingularComponents.of(left, factor, self.signature_, n_components)
         self._n_features_out = len(self.components_.values)
         return self
 

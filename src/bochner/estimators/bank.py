@@ -21,12 +21,12 @@ from bochner._numerics.warn import warn_user
 from bochner.estimators.bank_parameters import (
     BANK_CHOICES,
     Choice,
-    checked_dtype,
     sampler_choice,
     settings_of,
 )
 from bochner.estimators.bank_tasks import Problems
 from bochner.estimators.row_sources import is_dask
+from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
@@ -159,10 +159,6 @@ class BaNK(BaseEstimator, ABC):
             Function that is called with a line of text after every iteration or, where chains have
             processes of their own, after every chain.
 
-        Returns
-        -------
-        self : estimator
-
         Raises
         ------
         ValueError
@@ -216,7 +212,7 @@ class BaNK(BaseEstimator, ABC):
         scaled = self._scaling.apply(X)
         self._trend = Trend.of(scaled, self.trend)
         fixed = self._trend.columns(scaled)
-        inputs = scaled.astype(checked_dtype(self.dtype), copy=False)
+        inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         settings = replace(settings, model=self._model(choice, scaled))
         basis = settings.model.basis(settings.n_frequencies)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)

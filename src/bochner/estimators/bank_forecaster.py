@@ -98,10 +98,6 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         progress : callable, default=silent
             Called with a line of text before every step, and as chains proceed.
 
-        Returns
-        -------
-        self : BaNKForecaster
-
         Raises
         ------
         ValueError

@@ -7,8 +7,6 @@ from numbers import Integral
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import numpy as np
-
 from bochner._numerics.arrays import as_positive_scalar
 from bochner.learning.inference.models import LocallyStationary, Stationary
 from bochner.learning.inference.plan import Sampler, SamplerSettings
@@ -141,14 +139,6 @@ def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
             "use structure='dense' with it, or sampler='pcn'."
         )
     return choice.structures
-
-
-def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the type of the features."""
-    chosen = np.dtype(np.float64 if dtype is None else dtype)
-    if chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
-    return chosen
 
 
 def _check_count(name: str, value: Any, least: int) -> None:

@@ -46,9 +46,8 @@ class BaNKRegression(RegressorMixin, BaNK):
 
         Returns
         -------
-        mean : ndarray of shape (n,)
-        std : ndarray of shape (n,)
-            Only if ``return_std``.
+        mean, std : ndarrays of shape (n,)
+            The mean alone unless ``return_std``.
         """
         if is_dask(X):
             check_is_fitted(self, "learned_")

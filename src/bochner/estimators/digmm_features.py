@@ -246,7 +246,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
         left = self.transform(X)
         right = left if Y is None else self.transform(Y)
-        return (left * self.signature_) @ right.T
+        return np.asarray((left * self.signature_) @ right.T)
 
     def _settings(self, expectation: Expectation) -> MixtureSettings:
         if as_count("n_sketch", self.n_sketch) < 2:

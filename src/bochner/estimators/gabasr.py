@@ -161,25 +161,16 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
     _envelopes: ClassVar[tuple[str, ...]] = tuple(_VARYING)
 
     def signal_std(self, X: Any) -> Array:
-        r"""Return the prior's standard deviation of the function at rows, of shape (n,).
+        r"""Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
 
-        In units of the target: the root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, on average
-        over draws. This is the envelope.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
+        It is the root of :math:`\sigma^2 / \lambda_0 \cdot k(x, x)`, on average over draws, in the
+        target's units.
         """
         inputs, _ = self._rows(X)
         return self.target_scale_ * self.learned_[0].draws.signal_std(inputs)
 
     def noise_std(self, X: Any) -> Array:
-        """Return the noise's standard deviation at rows, of shape (n,), on average over draws.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        """
+        """Return the noise's standard deviation (n,) at rows (n, d), on average over draws."""
         inputs, _ = self._rows(X)
         draws = self.learned_[0].draws
         total = np.zeros(inputs.shape[1])
@@ -281,18 +272,10 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
         return self._choices["mh"]
 
     def signal_std(self, X: Any) -> Array:
-        r"""Return the prior's standard deviation of the log odds at rows, on average over draws.
+        r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).
 
-        The root of :math:`k(x, x) / \lambda_0`: the envelope.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-
-        Returns
-        -------
-        std : ndarray of shape (n,)
-            With more than two classes (n, n_classes), each against the rest.
+        It is the root of :math:`k(x, x) / \lambda_0`, on average over draws. With more than two
+        classes it has the shape (n, n_classes), each against the rest.
         """
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]

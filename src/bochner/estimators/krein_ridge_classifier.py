@@ -58,19 +58,15 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
-            As for :class:`KreinRidge`; chunks are read once more, for their labels.
+        X, sample_weight
+            As in :meth:`KreinRidge.fit`; chunks are read once more, for their labels.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks.
-        sample_weight : array-like of shape (n,), default=None
 
         Raises
         ------
-        TypeError
-            If ``X`` is a path or a function.
-        ValueError
-            If there is one class only, a parameter is out of range, the data are unusable, or the
-            kernel is asymmetric and ``associated`` is false.
+        TypeError, ValueError
+            As in :meth:`KreinRidge.fit`, and if there is one class only.
         """
         return self._fit_first(X, y, None, sample_weight)
 

@@ -89,13 +89,7 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     ) -> Chunk:
         """Return checked rows, where ``options`` say what targets may be."""
         X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=float_types(X, FLOATS),
-            reset=is_first,
-            **options,
+            self, X, y, accept_sparse="csr", dtype=float_types(X, FLOATS), reset=is_first, **options
         )
         return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
 
@@ -105,8 +99,8 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         ``keep_sums`` asks for sums that rows can be added to.
         """
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
-        kernel_rng, draw_rng, data_rng, solver_rng = generators(self.random_state, 4)
-        kernel, found = self._approximation(rows.head, targets, kernel_rng, draw_rng, data_rng)
+        *rngs, solver_rng = generators(self.random_state, 4)
+        kernel, found = self._approximation(rows.head, targets, *rngs)
         frequencies = found.frequencies
         problem = replace(
             self._problem(frequencies, targets, alpha),

@@ -65,11 +65,7 @@ class FixedKernelTable(TableModel):
     _criterion: ClassVar[type[PairCriterion]]
 
     def __init__(
-        self,
-        kernel: Kernel | str = "auto",
-        n_components: int = 1024,
-        *,
-        random_state: Any = None,
+        self, kernel: Kernel | str = "auto", n_components: int = 1024, *, random_state: Any = None
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components

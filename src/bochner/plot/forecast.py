@@ -45,12 +45,7 @@ class Spectrum:
 
 
 def forecast_figure(
-    forecast: Forecast,
-    spectrum: Spectrum | None = None,
-    *,
-    ylabel: str,
-    title: str,
-    unit: str = "",
+    forecast: Forecast, spectrum: Spectrum | None = None, *, ylabel: str, title: str, unit: str = ""
 ) -> "Figure":
     """Return the series, the held-out part, the forecast and its 90 % band.
 

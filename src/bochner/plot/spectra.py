@@ -59,12 +59,10 @@ def spectrum_figure(
         Draws may differ in m.
     weights : array-like of shape (n_draws, m) or (m,), or list of (m,) arrays, default=None
         Non-negative weights of the frequencies; ``None`` means equal ones.
-    inputs : sequence of int or str, default=None
-        Inputs with panels, by number or name; ``None`` means the first eight.
+    inputs, names
+        As in :func:`bochner.plot.kernel_figure`.
     pairs : sequence of pairs of int or str, default=None
         Pairs of inputs with panels; ``None`` means the two inputs, if two are shown.
-    names : sequence of d str, default=None
-        Names of all inputs; by default x0, x1, ...
 
     Examples
     --------
