@@ -6,8 +6,7 @@ from typing import Any
 
 from bochner.persist.classes import is_estimator, is_value
 from bochner.persist.container import ModelFileError, read, write
-from bochner.persist.decoding import decode
-from bochner.persist.encoding import Encoder
+from bochner.persist.tree import Encoder, decode
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
