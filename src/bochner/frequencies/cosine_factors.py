@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array
 from bochner._numerics.namespaces import like, namespace, on_device, widened
@@ -48,12 +47,12 @@ class CosineFactors:
     v: Array
     phase: Array
 
-    def __init__(self, v: ArrayLike, phase: ArrayLike) -> None:
-        v = frozen_array("v", v, None)
+    def __post_init__(self) -> None:
+        v = frozen_array("v", self.v, None)
         if v.ndim != 2 or 0 in v.shape:
             raise ValueError(f"v must have shape (m, d), both positive, got {v.shape}.")
         object.__setattr__(self, "v", v)
-        object.__setattr__(self, "phase", frozen_array("phase", phase, v.shape[:1]))
+        object.__setattr__(self, "phase", frozen_array("phase", self.phase, v.shape[:1]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CosineFactors, (self.v, self.phase)
@@ -65,8 +64,7 @@ class CosineFactors:
 
     def joined(self, other: "CosineFactors") -> "CosineFactors":
         """Return the factors of both, one after the other."""
-        v, phase = (np.concatenate(pair) for pair in ((self.v, other.v), (self.phase, other.phase)))
-        return CosineFactors(v, phase)
+        return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""

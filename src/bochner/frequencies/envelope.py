@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
 from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
@@ -52,27 +51,21 @@ class Envelope:
 
     rate: Array
     radius: Array
-    left: Array | None
-    right: Array | None
+    left: Array | None = None
+    right: Array | None = None
 
-    def __init__(
-        self,
-        rate: ArrayLike,
-        radius: ArrayLike,
-        left: ArrayLike | None = None,
-        right: ArrayLike | None = None,
-    ) -> None:
-        rate = frozen_array("rate", rate, None)
+    def __post_init__(self) -> None:
+        rate = frozen_array("rate", self.rate, None)
         if rate.ndim != 1:
             raise ValueError(f"rate must have shape (m,), got {rate.shape}.")
-        radius = frozen_array("radius", radius, rate.shape)
+        radius = frozen_array("radius", self.radius, rate.shape)
         if min(rate.min(initial=0.0), radius.min(initial=0.0)) < 0.0:
             raise ValueError("rate and radius must not be negative.")
         object.__setattr__(self, "rate", rate)
         object.__setattr__(self, "radius", radius)
-        for name, matrix in (("left", left), ("right", right)):
-            given = None if matrix is None else frozen_array(name, matrix, None)
-            object.__setattr__(self, name, given)
+        for name in ("left", "right"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_array(name, getattr(self, name), None))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Envelope, (self.rate, self.radius, self.left, self.right)
@@ -104,9 +97,7 @@ class Envelope:
                 "Sums of kernels of inner products of differently mapped inputs have no "
                 "sampled features; use weights='least_squares'."
             )
-        rate, radius = (
-            np.concatenate(pair) for pair in ((self.rate, other.rate), (self.radius, other.radius))
-        )
+        rate, radius = np.r_[self.rate, other.rate], np.r_[self.radius, other.radius]
         return Envelope(rate, radius, left, right)
 
     def factors(self, X: Any) -> Any:

@@ -1,7 +1,6 @@
 """The value object of sampled frequencies."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -122,14 +121,7 @@ class Frequencies:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
-        return Frequencies, (
-            self.omega_blocks,
-            self.weight,
-            self.phase,
-            self.nu_blocks,
-            self.envelope,
-            self.modulation,
-        )
+        return Frequencies, tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def omega(self) -> Array:
@@ -224,9 +216,8 @@ class Frequencies:
         """
         same_namespace(X, Y)
         left = self.features(X)
-        right = (
-            left if Y is None and self.is_symmetric else self.features_right(X if Y is None else Y)
-        )
+        same = Y is None and self.is_symmetric
+        right = left if same else self.features_right(X if Y is None else Y)
         gram: NDArray[Any] = (left * like(self.signature, left)) @ right.T
         return gram
 
@@ -234,21 +225,21 @@ class Frequencies:
         """Return the frequencies of the sum of the two kernels."""
         if not isinstance(other, Frequencies):
             return NotImplemented
-        omega, weight, phase = (
-            np.concatenate([getattr(f, name) for f in (self, other)])
-            for name in ("omega", "weight", "phase")
-        )
         one_sided = self.nu_blocks is None and other.nu_blocks is None
-        nu = None if one_sided else np.concatenate((self.nu, other.nu))
-        factors = (_joined(self, other, *one) for one in _FACTORS.items())
-        return Frequencies(omega, weight, phase, nu, *factors)
+        return Frequencies(
+            np.r_[self.omega, other.omega],
+            np.r_[self.weight, other.weight],
+            np.r_[self.phase, other.phase],
+            None if one_sided else np.r_[self.nu, other.nu],
+            _joined(self, other, "envelope", Envelope),
+            _joined(self, other, "modulation", CosineFactors),
+        )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
+        omega, nu = self.omega_blocks, self.nu_blocks
         phase = self.phase if phase is None else phase
-        return Frequencies(
-            self.omega_blocks, weight, phase, self.nu_blocks, self.envelope, self.modulation
-        )
+        return Frequencies(omega, weight, phase, nu, self.envelope, self.modulation)
 
     @property
     def _left(self) -> Side:
@@ -266,9 +257,6 @@ class Frequencies:
             features: NDArray[Any] = DeviceMap.of(X, *side).features(X, dtype)
             return features
         return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
-
-
-_FACTORS: Mapping[str, Any] = {"envelope": Envelope, "modulation": CosineFactors}
 
 
 def _checked_matrix(name: str, value: ArrayLike | HadamardRows) -> Matrix:

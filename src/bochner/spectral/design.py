@@ -79,20 +79,9 @@ class Program:
         ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
         """
         half = np.vstack([self.inside, -self.inside, self.outside, -self.outside])
-        bound = np.concatenate(
-            [
-                self.values + tolerance,
-                tolerance - self.values,
-                np.full(2 * len(self.outside), self.ceiling + tolerance),
-            ]
-        )
-        solution = linprog(
-            np.concatenate([cost, cost]),
-            A_ub=np.hstack([half, -half]),
-            b_ub=bound,
-            bounds=(0.0, None),
-            method="highs",
-        )
+        both, beyond = np.hstack([half, -half]), np.full(2 * len(self.outside), self.ceiling)
+        bound = tolerance + np.r_[self.values, -self.values, beyond]
+        solution = linprog(np.r_[cost, cost], both, bound, bounds=(0.0, None), method="highs")
         if solution.status != 0:
             return None
         positive, negative = np.split(np.asarray(solution.x, dtype=np.float64), 2)
@@ -285,19 +274,15 @@ def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
     """
     dim = rows.shape[1]
     radius = float(np.sqrt(squared_norms(rows).max())) or 1.0
-    shells = (
-        Part(0.5 / len(_SHELLS), Isotropic(Shell(norm * np.sqrt(dim) / length), dim))
-        for norm in _SHELLS
-    )
+    shells = (Isotropic(Shell(norm * np.sqrt(dim) / length), dim) for norm in _SHELLS)
     damped = (
-        Part(
-            0.5 / len(_RATES),
-            Isotropic(Chi(), dim, radius / np.sqrt(2.0 * rate)),
-            (rate / radius**2, radius),
-        )
+        (Isotropic(Chi(), dim, radius / np.sqrt(2.0 * rate)), (rate / radius**2, radius))
         for rate in _RATES
     )
-    parts = (*shells, *damped)
+    parts = (
+        *(Part(0.5 / len(_SHELLS), law) for law in shells),
+        *(Part(0.5 / len(_RATES), law, envelope) for law, envelope in damped),
+    )
     equal = (1.0,) * len(parts)
     # Every part is there, the constant too, as soon as there are as many frequencies.
     return SpectralMeasure(parts, allocation=ByVariance(equal, equal, 1))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner.kernels import Metric, NonNegative, UnitSphere
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
@@ -41,7 +41,9 @@ class Geometry:
         """Return the geometry of a kernel on data that reach ``margin`` times as far as seen."""
         own = np.zeros(max(len(pairs.own), 1))
         distance = np.concatenate([own, pairs.distance])
-        weight = _shares(len(own), len(pairs.distance), pairs.n_rows)
+        diagonal = 1.0 / pairs.n_rows
+        weight = np.full(len(distance), (1.0 - diagonal) / len(pairs.distance))
+        weight[: len(own)] = diagonal / len(own)
         none = np.zeros_like(distance)
         f = profile.function
         if profile.metric is Metric.CITY_BLOCK:
@@ -77,14 +79,8 @@ class Geometry:
 
     def inside(self, n: int) -> Array:
         """Return about ``n`` distances up to the reach, denser towards zero."""
-        return np.unique(
-            np.concatenate(
-                [
-                    self.reach * np.linspace(0.0, 1.0, n - n // 5),
-                    self.reach * np.geomspace(1e-4, 0.1, n // 5),
-                ]
-            )
-        )
+        unit = np.r_[np.linspace(0.0, 1.0, n - n // 5), np.geomspace(1e-4, 0.1, n // 5)]
+        return np.unique(self.reach * unit)
 
     def outside(self, n: int) -> Array:
         """Return distances beyond the reach where the fit must not run away."""
@@ -92,9 +88,9 @@ class Geometry:
             steps = np.linspace(self.reach, self.limit, n + 1)[1:]
             return steps if self.reach < self.limit else steps[:0]
         near, middle, far = _OUTSIDE
-        return self.reach * np.concatenate(
-            [np.linspace(near, middle, n // 2 + 1)[1:], np.geomspace(middle, far, n // 2 + 1)[1:]]
-        )
+        half = n // 2 + 1
+        unit = np.r_[np.linspace(near, middle, half)[1:], np.geomspace(middle, far, half)[1:]]
+        return as_array(self.reach * unit)
 
     def lasting(self, scales: Array) -> NDArray[np.bool_]:
         """Return which atoms' features do not vanish far from the data, if rows can be there."""
@@ -105,10 +101,9 @@ class Geometry:
     def largest_value(self, inside: Array) -> float:
         """Return the greatest absolute value near the data, or where the data are if need be."""
         greatest = float(np.abs(inside).max())
+        end = min(_OUTSIDE[1] * self.reach, self.limit)
         try:
-            beyond = self.function(
-                np.linspace(self.reach, min(_OUTSIDE[1] * self.reach, self.limit), 101)
-            )
+            beyond = self.function(np.linspace(self.reach, end, 101))
         except ValueError:  # the function says that it is not defined there
             return greatest
         return max(greatest, float(np.abs(beyond[np.isfinite(beyond)]).max(initial=0.0)))
@@ -131,14 +126,6 @@ class Geometry:
                 f"measure has a continuous transform, so features need a continuous function. "
                 f"Smooth the step, or use least-squares weights with a callable kernel."
             )
-
-
-def _shares(n_own: int, n_pairs: int, n_rows: int) -> Array:
-    """Return the shares in a Gram matrix of rows with themselves, and of pairs of rows."""
-    diagonal = 1.0 / n_rows
-    return np.concatenate(
-        [np.full(n_own, diagonal / n_own), np.full(n_pairs, (1.0 - diagonal) / n_pairs)]
-    )
 
 
 def _reach(distance: float, limit: float) -> float:

@@ -146,23 +146,19 @@ def lattice_measure(
               d\Delta.
 
     As ``k`` is real, a pair ``n, -n`` is one atom of mass :math:`2 |c_n|` and phase
-    :math:`\arg c_n`. Beyond the lags of the data the extension of ``k`` is free: it is tapered
-    smoothly to zero at the faces of the box, so that the series falls off as fast as ``k`` is
-    smooth. The transform is the kernel within ``reach`` only, and repeats from box to box. The
-    integral is a fast Fourier transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
+    :math:`\arg c_n`. Beyond the lags of the data ``k`` is tapered smoothly to zero at the faces of
+    the box, so that the series falls off as fast as ``k`` is smooth. The integral is a fast Fourier
+    transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
 
     ``function`` maps lags (n, dim) to real, finite values (n,); ``dim`` is 1 to 3. ``reach``, one
     number or one per input, is the greatest :math:`|\Delta_i|` that matters; ``None`` means as far
     as ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6. With
     ``symmetric``, :math:`k(-\Delta) = k(\Delta)` and the measure is real, returned as its positive
     and its negative part. ``tol`` bounds twice the sum of the sizes of the coefficients that are
-    left out, relative to the greatest value of ``k`` within reach.
-
-    The measure's ``max_error`` is the sum of the law's ``aliasing`` and ``truncation``, or the
-    greatest error seen at several hundred lags within reach, if that is larger. At a jump of ``k``
-    no sum of waves converges; the error is then about as large as the jump. Raises ``TypeError`` or
-    ``ValueError`` if the function is complex, not finite, zero throughout, not symmetric as
-    promised, or without ``reach`` does not fall off.
+    left out, relative to the greatest value of ``k`` within reach. ``max_error`` is the estimated
+    error, or the greatest seen at several hundred lags within reach, if that is larger. Raises
+    ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, not
+    symmetric as promised, or without ``reach`` does not fall off.
     """
     lengths = None
     if reach is not None:
@@ -170,7 +166,13 @@ def lattice_measure(
         lengths = np.broadcast_to(as_array(reach), (dim,))
         lengths = np.where(lengths > 0.0, lengths, lengths.max() or 1.0)
     series = lattice_series(function, dim, lengths, tol, symmetric)
-    _warn_if_rough(series)
+    if series.max_error > _ROUGH * series.peak:
+        warn_user(
+            f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
+            f"function's greatest value is {series.peak:.3g}; the greatest error seen is "
+            f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
+            f"reach less far, or weights='least_squares', may help."
+        )
     omega, coefficient = _half(series)
     size, phase = np.abs(coefficient), np.angle(coefficient)
     if symmetric:
@@ -201,16 +203,6 @@ def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
     kept, index = kept[order], index[order]
     twice = np.where(kept == len(flat) // 2, 1.0, 2.0)
     return (index - np.array(shape) // 2) * series.spacing, twice * flat[kept]
-
-
-def _warn_if_rough(series: Series) -> None:
-    if series.max_error > _ROUGH * series.peak:
-        warn_user(
-            f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
-            f"function's greatest value is {series.peak:.3g}; the greatest error seen is "
-            f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
-            f"reach less far, or weights='least_squares', may help."
-        )
 
 
 def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -1,5 +1,6 @@
 """Spectral measures: finite measures over frequencies, with their algebra."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Integral, Real
@@ -165,7 +166,7 @@ class SpectralMeasure:
     def jordan(self) -> "SpectralMeasure":
         """Return the measure with each part that has phases split into its Jordan parts."""
         split = [
-            Part(part.mass * share, law, part.envelope)
+            replace(part, mass=part.mass * share, law=law)
             for part in self.parts
             for share, law in part.law.jordan()
         ]
@@ -176,15 +177,15 @@ class SpectralMeasure:
     def paired(self, pairs: str | Pairing) -> "SpectralMeasure":
         """Return the measure with another :class:`Pairing` of its locally stationary parts."""
         pairing = resolve_pairing(pairs)
-        parts = (Part(part.mass, part.law.paired(pairing), part.envelope) for part in self.parts)
-        return replace(self, parts=tuple(parts))
+        return self._with_laws(lambda law: law.paired(pairing))
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""
-        parts = (
-            Part(part.mass, Mapped(part.law, left, right), part.envelope) for part in self.parts
-        )
-        return replace(self, parts=tuple(parts))
+        return self._with_laws(lambda law: Mapped(law, left, right))
+
+    def _with_laws(self, change: Callable[[Law], Law]) -> "SpectralMeasure":
+        parts = tuple(replace(part, law=change(part.law)) for part in self.parts)
+        return replace(self, parts=parts)
 
     def __add__(self, other: Any) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
@@ -197,19 +198,16 @@ class SpectralMeasure:
             return self._convolved(other)
         if isinstance(other, Real):
             factor = float(other)
-            parts = (Part(factor * part.mass, part.law, part.envelope) for part in self.parts)
-            return SpectralMeasure(
-                tuple(parts), abs(factor) * self.max_error, self.allocation, self.predicted_error
-            )
+            parts = tuple(replace(part, mass=factor * part.mass) for part in self.parts)
+            return replace(self, parts=parts, max_error=abs(factor) * self.max_error)
         return NotImplemented
 
     __rmul__ = __mul__
 
     def _convolved(self, other: "SpectralMeasure") -> "SpectralMeasure":
         # |k l - k' l'| <= |l| |k - k'| + |k'| |l - l'|, and |k'|, |l| stay below the variations.
-        error = (
-            other.total_variation + other.max_error
-        ) * self.max_error + self.total_variation * other.max_error
+        error = self.total_variation * other.max_error
+        error += (other.total_variation + other.max_error) * self.max_error
         parts = tuple(
             Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
             for a in self.parts

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaincinv
 from scipy.stats import f as f_distribution
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 
 
 class RadialLaw(ABC):
@@ -32,7 +32,7 @@ class Chi(RadialLaw):
     n_uniforms = 1
 
     def radius(self, uniforms: Array, dim: int) -> Array:
-        return np.sqrt(2.0 * _gamma_quantile(dim / 2.0, uniforms[:, 0]))
+        return as_array(np.sqrt(2.0 * gammaincinv(dim / 2.0, uniforms[:, 0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class GammaMixture(RadialLaw):
     n_uniforms = 2
 
     def radius(self, uniforms: Array, dim: int) -> Array:
-        variance = _gamma_quantile(self.alpha, uniforms[:, 1]) / self.alpha
-        return np.sqrt(variance) * Chi().radius(uniforms, dim)
+        variance = gammaincinv(self.alpha, uniforms[:, 1]) / self.alpha
+        return as_array(np.sqrt(variance) * Chi().radius(uniforms, dim))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,3 @@ class Shell(RadialLaw):
 
     def radius(self, uniforms: Array, dim: int) -> Array:
         return np.full(len(uniforms), self.norm)
-
-
-def _gamma_quantile(shape: float, uniforms: Array) -> Array:
-    return np.asarray(gammaincinv(shape, uniforms), dtype=np.float64)

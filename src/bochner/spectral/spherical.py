@@ -30,12 +30,9 @@ def spherical_polynomial_measure(
 
     The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, with degree :math:`p
     \geq 1` and :math:`a \geq 2`, and zero beyond. Its measure is cut to :math:`\|\omega\| \leq`
-    ``truncation``, by default the range from which the paper draws, and split by its sign,
-    :math:`\mu = \mu_+ - \mu_-`: frequencies of a part are uniform directions times radii of the
-    part's :class:`SignedRadial`. The negative part is left out where the density has no zero below
-    ``truncation``, as in many inputs (40 at the default). Samples estimate the transform of the
-    truncated measure without bias; its distance from the kernel is :func:`truncation_error`.
-    Warns if the total mass of the measure that was not truncated is infinite; raises
+    ``truncation``, by default the range from which the paper draws, and split by its sign. The
+    negative part is left out where the density has no zero below ``truncation``, as in many inputs
+    (40 at the default). Warns if the total mass of the whole measure is infinite; raises
     ``ValueError`` if no mass is left below ``truncation``.
     """
     masses = {sign: _table(degree, a, dim, truncation, sign).mass for sign in (1, -1)}
@@ -66,10 +63,8 @@ def spherical_polynomial_measure(
 def has_finite_mass(degree: int, a: float, dim: int) -> bool:
     r"""Return whether the measure that is not truncated has finite total mass.
 
-    True if and only if :math:`a = 2` and :math:`p > (d - 1)/2`: there the radial density falls
-    like :math:`r^{(d - 3)/2 - p}`, times an oscillation. For :math:`a > 2` the kernel jumps to
-    zero at distance 2, the density goes like :math:`r^{(d - 3)/2}`, and no dimension is small
-    enough, as the transform of a finite measure would be continuous.
+    At :math:`a = 2` the radial density falls like :math:`r^{(d - 3)/2 - p}`, times an oscillation.
+    For :math:`a > 2` the kernel jumps to zero at distance 2, as no finite measure's transform does.
     """
     return a == _REACH and 2 * degree > dim - 1
 
@@ -110,12 +105,10 @@ def radial_density(radius: ArrayLike, degree: int, a: float, dim: int) -> Array:
 def truncated_transform(
     distance: ArrayLike, degree: int, a: float, dim: int, truncation: float = 10.0
 ) -> Array:
-    r"""Return what the truncated measure is the measure of: the mean of its samples' kernels.
+    r"""Return the transform of the truncated measure at distances of any shape.
 
-    .. math:: \int_{\|\omega\| \leq T} \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)
-        = \int_0^T |S^{d-1}| r^{d-1} \mu(r)\, \Lambda_d(r \|\Delta\|)\, dr,
-
-    by Gauss and Legendre's rule with twenty nodes on every unit of ``r``.
+    :math:`\int_0^T |S^{d-1}| r^{d-1} \mu(r)\, \Lambda_d(r \|\Delta\|)\, dr`, by Gauss and
+    Legendre's rule with twenty nodes on every unit of ``r``.
     """
     z: Array = np.asarray(distance, dtype=np.float64)
     nodes, weights = quadrature(truncation, panels_per_unit=1, order=20)
@@ -129,15 +122,12 @@ def truncated_transform(
 
 @lru_cache(maxsize=64)
 def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) -> float:
-    r"""Return the largest distance, over :math:`z \in [0, 2]`, of the truncation from the kernel.
+    r"""Return the largest error of :func:`truncated_transform` over distances in [0, 2].
 
-    :math:`\sup_z |T(z) - k(z)|` with :math:`T` the :func:`truncated_transform`, which varies no
-    faster than ``cos(truncation * z)``: the largest value on a grid of at least sixteen points a
-    period, improved by a search between the grid's neighbours.
-
-    It tends to zero as the truncation grows only where :math:`a = 2` and :math:`p > (d - 3)/2`:
-    for :math:`a > 2` half of :math:`k(2)` is missing at the jump, and in more inputs :math:`T(0)`
-    itself oscillates with an amplitude of the order :math:`T^{(d - 3)/2 - p}`.
+    It is the largest value on a grid of at least sixteen points a period, improved by a search
+    between the grid's neighbours. It tends to zero as the truncation ``T`` grows only where
+    :math:`a = 2` and :math:`p > (d - 3)/2`: for :math:`a > 2` half of :math:`k(2)` is missing,
+    and in more inputs the value at zero oscillates like :math:`T^{(d - 3)/2 - p}`.
     """
 
     def error(z: Array) -> Array:
@@ -157,9 +147,8 @@ class SignedRadial(RadialLaw):
     r"""The norm of a frequency of one Jordan part of the spherical polynomial's measure.
 
     Its density is the positive (``sign=1``) or the negative part (``sign=-1``) of
-    :func:`radial_density` on ``[0, truncation]``, divided by its mass. Quantiles come from a table
-    (:func:`~bochner.spectral.tabulated.tabulate`), made once for each number of inputs; its
-    distribution function is off by less than 1e-6 for a truncation at 10.
+    :func:`radial_density` on ``[0, truncation]``, divided by its mass; the distribution function
+    of the table that quantiles come from is off by less than 1e-6 for a truncation at 10.
     """
 
     degree: int
