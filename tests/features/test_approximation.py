@@ -93,8 +93,8 @@ def test_functions_need_fitted_weights():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "NaN or infinity"),
-        (lambda X, Y: np.full((len(X), len(Y)), np.inf), "NaN or infinity"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "not finite"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.inf), "not finite"),
         (lambda X, Y: np.ones(len(X)), r"shape \(400, 400\).*got \(400,\)"),
         (lambda X, Y: np.ones((3, 3)), r"shape \(400, 400\).*got \(3, 3\)"),
     ],

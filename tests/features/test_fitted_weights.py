@@ -12,8 +12,10 @@ from scipy.spatial.distance import pdist
 from bochner import kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
+from bochner.features.one_sided import Draw
 from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
+from bochner.spectral.data import KernelData
 from bochner.spectral.design import broad_proposal
 
 RNG = np.random.default_rng(0)
@@ -47,16 +49,9 @@ class Shifted(kernels.Kernel):
 
 
 def fitted(kernel, X=X, right=None, measure=None, m=128, seed=0):
-    return fitted_frequencies(
-        kernel,
-        X,
-        measure,
-        m,
-        resolve_scheme("orthogonal"),
-        np.random.default_rng(seed),
-        np.random.default_rng(seed + 1),
-        right=right,
-    )
+    data = KernelData(X, right, 0)
+    draw = Draw(m, resolve_scheme("orthogonal"), np.random.default_rng(seed))
+    return fitted_frequencies(kernel, measure, data, draw, np.random.default_rng(seed + 1))
 
 
 def relative_error(f, kernel, left, right):

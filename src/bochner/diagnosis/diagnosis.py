@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import dense_rows
+from bochner._numerics.arrays import Array, dense_rows
+from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.diagnosis.advice import advise
 from bochner.diagnosis.errors import Features, Split, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import page
-from bochner.diagnosis.values import asymmetry, exact_gram, is_symmetric
-from bochner.features.length_scales import resolve_kernel
+from bochner.features.length_scales import (
+    exact_values,
+    is_symmetric,
+    kernel_name,
+    resolve_kernel,
+    rounding_of,
+)
 from bochner.features.parameters import count_frequencies, generators
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 
@@ -24,6 +30,13 @@ MOST_ROWS = 1000
 # Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
 # leaves a quarter as many pairs to measure on.
 _HELD_OUT_SHARE = 0.25
+
+# Rows that a function is evaluated on again, to see that each value depends on its pair only.
+_N_PROBED = 3
+
+# Relative difference between both evaluations that counts as rounding, in float32 or with
+# another order of summation.
+_SAME_VALUES = 1e-4
 
 # Rows from which on some are held out: a quarter of eight are two, which make one pair.
 _FEWEST_TO_SPLIT = 8
@@ -147,8 +160,8 @@ def diagnose(
         n_outside = sum(bool(_domain_message(kernel, X[[row]])) for row in chosen.tolist())
         return Diagnosis(kernel, *size, False, message, n_outside)
     rows = dense_rows(X, chosen)
-    gram, tolerance = exact_gram(kernel, rows)
-    symmetric = is_symmetric(gram)
+    gram, tolerance = _exact_gram(kernel, rows)
+    symmetric = is_symmetric(gram, FUNCTION_ROUNDING)
     held = max(2, round(_HELD_OUT_SHARE * len(rows))) if len(rows) >= _FEWEST_TO_SPLIT else 0
     split = Split(rows[held:], rows[:held], gram[:held, :held])
     return Diagnosis(
@@ -156,7 +169,7 @@ def diagnose(
         *size,
         in_domain=True,
         symmetric=symmetric,
-        asymmetry=asymmetry(gram),
+        asymmetry=_asymmetry(gram),
         spectrum=spectrum_of(gram, tolerance),
         singular_values=None if symmetric else singular_values_of(gram),
         definiteness=(
@@ -164,6 +177,31 @@ def diagnose(
         ),
         features=features_of(kernel, split, n_frequencies, draw_rng),
     )
+
+
+def _exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
+    """Return the Gram matrix (n, n), and the relative rounding error of its eigenvalues.
+
+    That is 1e-10, or a hundred rounding errors of the kernel's number type if that is larger.
+    Raises ``ValueError`` if the kernel does not return one finite real number for each pair of
+    rows, or the number for a pair depends on other rows.
+    """
+    gram = exact_values(kernel, rows, rows)
+    if not isinstance(kernel, Kernel):
+        few = min(_N_PROBED, len(rows))
+        part = exact_values(kernel, rows[:few], rows)
+        if np.abs(part - gram[:few]).max() > _SAME_VALUES * np.abs(gram).max():
+            raise ValueError(
+                f"{kernel_name(kernel)} is not a function of pairs: its values for the same two "
+                f"rows changed when other rows were left out. Expected k(X, Y) with entries "
+                f"k(x_i, y_j)."
+            )
+    return gram.astype(np.float64), rounding_of(gram, EIGENVALUE_ROUNDING)
+
+
+def _asymmetry(gram: Array) -> float:
+    r"""Return :math:`\|K - K^\top\|_F / (2 \|K\|_F)`, the size of the asymmetric part; 0 to 1."""
+    return 0.5 * float(np.linalg.norm(gram - gram.T)) / (float(np.linalg.norm(gram)) or 1.0)
 
 
 def _counts(n_components: Any) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Errors of a kernel's features on given data: predicted, and measured on held-out rows."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -124,20 +124,16 @@ def features_of(
     fitted = _least_squares_error(kernel.__call__ if refused else kernel, split, middle, rng)
     errors = []
     for m, measure in zip(n_frequencies, measures, strict=True):
-        error = fitted if m == middle else None
-        if measure is None:
-            errors.append(FeatureErrors(2 * m, least_squares_error=error))
-            continue
-        errors.append(
-            FeatureErrors(
-                n_components=2 * m,
+        error = FeatureErrors(2 * m, least_squares_error=fitted if m == middle else None)
+        if measure is not None:
+            error = replace(
+                error,
                 total_variation=measure.total_variation,
                 max_error=measure.max_error,
                 predicted_error=_predicted_error(kernel, measure, split, m),
                 sampled_error=_sampled_error(kernel, measure, split, m, rng),
-                least_squares_error=error,
             )
-        )
+        errors.append(error)
     known = [measure for measure in measures if measure is not None]
     kind = _kind(known[0]) if known else "none"
     return Features(kind, _sign(kernel, known, middle), reason, refused, tuple(errors))
@@ -198,14 +194,11 @@ def _predicted_error(
     """
     if measure.predicted_error is not None:
         return measure.predicted_error
-    part = measure.parts[0]
-    if len(measure.parts) > 1 or measure.max_error or part.envelope[0]:
+    part, mass = measure.parts[0], measure.mass
+    is_known = len(measure.parts) == 1 and not measure.max_error and not part.envelope[0]
+    if not (is_known and _unmapped(part.law).is_positive):
         return None
-    if not _unmapped(part.law).is_positive:
-        return None
-    rows = split.fit
-    mass = measure.mass
-    value, twice = (_distinct(kernel(factor * rows)) for factor in (1.0, 2.0))
+    value, twice = (_distinct(kernel(factor * split.fit)) for factor in (1.0, 2.0))
     variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)
     return _ratio(float(np.mean(np.maximum(variance, 0.0))), value)
 
@@ -216,8 +209,7 @@ def _sampled_error(
     if not len(split.held_out):
         return None
     draws = (reduce(add, sampled_one_sided(kernel, measure, m, rng)) for _ in range(_DRAWS))
-    errors = [_held_out_error(drawn, split) for drawn in draws]
-    return float(np.sqrt(np.mean(np.square(errors))))
+    return float(np.sqrt(np.mean([_held_out_error(drawn, split) ** 2 for drawn in draws])))
 
 
 def _least_squares_error(kernel: Any, split: Split, m: int, rng: Generator) -> float | None:
@@ -232,9 +224,8 @@ def _least_squares_error(kernel: Any, split: Split, m: int, rng: Generator) -> f
 
 
 def _held_out_error(frequencies: Frequencies, split: Split) -> float:
-    exact = _distinct(split.exact)
-    difference = _distinct(frequencies.gram(split.held_out)) - exact
-    return _ratio(float(np.mean(difference**2)), exact)
+    exact, found = _distinct(split.exact), _distinct(frequencies.gram(split.held_out))
+    return _ratio(float(np.mean((found - exact) ** 2)), exact)
 
 
 def _distinct(gram: Array) -> Array:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bochner.diagnosis.values import kernel_name
+from bochner.features.length_scales import kernel_name
 
 if TYPE_CHECKING:
     from bochner.diagnosis.diagnosis import Diagnosis
@@ -67,11 +68,12 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
 
 def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     """Return the cells of the table of errors, under ``HEADINGS``."""
-    errors = () if diagnosis.features is None else diagnosis.features.errors
-    return [
-        (str(error.n_components), *(_cell(getattr(error, field)) for field in _FIELDS))
-        for error in errors
-    ]
+    rows = []
+    for error in () if diagnosis.features is None else diagnosis.features.errors:
+        values = (getattr(error, field) for field in _FIELDS)
+        cells = ("" if value is None else f"{value:.3g}" for value in values)
+        rows.append((str(error.n_components), *cells))
+    return rows
 
 
 def legend(diagnosis: Diagnosis) -> str:
@@ -92,44 +94,27 @@ def legend(diagnosis: Diagnosis) -> str:
 
 def page(diagnosis: Diagnosis) -> str:
     """Return the whole diagnosis as lines of text."""
-    return "\n".join(_lines(diagnosis))
-
-
-def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     known = facts(diagnosis)
     indent = max(map(len, known)) + 2
-    for name, value in known.items():
-        yield from _wrapped(value, name.ljust(indent), indent)
+    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in known.items()]
     table = [HEADINGS, *error_rows(diagnosis)]
     if len(table) > 1:
-        yield ""
-        for cells in table:
-            yield "  ".join(
-                cell.rjust(len(head)) for cell, head in zip(cells, HEADINGS, strict=True)
-            )
-        yield from _wrapped(legend(diagnosis))
-    yield ""
-    yield from _wrapped(diagnosis.advice)
+        widths = [len(head) for head in HEADINGS]
+        lines += ["", *("  ".join(map(str.rjust, cells, widths)) for cells in table)]
+        lines.append(_wrapped(legend(diagnosis)))
+    return "\n".join([*lines, "", _wrapped(diagnosis.advice)])
 
 
-def _wrapped(text: str, start: str = "", indent: int = 0) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=start,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _wrapped(text: str, start: str = "", indent: int = 0) -> str:
+    wrap = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
+    return wrap(text, _WIDTH, initial_indent=start, subsequent_indent=" " * indent)
 
 
 def _spectrum(spectrum: Spectrum) -> dict[str, str]:
     found = {
         "definiteness": f"{spectrum.definiteness} on these rows",
-        "eigenvalues": (
-            f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, {spectrum.n_zero} "
-            f"zero (at most {spectrum.tolerance:.1g} of the largest absolute value)"
-        ),
+        "eigenvalues": f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, "
+        f"{spectrum.n_zero} zero (at most {spectrum.tolerance:.1g} of the largest absolute value)",
     }
     if spectrum.n_negative:
         found["negative part"] = (
@@ -157,7 +142,3 @@ def _points(points: tuple[tuple[float, ...], ...]) -> str:
 
 def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:
     return f"{ranks.effective_rank:.3g}; {ranks.rank_99} {values} make up 99 % of their {total}"
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"

@@ -2,17 +2,8 @@
 
 An estimator of your own draws frequencies with :class:`FourierFeatures`, or with
 :func:`approximate` from a kernel and a :class:`Recipe`, computes the sums once with
-:func:`feature_sums`, or with :func:`chunk_sums` from chunks of rows, and solves for its weights.
-
->>> import numpy as np
->>> from bochner.features import FourierFeatures, feature_sums
->>> from bochner.learning.ridge import best_alpha, fit_ridge
->>> X = np.random.default_rng(0).uniform(-2.0, 2.0, size=(500, 1))
->>> frequencies = FourierFeatures("matern52", n_components=64, random_state=0).fit(X).frequencies_
->>> sums = feature_sums(frequencies, X, np.sin(X))
->>> posterior = fit_ridge(sums, best_alpha(sums)[0])
->>> bool(np.abs(posterior.mean(frequencies.features(X)) - np.sin(X)).max() < 0.01)
-True
+:func:`feature_sums`, which shows an example, or with :func:`chunk_sums` from chunks of rows, and
+solves for its weights, for instance with ``bochner.learning.ridge``.
 """
 
 from bochner.features.approximation import Approximation, Recipe, approximate

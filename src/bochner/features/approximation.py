@@ -6,13 +6,14 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import some_rows, squared_norms
 from bochner._numerics.warn import warn_user
 from bochner.features.automatic import sampled_parts
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
-from bochner.features.one_sided import one_sided
+from bochner.features.one_sided import Draw, one_sided
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
@@ -84,8 +85,8 @@ def approximate(
     kernel: AnyKernel,
     X: Any,
     recipe: Recipe,
-    draw_rng: np.random.Generator,
-    data_rng: np.random.Generator,
+    draw_rng: Generator,
+    data_rng: Generator,
     right: Any = None,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
@@ -94,105 +95,71 @@ def approximate(
     draws the frequencies, ``data_rng`` the rows that designs and fits use; ``right=None`` means
     ``X``. Rows are dense or CSR.
     """
-    scheme = resolve_scheme(recipe.scheme)
-    rows_seed = int(data_rng.integers(2**63))
+    m, scheme = recipe.n_frequencies, resolve_scheme(recipe.scheme)
+    data = KernelData(X, right, int(data_rng.integers(2**63)))
     fitted = recipe.weights == "least_squares"
-    context = DesignContext(
-        dim=X.shape[1],
-        data=KernelData(X, right, rows_seed),
-        n_frequencies=recipe.n_frequencies,
-        orthogonal=makes_blocks(scheme),
-        fitted=fitted,
-    )
-    measure = _measure(kernel, X, right, recipe, context, or_none=fitted)
-    if not fitted:
-        assert measure is not None
-        assert isinstance(kernel, Kernel)
-        parts = sampled_parts(
-            kernel, measure, X, right, recipe.n_frequencies, scheme, draw_rng, data_rng
+    context = DesignContext(X.shape[1], data, m, makes_blocks(scheme), fitted)
+    measure = _measure(kernel, data, recipe, context)
+    region = None if measure is None else _region(kernel, X, measure, data)
+    draw = Draw(m, scheme, draw_rng)
+    if fitted:
+        frequencies, error = fitted_frequencies(kernel, measure, data, draw, data_rng)
+        return Approximation(frequencies, region, fit_error=error)
+    assert measure is not None
+    assert isinstance(kernel, Kernel)
+    parts = sampled_parts(kernel, measure, data, draw, data_rng)
+    if recipe.masses == "least_squares":
+        left = some_rows(X, _MASS_ROWS, data_rng)
+        other = left if right is None else some_rows(right, _MASS_ROWS, data_rng)
+        parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
+    frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
+    if measure.predicted_error is not None and measure.predicted_error > _POOR:
+        warn_user(
+            f"The features explain the kernel badly: their predicted relative error is "
+            f"{measure.predicted_error:.3g} with n_components={2 * m}. Use more, or "
+            f"weights='least_squares'."
         )
-        if recipe.masses == "least_squares":
-            parts = _with_fitted_masses(kernel, X, right, measure, parts, data_rng)
-        frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
-        _warn_if_poor(measure.predicted_error, 2 * recipe.n_frequencies)
-        return Approximation(
-            frequencies,
-            _region(kernel, X, measure, context),
-            max_error=measure.max_error,
-            predicted_error=measure.predicted_error,
-        )
-    frequencies, error = fitted_frequencies(
-        kernel, X, measure, recipe.n_frequencies, scheme, draw_rng, data_rng, right
-    )
-    region = None if measure is None else _region(kernel, X, measure, context)
-    return Approximation(frequencies, region, fit_error=error)
-
-
-def _with_fitted_masses(
-    kernel: AnyKernel,
-    X: Any,
-    right: Any,
-    measure: SpectralMeasure,
-    parts: list[Frequencies],
-    rng: np.random.Generator,
-) -> list[Frequencies]:
-    """Return the parts with masses fitted on 50 rows, Algorithm 2 of He et al. (2022)."""
-    left = some_rows(X, _MASS_ROWS, rng)
-    other = left if right is None else some_rows(right, _MASS_ROWS, rng)
-    sample = Sample(left, other, np.asarray(kernel(left, other), dtype=np.float64))
-    return least_squares_masses(parts, sample, measure.mass)
+    return Approximation(frequencies, region, measure.max_error, measure.predicted_error)
 
 
 def _measure(
-    kernel: AnyKernel, X: Any, right: Any, recipe: Recipe, context: DesignContext, *, or_none: bool
+    kernel: AnyKernel, data: KernelData, recipe: Recipe, context: DesignContext
 ) -> SpectralMeasure | None:
-    """Return the kernel's measure, or with ``or_none`` ``None`` if it has none."""
+    """Return the kernel's measure, or for fitted weights ``None`` if it has none."""
     if not isinstance(kernel, Kernel):
-        if or_none:
+        if context.fitted:
             return None
         raise NoMeasureError(
             f"Nothing is known of the spectrum of the function {kernel!r}: use "
             f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
             f"on the distance or the inner product only."
         )
-    other = X if right is None else right
-    kernel.check_widths(X.shape[1], other.shape[1])
-    kernel.check_inputs(X)
-    if right is not None or not kernel.is_symmetric:
-        kernel.check_right_inputs(other)
+    right = data.left if data.right is None else data.right
+    kernel.check_widths(context.dim, right.shape[1])
+    kernel.check_inputs(data.left)
+    if data.right is not None or not kernel.is_symmetric:
+        kernel.check_right_inputs(right)
     decomposition = resolve_decomposition(recipe.decomposition)
     try:
         return decomposition.measure(kernel, context).paired(recipe.pairs)
     except NoMeasureError:
-        if or_none and isinstance(decomposition, Auto):
+        if context.fitted and isinstance(decomposition, Auto):
             return None
         raise
 
 
-def _region(
-    kernel: AnyKernel, X: Any, measure: SpectralMeasure, context: DesignContext
-) -> Region | None:
+def _region(kernel: AnyKernel, X: Any, measure: SpectralMeasure, data: KernelData) -> Region | None:
     """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
     found = profile(kernel)
     if measure.predicted_error is None or found is None or isinstance(found.domain, UnitSphere):
         return None
-    pairs = context.data.pairs(found.metric)
-    assert pairs is not None
+    pairs = data.pairs(found.metric)
     if found.metric is Metric.INNER_PRODUCT:
         radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))
         least = (1.0 - _SPHERE_TOLERANCE) * radius if pairs.spherical else 0.0
-        return Region(np.zeros(context.dim), least, (1.0 + _SPHERE_TOLERANCE) * radius)
+        return Region(np.zeros(X.shape[1]), least, (1.0 + _SPHERE_TOLERANCE) * radius)
     centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     offset = X @ centre
     square = squared_norms(X) - 2.0 * offset + centre @ centre
     greatest = max(pairs.reach, float(np.sqrt(max(square.max(), 0.0))))
     return Region(centre, 0.0, greatest)
-
-
-def _warn_if_poor(predicted_error: float | None, n_components: int) -> None:
-    if predicted_error is not None and predicted_error > _POOR:
-        warn_user(
-            f"The features explain the kernel badly: their predicted relative error is "
-            f"{predicted_error:.3g} with n_components={n_components}. Use more, or "
-            f"weights='least_squares'."
-        )

@@ -4,15 +4,17 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, dense_rows, some_rows
-from bochner.features.one_sided import halves
+from bochner.features.one_sided import Draw, halves
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Automatic, Orthogonal, Scheme, Structured
+from bochner.sampling import Automatic, Orthogonal, Structured
 from bochner.spectral import SpectralMeasure
+from bochner.spectral.data import KernelData
 from bochner.spectral.laws import Isotropic
 
 _LEAST_DIM = 256
@@ -32,34 +34,22 @@ _RADII = 256
 
 
 def sampled_parts(
-    kernel: Kernel,
-    measure: SpectralMeasure,
-    X: Any,
-    right: Any,
-    n_frequencies: int,
-    scheme: Scheme,
-    draw_rng: np.random.Generator,
-    data_rng: np.random.Generator,
+    kernel: Kernel, measure: SpectralMeasure, data: KernelData, draw: Draw, data_rng: Generator
 ) -> list[Frequencies]:
     """Return frequencies of each part of a kernel's measure.
 
     :class:`~bochner.sampling.Automatic` means :class:`~bochner.sampling.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
-    10,000 pairs of rows of ``X`` and ``right`` (``None`` for ``X``), both (n, d) and dense or CSR,
-    is at most 1.1 times that expected of orthogonal blocks.
+    10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
     """
-    law = measure.parts[0].law
-    if (
-        isinstance(scheme, Automatic)
-        and len(measure.parts) == 1
-        and isinstance(law, Isotropic)
-        and _may_pay(X, n_frequencies)
-    ):
-        parts = measure.sample_parts(n_frequencies, draw_rng, Structured())
-        if _is_accurate(kernel, law, parts[0], X, right, data_rng.spawn(1)[0]):
+    m, law = draw.n_frequencies, measure.parts[0].law
+    may_be_structured = isinstance(draw.scheme, Automatic) and len(measure.parts) == 1
+    if may_be_structured and isinstance(law, Isotropic) and _may_pay(data.left, m):
+        parts = measure.sample_parts(m, draw.rng, Structured())
+        if _is_accurate(kernel, law, parts[0], data, data_rng.spawn(1)[0]):
             return parts
-    halved = halves(kernel, measure, n_frequencies)
-    return measure.sample_parts(n_frequencies, draw_rng, scheme, to_be_one_sided=halved)
+    halved = halves(kernel, measure, m)
+    return measure.sample_parts(m, draw.rng, draw.scheme, to_be_one_sided=halved)
 
 
 def _may_pay(X: Any, m: int) -> bool:
@@ -73,15 +63,10 @@ def _may_pay(X: Any, m: int) -> bool:
 
 
 def _is_accurate(
-    kernel: Kernel,
-    law: Isotropic,
-    frequencies: Frequencies,
-    X: Any,
-    right: Any,
-    rng: np.random.Generator,
+    kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: KernelData, rng: Generator
 ) -> bool:
     """Return whether the error on pairs of rows is about that expected of orthogonal blocks."""
-    left, other = _pairs(X, right, rng)
+    left, other = _pairs(data, rng)
     error = frequencies.gram(left, other) - kernel(left, other)
     scale = as_array(law.length_scale)
     lag = cdist(left / scale, other / scale).ravel()
@@ -128,10 +113,10 @@ def _sphere_mean(a: Array, dim: int) -> Array:
     return phi
 
 
-def _pairs(X: Any, right: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+def _pairs(data: KernelData, rng: Generator) -> tuple[Array, Array]:
     """Return rows of the left and of the right argument, disjoint if these have the same rows."""
-    if right is not None:
-        return some_rows(X, _ROWS, rng), some_rows(right, _ROWS, rng)
-    chosen = rng.permutation(X.shape[0])
+    if data.right is not None:
+        return some_rows(data.left, _ROWS, rng), some_rows(data.right, _ROWS, rng)
+    chosen = rng.permutation(data.left.shape[0])
     half = min(_ROWS, len(chosen) // 2)
-    return dense_rows(X, chosen[:half]), dense_rows(X, chosen[half : 2 * half])
+    return dense_rows(data.left, chosen[:half]), dense_rows(data.left, chosen[half : 2 * half])

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import add
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -81,9 +81,9 @@ class RowChunks(ABC):
         """All rows, or the first ones of many: those on which kernels are chosen."""
 
     @property
-    @abstractmethod
     def n_samples(self) -> int | None:
         """Number of rows, ``None`` if it is not known beforehand."""
+        return None
 
     @property
     def is_repeatable(self) -> bool:
@@ -101,23 +101,8 @@ class RowChunks(ABC):
         """
 
 
-class LocalChunks(RowChunks):
-    """Rows that this process reads."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def chunks(self) -> Iterable[Chunk]:
-        """Return all chunks, in order."""
-
-    def total(
-        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
-    ) -> Sum:
-        return function(self.chunks(), *args, **kwargs)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class ArrayChunks(LocalChunks):
+class ArrayChunks(RowChunks):
     """Rows in memory, or mapped into it from a file: one chunk."""
 
     rows: Chunk
@@ -130,11 +115,13 @@ class ArrayChunks(LocalChunks):
     def n_samples(self) -> int:
         return len(self.rows)
 
-    def chunks(self) -> Iterable[Chunk]:
-        return [self.rows]
+    def total(
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Sum:
+        return function([self.rows], *args, **kwargs)
 
 
-class StreamChunks(LocalChunks):
+class StreamChunks(RowChunks):
     """Rows that arrive a chunk at a time.
 
     ``stream`` gives items: an iterator is read once; a list, or an object whose ``__iter__`` starts
@@ -160,19 +147,17 @@ class StreamChunks(LocalChunks):
         return self._first[0]
 
     @property
-    def n_samples(self) -> None:
-        return None
-
-    @property
     def is_repeatable(self) -> bool:
         return not isinstance(self._stream, Iterator)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def total(
+        self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
+    ) -> Sum:
         first = self.head
         assert self._first is not None
         rest = self._first[1]
         self._first = None
-        yield from chain([first], rest)
+        return function(chain([first], rest), *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,10 +173,6 @@ class ValidatedChunks(RowChunks):
         return self.rows.head
 
     @property
-    def n_samples(self) -> int | None:
-        return self.rows.n_samples
-
-    @property
     def is_repeatable(self) -> bool:
         return self.rows.is_repeatable
 
@@ -199,23 +180,19 @@ class ValidatedChunks(RowChunks):
         self, function: ChunkSum[Given, Sum], *args: Given.args, **kwargs: Given.kwargs
     ) -> Sum:
         # Through the rows' own total: a cluster checks its chunks where they are.
-        return self.rows.total(_validated, self.kernel, self.region, function, args, kwargs)
+        check = partial(check_rows, self.kernel, self.region)
+        return self.rows.total(_validated, check, partial(function, *args, **kwargs))
 
 
 def _validated(
-    chunks: Iterable[Chunk],
-    kernel: Any,
-    region: Region | None,
-    function: Callable[..., Sum],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    chunks: Iterable[Chunk], check: Callable[[Any], None], function: Callable[..., Sum]
 ) -> Sum:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:
-            check_rows(kernel, region, chunk.X)
+            check(chunk.X)
             yield chunk
 
-    return function(passed(), *args, **kwargs)
+    return function(passed())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,16 +5,23 @@ from operator import add
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bochner._numerics.arrays import Array, some_rows, squared_norms
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.warn import warn_user
-from bochner.features.length_scales import AnyKernel, median_distance
-from bochner.features.one_sided import sampled_one_sided
+from bochner.features.length_scales import (
+    AnyKernel,
+    exact_values,
+    is_symmetric,
+    median_distance,
+    rounding_of,
+)
+from bochner.features.one_sided import Draw, sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
-from bochner.sampling import Scheme
 from bochner.spectral import SpectralMeasure, profile
+from bochner.spectral.data import KernelData
 from bochner.spectral.design import broad_proposal
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
@@ -42,36 +49,35 @@ _POOR_FIT = 0.5
 
 
 def fitted_frequencies(
-    kernel: AnyKernel,
-    X: Any,
-    measure: SpectralMeasure | None,
-    n_frequencies: int,
-    scheme: Scheme,
-    draw_rng: np.random.Generator,
-    data_rng: np.random.Generator,
-    right: Any = None,
+    kernel: AnyKernel, measure: SpectralMeasure | None, data: KernelData, draw: Draw, rng: Generator
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
 
     They are drawn from ``measure``, or for ``None`` from a broad proposal. The fit uses at most
-    1250 rows of ``X`` (n, d) and of ``right`` (n2, d2), a fifth of them held out. A kernel that is
-    not symmetric gets a phase for each frequency, too: one whose ``is_symmetric`` is false, and a
-    function whose Gram matrix is not symmetric or that has rows of its own for the right argument.
-    Raises ``ValueError`` for fewer than 4 rows, values that are not a finite matrix, and rows of
-    two widths without a measure.
+    1250 rows of each argument, a fifth of them held out. A kernel that is not symmetric gets a
+    phase for each frequency, too: one whose ``is_symmetric`` is false, and a function whose Gram
+    matrix is not symmetric or that has rows of its own for the right argument. Raises
+    ``ValueError`` for fewer than 4 rows, values that are not a finite matrix, and rows of two
+    widths without a measure.
     """
-    left = _rows_to_fit("n_samples", X, data_rng)
-    right = left if right is None else _rows_to_fit("right n_samples", right, data_rng)
+    right = left = _rows_to_fit("n_samples", data.left, rng)
+    if data.right is not None:
+        right = _rows_to_fit("right n_samples", data.right, rng)
     gram, seems_symmetric = _exact_gram(kernel, left, right)
     if measure is None:
-        drawn = _proposed(left, right, n_frequencies, scheme, draw_rng, data_rng)
+        drawn = _proposed(left, right, draw, rng)
     else:
-        parts = sampled_one_sided(kernel, measure, n_frequencies, draw_rng, scheme)
-        drawn = reduce(add, parts)
+        m = draw.n_frequencies
+        drawn = reduce(add, sampled_one_sided(kernel, measure, m, draw.rng, draw.scheme))
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
-    far = _far_rows(kernel, left, data_rng)
-    far_right = far if right is left else _far_rows(kernel, right, data_rng)
+    far = _far_rows(kernel, left, rng)
+    far_right = far if right is left else _far_rows(kernel, right, rng)
+    greatest = max(
+        float(np.abs(gram).max()),
+        _greatest(kernel, far, held_out.right),
+        _greatest(kernel, held_out.left, far_right),
+    )
     result = least_squares_weights(
         drawn,
         fit,
@@ -80,18 +86,13 @@ def fitted_frequencies(
         nonnegative=measure is not None and measure.is_positive and not phases,
         far=far,
         far_right=far_right,
-        ceiling=_CEILING
-        * max(
-            float(np.abs(gram).max()),
-            _greatest(kernel, far, held_out.right),
-            _greatest(kernel, held_out.left, far_right),
-        ),
+        ceiling=_CEILING * greatest,
     )
     _warn(result.error, is_prior=result.is_prior, known=measure is not None)
     return drawn.with_weights(result.weight, result.phase), result.error
 
 
-def _rows_to_fit(name: str, X: Any, rng: np.random.Generator) -> Array:
+def _rows_to_fit(name: str, X: Any, rng: Generator) -> Array:
     rows = some_rows(X, _ROWS, rng)
     if len(rows) < _LEAST_ROWS:
         raise ValueError(
@@ -112,14 +113,7 @@ def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
 
 
-def _proposed(
-    left: Array,
-    right: Array,
-    n_frequencies: int,
-    scheme: Scheme,
-    draw_rng: np.random.Generator,
-    data_rng: np.random.Generator,
-) -> Frequencies:
+def _proposed(left: Array, right: Array, draw: Draw, rng: Generator) -> Frequencies:
     """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
@@ -128,34 +122,23 @@ def _proposed(
             f"same width only. Use Bilinear(kernel, left, right), which takes both to one width."
         )
     rows = left if right is left else np.concatenate([left, right])
-    proposal = broad_proposal(rows, median_distance(rows, data_rng))
-    drawn = proposal.sample(n_frequencies, draw_rng, scheme)
-    return drawn.with_weights(np.zeros(n_frequencies))
+    proposal = broad_proposal(rows, median_distance(rows, rng))
+    drawn = proposal.sample(draw.n_frequencies, draw.rng, draw.scheme)
+    return drawn.with_weights(np.zeros(draw.n_frequencies))
 
 
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
     """Return the Gram matrix, and whether it and the kernel are symmetric."""
-    values = np.asarray(kernel(left, right))
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"The kernel must return real numbers, got {values.dtype}.")
+    values = exact_values(kernel, left, right)
     gram = values.astype(np.float64)
-    shape = len(left), len(right)
-    if gram.shape != shape:
-        raise ValueError(
-            f"The kernel must return an array of shape {shape} for as many rows, got {gram.shape}."
-        )
-    if not np.isfinite(gram).all():
-        raise ValueError("The kernel returned NaN or infinity for rows of the data.")
     if isinstance(kernel, Kernel) and not kernel.is_symmetric:
         return gram, False
     if right is not left:
         return gram, isinstance(kernel, Kernel)
-    rounding = 100.0 * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
-    tolerance = max(FUNCTION_ROUNDING, rounding) * np.abs(gram).max()
-    return gram, bool(np.abs(gram - gram.T).max() <= tolerance)
+    return gram, is_symmetric(gram, rounding_of(values, FUNCTION_ROUNDING))
 
 
-def _far_rows(kernel: AnyKernel, rows: Array, rng: np.random.Generator) -> Array | None:
+def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
     """Return rows far from all data; ``None`` for a kernel on the unit sphere."""
     found = profile(kernel)
     domain = None if found is None else found.domain

@@ -1,9 +1,10 @@
-"""The median heuristic for length scales."""
+"""Kernels as users give them, their exact values, and the median heuristic for length scales."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
@@ -21,6 +22,50 @@ a difference of squares, whose rounding error is 1e-15."""
 
 AnyKernel = Kernel | Callable[[Array, Array], Any]
 """A kernel, or a function ``k(X, Y)`` that returns Gram matrices."""
+
+_ROUNDINGS = 100.0
+"""Rounding errors of a kernel value up to which differences count as rounding."""
+
+
+def kernel_name(kernel: AnyKernel) -> str:
+    """Return a kernel's expression, or a function's name."""
+    if isinstance(kernel, Kernel):
+        return repr(kernel)
+    name: str = getattr(kernel, "__qualname__", None) or repr(kernel)
+    return name
+
+
+def exact_values(kernel: AnyKernel, X: Array, Y: Array) -> NDArray[Any]:
+    """Return the Gram matrix (n, n2) of real numbers; ``ValueError`` if the kernel returns none."""
+    values = np.asarray(kernel(X, Y))
+    name = kernel_name(kernel)
+    if values.shape != (len(X), len(Y)):
+        raise ValueError(
+            f"{name} must return an array of shape {(len(X), len(Y))} for inputs with these "
+            f"numbers of rows, got {values.shape}."
+        )
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must return real numbers, got {values.dtype}.")
+    finite = np.isfinite(values)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0].tolist()
+        raise ValueError(
+            f"{name} returned {values[i, j]} for a pair of rows; "
+            f"{np.count_nonzero(~finite)} of {values.size} values are not finite. "
+            f"Scale the inputs, or define the kernel for these rows."
+        )
+    return values
+
+
+def rounding_of(values: NDArray[Any], least: float) -> float:
+    """Return a hundred rounding errors of the number type, but at least ``least``."""
+    precision = np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
+    return max(least, _ROUNDINGS * float(precision))
+
+
+def is_symmetric(gram: Array, tolerance: float) -> bool:
+    """Return whether a Gram matrix is symmetric but for a share of its greatest entry."""
+    return bool(np.abs(gram - gram.T).max() <= tolerance * np.abs(gram).max())
 
 
 def resolve_kernel(

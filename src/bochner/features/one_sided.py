@@ -1,6 +1,9 @@
 """Frequencies of symmetric kernels whose estimates are symmetric, too."""
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.random import Generator
 
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import CosineFactors, Frequencies
@@ -59,6 +62,15 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How many frequencies to draw, how they depend on one another, and the generator."""
+
+    n_frequencies: int
+    scheme: Scheme
+    rng: Generator
+
+
 def halves(kernel: AnyKernel, measure: SpectralMeasure, n_frequencies: int) -> bool:
     """Return whether half as many frequencies of two sides must be drawn for a kernel.
 
@@ -79,7 +91,7 @@ def sampled_one_sided(
     kernel: AnyKernel,
     measure: SpectralMeasure,
     n_frequencies: int,
-    rng: np.random.Generator | int,
+    rng: Generator | int,
     scheme: Scheme | str = "orthogonal",
 ) -> list[Frequencies]:
     """Return ``n_frequencies`` of all parts of a kernel's measure, part by part, made one-sided."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import (
@@ -19,12 +18,12 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows, convert_fields
+from bochner.kernels.base import Kernel, LagKernel, convert_fields
 from bochner.kernels.stationary import Gaussian
 
 
 @dataclass(frozen=True, slots=True)
-class _Skewed(Kernel):
+class _Skewed(LagKernel):
     """The base of kernels that are Gaussian, and symmetric, where a vector is zero."""
 
     length_scale: LengthScale = 1.0
@@ -88,29 +87,9 @@ class ShiftGaussian(_Skewed):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return np.exp(_log_gaussian(self.length_scale, X + as_array(self.shift), Y))
 
-    def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = checked_rows(X).shape
-        self.check_dim(dim)
-        shift = np.full(dim, as_array(self.shift)) / as_array(self.length_scale)
-        return np.full(n_samples, np.exp(-0.5 * shift @ shift))
-
 
 @dataclass(frozen=True, slots=True)
-class _Tilted(_Skewed):
-    r"""A Gaussian times a function of :math:`\beta \cdot \Delta` that is one at zero."""
-
-    beta: LengthScale = 1.0
-
-    _vector = "beta"
-
-    def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = checked_rows(X).shape
-        self.check_dim(dim)
-        return np.ones(n_samples)
-
-
-@dataclass(frozen=True, slots=True)
-class SinhGaussian(_Tilted):
+class SinhGaussian(_Skewed):
     r"""The skewed Gaussian, :math:`e^{-\|\Delta/\ell\|_2^2/2} (1 + \sinh(\beta \cdot \Delta))`.
 
     Its symmetric part is the Gaussian kernel. The transpose has the vector :math:`-\beta`.
@@ -141,6 +120,10 @@ class SinhGaussian(_Tilted):
     (array([[0.9226]]), array([[0.2905]]))
     """
 
+    beta: LengthScale = 1.0
+
+    _vector = "beta"
+
     def evaluate(self, X: Array, Y: Array) -> Array:
         # Three Gaussians: the hyperbolic sine alone may overflow where the product is small.
         exponent = _log_gaussian(self.length_scale, X, Y)
@@ -156,7 +139,7 @@ class SinhGaussian(_Tilted):
 
 
 @dataclass(frozen=True, slots=True)
-class CoshGaussian(_Tilted):
+class CoshGaussian(_Skewed):
     r"""The tilted Gaussian, :math:`k(\Delta) = e^{-\|\Delta/\ell\|_2^2/2} e^{\beta \cdot \Delta}`.
 
     A shifted Gaussian of the greatest value :math:`c = \exp(\|\ell \beta\|_2^2 / 2)`, products
@@ -180,6 +163,10 @@ class CoshGaussian(_Tilted):
     >>> k([[1.0]], [[0.0]]), k([[0.0]], [[1.0]]).round(4)
     (array([[1.]]), array([[0.3679]]))
     """
+
+    beta: LengthScale = 1.0
+
+    _vector = "beta"
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         # Exponents add before the exponential, so that neither factor can overflow alone.

@@ -146,6 +146,18 @@ class Kernel(ABC):
         return -1.0 * self
 
 
+class LagKernel(Kernel):
+    """The base of kernels that are functions of the lag, with one value on the diagonal."""
+
+    __slots__ = ()
+
+    def diag(self, X: ArrayLike) -> Array:
+        n_samples, dim = checked_rows(X).shape
+        self.check_dim(dim)
+        origin = np.zeros((1, dim))
+        return np.full(n_samples, self.evaluate(origin, origin)[0, 0])
+
+
 class _Compound(Kernel):
     """The base of kernels made of kernels, defined where all of their members are."""
 

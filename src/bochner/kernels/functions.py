@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.limits import FUNCTION_ROUNDING
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import LagKernel
 from bochner.kernels.profiled import Metric, Profiled
 
 Function = Callable[[Array], Array]
@@ -94,7 +93,7 @@ class DotProduct(_OfOneNumber):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Stationary(Kernel):
+class Stationary(LagKernel):
     r"""Any function of the lag, :math:`k(x, y) = f(x - y)`, symmetric or not.
 
     Parameters
@@ -153,10 +152,6 @@ class Stationary(Kernel):
             for rows in row_blocks(len(X), Y[columns].nbytes):
                 K[rows, columns] = self.at_lags(X[rows, None, :] - Y[None, columns, :])
         return K
-
-    def diag(self, X: ArrayLike) -> Array:
-        n_samples, dim = checked_rows(X).shape
-        return np.full(n_samples, self.at_lags(np.zeros(dim)))
 
     def check_dim(self, dim: int) -> None:
         """Accept any number of inputs; the function may refuse them when it is called."""

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.kernels.base import Kernel, checked_rows, nested_tuples
+from bochner.kernels.base import LagKernel, nested_tuples
 
 _MISMATCH = (
     "covariances must have shape (Q, d, d), (Q, d) or (Q,) with Q = {q} components and d = {d} "
@@ -17,7 +16,7 @@ _MISMATCH = (
 
 
 @dataclass(frozen=True, slots=True)
-class SpectralMixture(Kernel):
+class SpectralMixture(LagKernel):
     r"""A mixture of Gaussians over frequencies.
 
     .. math:: k(\Delta) = \sum_q w_q \exp(-\Delta^\top \Sigma_q \Delta / 2) \cos(\mu_q \cdot \Delta)
@@ -89,9 +88,6 @@ class SpectralMixture(Kernel):
             term *= weight
             K += term
         return K
-
-    def diag(self, X: ArrayLike) -> Array:
-        return np.full(len(checked_rows(X)), float(np.sum(self.weights)))
 
     def check_dim(self, dim: int) -> None:
         if dim != self.dim:

@@ -4,7 +4,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kve
 
@@ -17,11 +16,11 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows, convert_fields
+from bochner.kernels.base import LagKernel, convert_fields
 
 
 @dataclass(frozen=True, slots=True)
-class Correlation(Kernel):
+class Correlation(LagKernel):
     """The base of kernels of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
 
     Parameters
@@ -41,9 +40,6 @@ class Correlation(Kernel):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.correlation(X / as_array(self.length_scale), Y / as_array(self.length_scale))
-
-    def diag(self, X: ArrayLike) -> Array:
-        return np.ones(len(checked_rows(X)))
 
     def check_dim(self, dim: int) -> None:
         check_dim("length_scale", self.length_scale, dim)
@@ -234,7 +230,7 @@ def _log_bessel_debye(u: Array, nu: float) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Anova(Kernel):
+class Anova(LagKernel):
     r"""Low-order interactions, :math:`k(\Delta) = \prod_i (1 - \pi_i + \pi_i\, k_i(\Delta_i))`.
 
     :math:`k_i` is ``kernel`` on input ``i`` alone. A frequency of this kernel involves input
@@ -285,9 +281,6 @@ class Anova(Kernel):
             K *= pi * self.kernel.correlation(x[:, None], y[:, None]) + (1.0 - pi)
         without = 0.0 if self.constant else np.prod(1.0 - inclusion)
         return as_array((K - without) / (1.0 - without))
-
-    def diag(self, X: ArrayLike) -> Array:
-        return self.kernel.diag(X)
 
     def check_dim(self, dim: int) -> None:
         self.kernel.check_dim(dim)
