@@ -8,8 +8,6 @@ by the names of the cases.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 from laws.registry import Streams
@@ -120,7 +118,7 @@ def estimate(case, scheme, pairs, sides, m, rng):
     if sides == "two-sided":
         drawn = measure.sample(m, rng, scheme)
     else:
-        drawn = reduce(add, sampled_one_sided(case.kernel, measure, 2 * m, rng, scheme))
+        drawn = sampled_one_sided(case.kernel, measure, 2 * m, rng, scheme)
         assert drawn.is_symmetric
         assert drawn.n_frequencies == 2 * m
     X, Y = case.points()

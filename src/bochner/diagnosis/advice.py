@@ -57,9 +57,9 @@ def _what_to_use(diagnosis: Diagnosis) -> str:
 
 def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
     """Return what to use for a kernel whose two arguments have different features."""
-    name = "kernel.__call__" if features.refused else "kernel"
-    known = features.measure != "none"
-    arguments = name if known else f'{name}, weights="least_squares"'
+    arguments = "kernel.__call__" if features.refused else "kernel"
+    if features.measure == "none":
+        arguments += ', weights="least_squares"'
     finding = "Asymmetric"
     if diagnosis.symmetric:
         finding = "Symmetric on these rows, but the kernel is not declared symmetric"
@@ -103,21 +103,17 @@ def _how_to_improve(diagnosis: Diagnosis) -> str:
     sampled, fitted = tried.sampled_error, tried.least_squares_error
     if (fitted if sampled is None else sampled) <= _POOR_ERROR:
         return ""
-    first = ""
+    m, advice = tried.n_components, []
     if sampled is not None and fitted < _MUCH_BETTER * sampled:
-        first = (
-            f'weights="least_squares" lowers the error with {tried.n_components} features from '
-            f"{sampled:.2g} to {fitted:.2g}."
-        )
-    if fitted <= _POOR_ERROR:
-        return first
-    second = f"The error with {tried.n_components} features is {fitted:.2g} at best: use more."
-    if ranks.rank_99 <= tried.n_components:
-        values, name = "singular values", "AsymmetricNystroem"
-        if diagnosis.symmetric:
-            values, name = "eigenvalues", "KreinNystroem"
-        second = (
+        change = f"from {sampled:.2g} to {fitted:.2g}"
+        advice.append(f'weights="least_squares" lowers the error with {m} features {change}.')
+    if fitted > _POOR_ERROR and ranks.rank_99 <= m:
+        values = "eigenvalues" if diagnosis.symmetric else "singular values"
+        name = "KreinNystroem" if diagnosis.symmetric else "AsymmetricNystroem"
+        advice.append(
             f"{ranks.rank_99} {values} make up 99 % of the spectrum: bochner.baselines."
-            f"{name}(kernel, n_components={tried.n_components}) may have a lower error."
+            f"{name}(kernel, n_components={m}) may have a lower error."
         )
-    return " ".join(filter(None, (first, second)))
+    elif fitted > _POOR_ERROR:
+        advice.append(f"The error with {m} features is {fitted:.2g} at best: use more.")
+    return " ".join(advice)

@@ -2,8 +2,6 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -173,7 +171,7 @@ def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
         return ""
     if all(measure.is_positive for measure in measures):
         return "positive"
-    drawn = reduce(add, sampled_one_sided(kernel, measures[0], m, 0))
+    drawn = sampled_one_sided(kernel, measures[0], m, 0)
     if drawn.is_symmetric:
         return "signed"
     return "complex (polar)" if drawn.phase.any() else "two-sided"
@@ -208,7 +206,7 @@ def _sampled_error(
 ) -> float | None:
     if not len(split.held_out):
         return None
-    draws = (reduce(add, sampled_one_sided(kernel, measure, m, rng)) for _ in range(_DRAWS))
+    draws = (sampled_one_sided(kernel, measure, m, rng) for _ in range(_DRAWS))
     return float(np.sqrt(np.mean([_held_out_error(drawn, split) ** 2 for drawn in draws])))
 
 

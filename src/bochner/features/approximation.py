@@ -14,6 +14,7 @@ from bochner.features.automatic import sampled_parts
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
 from bochner.features.one_sided import Draw, one_sided
+from bochner.features.parameters import check_choice
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
@@ -51,12 +52,8 @@ class Recipe:
     pairs: Pairing | str = "matched"
 
     def __post_init__(self) -> None:
-        for name, known in (("weights", WEIGHTS), ("masses", MASSES)):
-            given = getattr(self, name)
-            if given not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}."
-                )
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("masses", self.masses, MASSES)
         resolve_pairing(self.pairs)
         if self.weights == self.masses:
             raise ValueError(

@@ -109,8 +109,7 @@ def _sphere_mean(a: Array, dim: int) -> Array:
 
     Its coefficients are the sums of powers of the zeros of a Bessel function (Rayleigh).
     """
-    phi: Array = np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
-    return phi
+    return np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
 
 
 def _pairs(data: KernelData, rng: Generator) -> tuple[Array, Array]:

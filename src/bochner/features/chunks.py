@@ -181,18 +181,18 @@ class ValidatedChunks(RowChunks):
     ) -> Sum:
         # Through the rows' own total: a cluster checks its chunks where they are.
         check = partial(check_rows, self.kernel, self.region)
-        return self.rows.total(_validated, check, partial(function, *args, **kwargs))
+        return self.rows.total(_validated, check, function, args, kwargs)
 
 
 def _validated(
-    chunks: Iterable[Chunk], check: Callable[[Any], None], function: Callable[..., Sum]
-) -> Sum:
+    chunks: Iterable[Chunk], check: Callable[[Any], None], function: Any, args: Any, kwargs: Any
+) -> Any:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:
             check(chunk.X)
             yield chunk
 
-    return function(passed())
+    return function(passed(), *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

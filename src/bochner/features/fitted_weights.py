@@ -1,7 +1,5 @@
 """Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
 
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -67,8 +65,7 @@ def fitted_frequencies(
     if measure is None:
         drawn = _proposed(left, right, draw, rng)
     else:
-        m = draw.n_frequencies
-        drawn = reduce(add, sampled_one_sided(kernel, measure, m, draw.rng, draw.scheme))
+        drawn = sampled_one_sided(kernel, measure, draw.n_frequencies, draw.rng, draw.scheme)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
     far = _far_rows(kernel, left, rng)

@@ -1,6 +1,8 @@
 """Frequencies of symmetric kernels whose estimates are symmetric, too."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.random import Generator
@@ -93,8 +95,8 @@ def sampled_one_sided(
     n_frequencies: int,
     rng: Generator | int,
     scheme: Scheme | str = "orthogonal",
-) -> list[Frequencies]:
-    """Return ``n_frequencies`` of all parts of a kernel's measure, part by part, made one-sided."""
+) -> Frequencies:
+    """Return ``n_frequencies`` of all parts of a kernel's measure, made one-sided part by part."""
     halved = halves(kernel, measure, n_frequencies)
     parts = measure.sample_parts(n_frequencies, rng, scheme, to_be_one_sided=halved)
-    return [one_sided(kernel, part) for part in parts]
+    return reduce(add, (one_sided(kernel, part) for part in parts))

@@ -31,6 +31,12 @@ def generators(random_state: Any, n: int) -> list[np.random.Generator]:
     return np.random.default_rng(seed).spawn(n)
 
 
+def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
+    """Raise ``ValueError`` unless the value of a parameter is known."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+
+
 def check_dtype(dtype: Any) -> Any:
     """Return ``dtype``, or raise ``ValueError`` unless it is ``None``, float32 or float64."""
     if dtype is not None and np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):

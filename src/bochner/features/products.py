@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, to_numpy, widened
 
 _RECENT_ROWS = 16_384
@@ -52,10 +52,7 @@ class HostProducts(Products):
         self._outer += product(1.0, Z.T, columns.astype(Z.dtype))
         if Z.dtype == np.float64:
             blas.dsyrk(1.0, Z.T, beta=1.0, c=self._gram, lower=1, overwrite_c=1)
-        else:
-            self._add_single(Z)
-
-    def _add_single(self, Z: NDArray[np.float32]) -> None:
+            return
         if self._recent is None:
             self._recent = np.zeros(self._gram.shape, np.float32, order="F")
         beta = 1.0 if self._n_recent else 0.0
@@ -100,7 +97,5 @@ class DeviceProducts(Products):
         self._gram += retyped(Z.T @ Z, self._gram.dtype)
 
     def sums(self) -> tuple[Array, Array]:
-        gram, outer = (
-            np.asarray(to_numpy(one), dtype=np.float64) for one in (self._gram, self._outer)
-        )
+        gram, outer = (as_array(to_numpy(one)) for one in (self._gram, self._outer))
         return 0.5 * (gram + gram.T), outer

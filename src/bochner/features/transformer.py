@@ -20,7 +20,7 @@ from bochner._numerics.namespaces import (
 )
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameters import check_dtype, count_frequencies, generators
+from bochner.features.parameters import check_choice, check_dtype, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -213,10 +213,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         X = validate_data(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
         n_frequencies = count_frequencies(self.n_components)
         check_dtype(self.dtype)
-        if self.output not in OUTPUTS:
-            raise ValueError(
-                f"output must be one of {', '.join(map(repr, OUTPUTS))}, got {self.output!r}."
-            )
+        check_choice("output", self.output, OUTPUTS)
         if right is not None:
             same_namespace(X, right)
             dtypes = float_types(right, FLOATS)
@@ -259,12 +256,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if not len(others):
             return self._left(X)
         right = self._right(self._checked_right(X))
-        parts = (self._left(X), taken(right, others, axis=1))
-        features: NDArray[Any] = (
-            namespace(right).concat(parts, axis=1)
-            if on_device(right)
-            else np.concatenate(parts, axis=1)
-        )
+        join = namespace(right).concat if on_device(right) else np.concatenate
+        features: NDArray[Any] = join((self._left(X), taken(right, others, axis=1)), axis=1)
         return features
 
     def transform_right(self, Y: Any) -> NDArray[Any]:

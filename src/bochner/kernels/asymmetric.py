@@ -43,7 +43,7 @@ class _Skewed(LagKernel):
 
     @property
     def T(self) -> Kernel:
-        opposite = 0.0 - as_array(getattr(self, self._vector))
+        opposite = as_scalar_or_tuple(self._vector, 0.0 - as_array(getattr(self, self._vector)))
         return self if self.is_symmetric else replace(self, **{self._vector: opposite})
 
 

@@ -79,17 +79,15 @@ class Bilinear(Kernel):
         # Through the constructor, so that copies are checked and read-only, too.
         return Bilinear, (self.kernel, self.left, None if self.right is self.left else self.right)
 
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.kernel, self.left.shape, self.left.tobytes(), self.right.tobytes()
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bilinear):
-            return NotImplemented
-        return (
-            self.kernel == other.kernel
-            and np.array_equal(self.left, other.left)
-            and np.array_equal(self.right, other.right)
-        )
+        return isinstance(other, Bilinear) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self.kernel, self.left.tobytes(), self.right.tobytes()))
+        return hash(self._key)
 
     def __repr__(self) -> str:
         right = "" if self._has_one_matrix else f", {_shown(self.right)}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._numerics.arrays import Array, frozen_array, row_blocks
 from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
 
@@ -52,27 +52,15 @@ class ModulatedWaves(Kernel):
     phases: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        arrays = {
-            name: np.asarray(getattr(self, name), dtype=np.float64)
-            for name in ("weights", "frequencies", "modulations", "phases")
-        }
-        weights, frequencies = arrays["weights"], arrays["frequencies"]
-        if weights.ndim != 1 or frequencies.ndim != 2 or 0 in frequencies.shape:
+        shape, weights = np.shape(self.frequencies), np.asarray(self.weights, dtype=np.float64)
+        if weights.ndim != 1 or len(shape) != 2 or 0 in shape:
             raise ValueError(
                 f"weights must have shape (Q,) and frequencies (Q, d), "
-                f"got {weights.shape} and {frequencies.shape}."
+                f"got {weights.shape} and {shape}."
             )
-        expected = {
-            "weights": (len(frequencies),),
-            "frequencies": frequencies.shape,
-            "modulations": frequencies.shape,
-            "phases": (len(frequencies),),
-        }
-        for name, array in arrays.items():
-            if array.shape != expected[name]:
-                raise ValueError(f"{name} must have shape {expected[name]}, got {array.shape}.")
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite.")
+        shapes = {"weights": shape[:1], "frequencies": shape, "modulations": shape}
+        for name, expected in {**shapes, "phases": shape[:1]}.items():
+            array = frozen_array(name, getattr(self, name), expected)
             object.__setattr__(self, name, nested_tuples(array.tolist()))
         if not (weights > 0).all():
             raise ValueError("weights must be positive.")

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
@@ -75,8 +74,8 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     Matern(length_scale=0.3, nu=2.5)
     """
     own = registered_kernel_names()
-    scaled: dict[str, Any] = {n: cls for n, (cls, has_scale) in own.items() if has_scale}
-    by_scale = {**NAMED_KERNELS, **scaled}
+    by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
+    by_scale |= {n: cls for n, (cls, is_scaled) in own.items() if is_scaled}
     if name in by_scale:
         return by_scale[name]
     if name in KERNELS_BY_DIMENSION or name in own:
@@ -85,7 +84,12 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
             f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
             f"Kernel object."
         )
-    raise _unknown(name, [*also, *by_scale, *KERNELS_BY_DIMENSION, *own])
+    known = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *own]))
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(known)}; or give a Kernel object."
+    )
 
 
 def kernel_called(
@@ -103,18 +107,8 @@ def kernel_called(
     """
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
-    own, scaled = registered_kernel_names().get(name, (None, True))
-    if own is not None and not scaled:
+    own, scaled = registered_kernel_names().get(name, (Kernel, True))
+    if not scaled:
         made: Kernel = own()
         return made
-    family = named_kernel(name)
-    return family(length_scale() if callable(length_scale) else length_scale)
-
-
-def _unknown(name: str, names: Iterable[str]) -> ValueError:
-    known = list(dict.fromkeys(names))
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return ValueError(
-        f"No kernel is called {name!r}.{hint} Names: {', '.join(known)}; or give a Kernel object."
-    )
+    return named_kernel(name)(length_scale() if callable(length_scale) else length_scale)

@@ -51,12 +51,11 @@ class SpectralMixture(LagKernel):
     covariances: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        weights = np.asarray(self.weights, dtype=np.float64)
-        means = np.asarray(self.means, dtype=np.float64)
-        covariances = np.asarray(self.covariances, dtype=np.float64)
-        _check_mixture(weights, means, covariances)
-        for name, value in (("weights", weights), ("means", means), ("covariances", covariances)):
-            object.__setattr__(self, name, nested_tuples(value.tolist()))
+        names = ("weights", "means", "covariances")
+        arrays = {name: as_array(getattr(self, name)) for name in names}
+        _check_mixture(**arrays)
+        for name, array in arrays.items():
+            object.__setattr__(self, name, nested_tuples(array.tolist()))
 
     @property
     def dim(self) -> int:
@@ -110,11 +109,9 @@ def _check_mixture(weights: Array, means: Array, covariances: Array) -> None:
     q, d = means.shape
     if covariances.shape not in {(q,), (q, d), (q, d, d)}:
         raise ValueError(_MISMATCH.format(q=q, d=d, shape=covariances.shape))
-    if covariances.ndim < 3:
-        least = covariances
-    else:
-        if not np.allclose(covariances, covariances.swapaxes(1, 2), rtol=1e-10, atol=0):
-            raise ValueError("Full covariances must be symmetric matrices.")
-        least = np.asarray(np.linalg.eigvalsh(covariances), dtype=np.float64)
+    is_full = covariances.ndim == 3
+    if is_full and not np.allclose(covariances, covariances.swapaxes(1, 2), rtol=1e-10, atol=0):
+        raise ValueError("Full covariances must be symmetric matrices.")
+    least = np.linalg.eigvalsh(covariances) if is_full else covariances
     if (least < -1e-10 * np.abs(covariances).max(initial=0.0)).any():
         raise ValueError("covariances must be positive semi-definite.")
