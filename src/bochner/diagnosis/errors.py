@@ -116,7 +116,8 @@ def features_of(
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
     reason, refused = "", False
     try:
-        measures = _measures(kernel, split, n_frequencies)
+        if isinstance(kernel, Kernel):
+            measures = _measures(kernel, split, n_frequencies)
     except (NoMeasureError, ValueError) as problem:
         reason, refused = str(problem), isinstance(problem, ValueError)
     fitted = _least_squares_error(kernel.__call__ if refused else kernel, split, middle, rng)
@@ -138,11 +139,9 @@ def features_of(
 
 
 def _measures(
-    kernel: Any, split: Split, n_frequencies: tuple[int, ...]
+    kernel: Kernel, split: Split, n_frequencies: tuple[int, ...]
 ) -> list[SpectralMeasure | None]:
-    """Return the measure for each number of frequencies, ``None`` for a function."""
-    if not isinstance(kernel, Kernel):
-        return [None] * len(n_frequencies)
+    """Return the measure for each number of frequencies."""
     # There are few rows, so all are used: `approximate` makes the same design, which is cached.
     data = KernelData(split.fit, None, seed=0)
     contexts = [DesignContext(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]

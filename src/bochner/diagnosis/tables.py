@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from dataclasses import astuple
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,8 @@ if TYPE_CHECKING:
     from bochner.diagnosis.spectrum import SingularValues, Spectrum
     from bochner.kernels import Definiteness
 
+# Names of the fields of FeatureErrors, in their order.
 HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
-_FIELDS = (
-    "total_variation",
-    "max_error",
-    "predicted_error",
-    "sampled_error",
-    "least_squares_error",
-)
 _PREDICTED = {
     "designed": "predicted for orthogonal frequencies",
     "closed form": "predicted for independent frequencies",
@@ -69,10 +64,9 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
 def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     """Return the cells of the table of errors, under ``HEADINGS``."""
     rows = []
-    for error in () if diagnosis.features is None else diagnosis.features.errors:
-        values = (getattr(error, field) for field in _FIELDS)
-        cells = ("" if value is None else f"{value:.3g}" for value in values)
-        rows.append((str(error.n_components), *cells))
+    for errors in () if diagnosis.features is None else diagnosis.features.errors:
+        n_components, *values = astuple(errors)
+        rows.append((str(n_components), *("" if v is None else f"{v:.3g}" for v in values)))
     return rows
 
 

@@ -79,27 +79,23 @@ def resolve_kernel(
 
     A kernel, and a function that returns Gram matrices, are returned as they are.
     """
+
+    def scale() -> LengthScale:
+        if not isinstance(length_scale, str):
+            return as_positive("length_scale", length_scale)
+        if length_scale != "median":
+            raise ValueError(
+                f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
+            )
+        return median_distance(X, rng, sample_weight)
+
     if isinstance(kernel, str):
-        return kernel_called(
-            kernel, X.shape[1], lambda: _resolve_scale(length_scale, X, rng, sample_weight)
-        )
+        return kernel_called(kernel, X.shape[1], scale)
     if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, type)):
         return kernel
     raise TypeError(
         f"kernel must be a Kernel, the name of one or a function k(X, Y), got {kernel!r}."
     )
-
-
-def _resolve_scale(
-    length_scale: Any, X: Any, rng: np.random.Generator, sample_weight: Array | None
-) -> LengthScale:
-    if not isinstance(length_scale, str):
-        return as_positive("length_scale", length_scale)
-    if length_scale != "median":
-        raise ValueError(
-            f"length_scale must be 'median', a number or one per input, got {length_scale!r}."
-        )
-    return median_distance(X, rng, sample_weight)
 
 
 def median_distance(X: Any, rng: np.random.Generator, sample_weight: Array | None = None) -> float:

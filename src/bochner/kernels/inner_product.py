@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array, as_positive_scalar
-from bochner.kernels.base import convert_fields
+from bochner.kernels.base import convert_fields, decay
 from bochner.kernels.profiled import Metric, NonNegative, Profiled, as_degree, as_finite_scalar
 
 
@@ -166,8 +166,9 @@ class DeltaGaussian(Profiled):
             )
 
     def profile(self, t: Array) -> Array:
-        square = t * t
-        return np.exp(-0.5 / self.tau1**2 * square) - np.exp(-0.5 / self.tau2**2 * square)
+        near = decay(t * t, 0.5 / self.tau1**2)
+        near -= decay(t * t, 0.5 / self.tau2**2)
+        return near
 
 
 @dataclass(frozen=True, slots=True)

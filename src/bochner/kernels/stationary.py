@@ -16,7 +16,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import LagKernel, convert_fields
+from bochner.kernels.base import LagKernel, convert_fields, decay
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Gaussian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
+        return decay(cdist(X, Y, "sqeuclidean"), 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,8 @@ class Laplacian(Correlation):
     r"""The Laplacian kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_1)`.
 
     A function of the city-block distance, it is a product over inputs; the function of the
-    Euclidean distance is :class:`Exponential`.
-
-    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
+    Euclidean distance is :class:`Exponential`. Its one parameter is the ``length_scale``
+    :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -79,16 +78,15 @@ class Laplacian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return np.exp(-cdist(X, Y, "cityblock"))
+        return decay(cdist(X, Y, "cityblock"))
 
 
 @dataclass(frozen=True, slots=True)
 class Exponential(Correlation):
     r"""The exponential kernel, :math:`k(\Delta) = \exp(-\|\Delta/\ell\|_2)`.
 
-    The same as :class:`Matern` with ``nu=0.5``.
-
-    Its one parameter is the ``length_scale`` :math:`\ell` of :class:`Correlation`.
+    The same as :class:`Matern` with ``nu=0.5``. Its one parameter is the ``length_scale``
+    :math:`\ell` of :class:`Correlation`.
 
     Examples
     --------
@@ -98,7 +96,7 @@ class Exponential(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return np.exp(-cdist(X, Y))
+        return decay(cdist(X, Y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +179,8 @@ class RationalQuadratic(Correlation):
 
     def correlation(self, X: Array, Y: Array) -> Array:
         square = cdist(X, Y, "sqeuclidean")
-        return np.exp(-self.alpha * np.log1p(square / (2.0 * self.alpha)))
+        square /= 2.0 * self.alpha
+        return decay(np.log1p(square, out=square), self.alpha)
 
 
 _DEBYE_FROM = 30.0
