@@ -15,10 +15,13 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.threads import single_threaded_blas
 from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.chain import CollapsedChain
-from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.gradient import frequency_gradient
+from bochner.learning.inference.evidence import (
+    Evidence,
+    InverseGammaNoise,
+    evidence_of,
+    frequency_gradient,
+)
 from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling, frequency_scales
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import SparseStructure

@@ -6,8 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.evidence import Evidence, evidence_of, solved
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import Evidence, InverseGammaNoise, evidence_of, solved
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.replacement import Proposals, replace_frequencies
 

@@ -20,8 +20,7 @@ from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
 from bochner.learning.inference.basis import Grid
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 

@@ -20,8 +20,8 @@ from scipy.special import expit
 from bochner.learning.inference.basis import PLAIN, Grid, Matched
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.state import StepSizes
 from bochner.learning.inference.training_data import TrainingData
@@ -110,7 +110,7 @@ class Sparse(PlainWaves):
             mean_strength=0.5,
             shape=4.0,
         )
-        prior = SparsePrior.draw(rng, hyper)
+        prior = SparsePrior.start(hyper).refresh(rng, np.zeros((0, self.dim)))
         active = rng.random((size, self.dim)) < prior.inclusion
         omega = np.zeros(active.shape)
         for j, i in np.argwhere(active):

@@ -8,9 +8,12 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import gammaln
 
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.gradient import frequency_gradient
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import (
+    InverseGammaNoise,
+    KnownNoise,
+    evidence_of,
+    frequency_gradient,
+)
 from bochner.learning.inference.training_data import TrainingData
 
 

@@ -133,8 +133,9 @@ def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
     def successive(rng, n_rounds):
         prior, omega, precision, y, field = start(rng)
         yield list(values(prior, omega, precision, y, field).values())
-        state = chain(y, field).init(rng, omega, prior, precision)
-        state = chains.rebuilt(chain(y, field), state, latent=field.state())
+        given = chain(y, field)
+        state = given.init(rng, omega, prior, precision)
+        state = chains.rebuilt(given, state, latent=given.likelihood.saved(field))
         state.steps = chains.sizes()
         for number in range(n_rounds):
             chain(y, field).step(rng, state)

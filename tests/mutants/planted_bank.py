@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bochner.learning.inference import components, draws, driver, preparation, relevance
 from bochner.learning.inference.draws import Draws
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling
 
 

@@ -11,9 +11,8 @@ from learning.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import planted, replaces
 
 from bochner.frequencies import waves as wave_formulas
-from bochner.learning.inference import gradient, waves
-from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference import evidence, waves
+from bochner.learning.inference.evidence import Evidence, InverseGammaNoise, KnownNoise
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves import hamiltonian, replacement
@@ -150,13 +149,13 @@ planted(slope, name="sine_of_the_wrong_sign")(
     edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)
 )
 planted(slope, name="spread_of_the_wrong_sign")(
-    edit(gradient, "part_gradient", "np.subtract(mean", "np.add(mean")
+    edit(evidence, "part_gradient", "np.subtract(mean", "np.add(mean")
 )
 planted(weighted_slope, name="determinant_without_weights")(
-    edit(gradient, "part_gradient", "slope *= weight", "pass")
+    edit(evidence, "part_gradient", "slope *= weight", "pass")
 )
 planted(slope, name="fit_without_the_noise")(
-    edit(gradient, "part_gradient", "tau * (target", "(target")
+    edit(evidence, "part_gradient", "tau * (target", "(target")
 )
 replaces(LogNormalPrecision, "log_density", steps_of_precision, name="flat_prior_of_the_precision")(
     lambda self, log_precision: 0.0

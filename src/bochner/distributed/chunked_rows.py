@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner.distributed.passes import gathered, kept, mapped, summed
 from bochner.learning.inference.basis import Basis
-from bochner.learning.inference.summed import Columns, SummedRows
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import Along, Columns, SummedRows, TrainingData
 
 Pieces = tuple[Delayed, ...]
 """Columns of every partition, computed and kept on the workers."""
@@ -120,22 +119,14 @@ class ChunkedRows(SummedRows):
         return float(self._sizes[1])
 
     def total(
-        self,
-        function: Callable[..., Sequence[Any]],
-        *args: Any,
-        along: Sequence[Columns | None] = (),
-        n_features: int,
+        self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
     ) -> list[Array]:
         parts = self._calls("total", function, along, *args, n_features=n_features)
         sums: list[Array] = summed(parts, _plus)
         return sums
 
     def each(
-        self,
-        function: Callable[..., Array],
-        *args: Any,
-        along: Sequence[Columns | None] = (),
-        n_features: int = 1,
+        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
     ) -> Pieces:
         return kept(self._calls("each", function, along, *args, n_features=n_features))
 
@@ -143,7 +134,7 @@ class ChunkedRows(SummedRows):
         self,
         method: str,
         function: Callable[..., Any],
-        along: Sequence[Columns | None],
+        along: Along,
         *args: Any,
         **options: int,
     ) -> list[Delayed]:

@@ -7,8 +7,7 @@ from scipy import stats
 
 from bochner._numerics import limits
 from bochner.learning.inference.draws import drawn, stacked
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.training_data import TrainingData
 

@@ -6,9 +6,12 @@ from laws.inference_laws import check_gradient, problem
 from numpy.testing import assert_allclose
 
 from bochner._numerics import limits
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.gradient import frequency_gradient
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import (
+    InverseGammaNoise,
+    KnownNoise,
+    evidence_of,
+    frequency_gradient,
+)
 
 NOISES = {"unknown": InverseGammaNoise(0.7, 0.2), "known": KnownNoise()}
 BOTH = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())

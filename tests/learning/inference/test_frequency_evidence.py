@@ -9,8 +9,13 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from bochner._numerics import limits
-from bochner.learning.inference.evidence import evidence_of, log_evidence_at, solved
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import (
+    InverseGammaNoise,
+    KnownNoise,
+    evidence_of,
+    log_evidence_at,
+    solved,
+)
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 SHAPES = {
@@ -120,8 +125,9 @@ def test_known_features_serve_as_their_own():
     features = case.rows().features(case.omega)
     assert_allclose(features, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
     assert_allclose(case.rows().part(slice(3, 8)).features(case.omega), features[:, 3:8])
-    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, features=features)
-    assert evidence.features is features
+    known = evidence_of(case.rows(), case.omega, 2.0, NOISE)
+    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, known=known)
+    assert evidence.features is known.features
     A, _ = case.posterior(case.omega, 1.0)
     assert_allclose(evidence.log_determinant, np.linalg.slogdet(A)[1], rtol=1e-12)
 

@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics import limits
 from bochner.frequencies.waves import Layout, wave_features
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 
 
@@ -45,8 +44,8 @@ def test_rows_hold_weighted_targets(weights):
     rows = case.rows()
     weight = np.ones(30) if case.weight is None else case.weight
     assert_allclose(rows.target, weight * case.y)
-    assert_allclose(rows.square, np.sum(weight * case.y**2))
-    assert (rows.n_samples, rows.n_fixed, rows.dim) == (30, 2, 3)
+    assert_allclose(rows.total_square, np.sum(weight * case.y**2))
+    assert (rows.n_samples, rows.n_fixed, len(rows.inputs)) == (30, 2, 3)
     assert_array_equal(rows.fixed, case.trend.T)
 
 
@@ -58,7 +57,7 @@ def test_a_part_is_made_as_rows_are():
     case = inference_laws.problem(q=1, weights="real")
     part = case.rows().part(slice(3, 9))
     own = TrainingData.of(case.X[3:9], case.y[3:9], case.trend[3:9], case.weight[3:9])
-    assert_allclose(part.square, own.square)
+    assert_allclose(part.total_square, own.total_square)
     assert_allclose(part.weight, own.weight)
     assert_allclose(part.target, own.target)
 
@@ -67,7 +66,7 @@ def test_rows_without_weight_add_nothing_to_a_part():
     case = inference_laws.problem()
     weight = np.arange(30.0) % 3
     part = TrainingData.of(case.X, case.y, weight=weight).part(slice(0, 20))
-    assert_allclose(part.square, np.sum(weight[:20] * case.y[:20] ** 2))
+    assert_allclose(part.total_square, np.sum(weight[:20] * case.y[:20] ** 2))
 
 
 def test_new_weights_make_the_rows_of_new_targets():
@@ -75,7 +74,7 @@ def test_new_weights_make_the_rows_of_new_targets():
     along = (weight, weight * case.y)
     found = case.rows().reweighted(lambda part, *given: given, along=along)
     expected = TrainingData.of(case.X, case.y, weight=weight)
-    assert_allclose(found.square, expected.square)
+    assert_allclose(found.total_square, expected.total_square)
     assert_allclose(found.target, expected.target)
     assert found.weight is weight
 
@@ -102,20 +101,6 @@ def test_threads_change_no_bit(n_threads, monkeypatch):
     assert_array_equal(alone.gram, shared.gram)
     assert_array_equal(alone.mean, shared.mean)
     assert_array_equal(alone.features, shared.features)
-
-
-def test_blocks_come_in_order_and_an_error_comes_through(monkeypatch):
-    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
-    rows = TrainingData.of(np.zeros((5000, 1)), np.zeros(5000), n_threads=3)
-    found = list(rows.mapped(lambda part: part.start, 4))
-    assert [part.start for part, _ in found] == [start for _, start in found]
-    assert len(found) > 10
-
-    def fails(part):
-        raise FloatingPointError("no block is good")
-
-    with pytest.raises(FloatingPointError, match="no block is good"):
-        list(rows.mapped(fails, 4))
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2**24])

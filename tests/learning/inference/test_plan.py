@@ -105,7 +105,7 @@ def test_the_papers_classification_takes_whole_weights():
     times = np.resize([1, 2, 3], 60)
     for name, given in (("inputs", data.X.T), ("fixed", data.fixed.T), ("target", 0.5 * data.y)):
         assert_array_equal(getattr(rows, name), np.repeat(given, times, axis=-1))
-    assert (rows.weight, rows.square) == (None, 30.0)
+    assert (rows.weight, rows.total_square) == (None, 30.0)
 
 
 def test_the_papers_proposals_are_independent():

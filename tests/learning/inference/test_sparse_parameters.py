@@ -65,7 +65,8 @@ def test_refreshes_and_redraws_keep_the_hyperprior(n=6000, m=5):
 
 def test_parameters_are_drawn_from_the_hyperprior():
     rng = np.random.default_rng(12)
-    drawn = np.array([hyper_functions(SparsePrior.draw(rng, HYPER)) for _ in range(3000)])
+    start, none = SparsePrior.start(HYPER), np.zeros((0, len(HYPER.scale)))
+    drawn = np.array([hyper_functions(start.refresh(rng, none)) for _ in range(3000)])
     direct = forward(3000)
     errors = [a.std(axis=0) / np.sqrt(len(a)) for a in (drawn, direct)]
     assert_same_means(drawn, errors[0], direct, errors[1])

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import InverseGammaNoise, KnownNoise, evidence_of
 from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.state import ChainState, StepSizes
@@ -100,7 +99,7 @@ def trajectories(kind="dense", noise=NOISE, **settings):
         whitening = DensePrior(MixturePrior(base, 1.0), mixture).whitening(rng, case.omega)
     else:
         case.omega[0, 0] = 0.0
-        prior = SparsePrior.draw(rng, SparseHyper(np.ones(d)))
+        prior = SparsePrior.start(SparseHyper(np.ones(d))).refresh(rng, np.zeros((0, d)))
         whitening = prior.whitening(rng, case.omega)
     return Trajectories(case, noise, whitening)
 

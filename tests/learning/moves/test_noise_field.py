@@ -5,9 +5,15 @@ import pytest
 from laws import noise_field_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.models import sparse_envelope
 from bochner.learning.inference.training_data import TrainingData
-from bochner.learning.moves.noise_field import NoiseField, log_factor, part_field_likelihood
+from bochner.learning.moves.noise_field import (
+    NoiseField,
+    VaryingNoise,
+    log_factor,
+    part_field_likelihood,
+)
 
 FAMILY_ALPHA = 1e-3
 X = np.random.default_rng(3).normal(size=(20, 2))
@@ -33,7 +39,8 @@ def test_the_chain_has_it_in_long_chains():
 
 
 def some_field(rng, n_waves=4):
-    return NoiseField.draw(rng, sparse_envelope(np.array([1.0, 2.0]), 1.0), n_waves)
+    prior = sparse_envelope(np.array([1.0, 2.0]), 1.0)
+    return NoiseField(prior.sample(rng, n_waves), rng.normal(size=2 * n_waves), 0.7, prior)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -76,7 +83,8 @@ def test_a_constant_field_to_start_from():
 def test_a_field_comes_back_from_its_state():
     field = some_field(np.random.default_rng(6))
     template = some_field(np.random.default_rng(7)).prior
-    other = NoiseField.restored(field.state(), template)
+    likelihood = VaryingNoise(InverseGammaNoise(1.0, 1.0), template)
+    other = likelihood.restored(likelihood.saved(field))
     assert_array_equal(other.omega, field.omega)
     assert_array_equal(other.weights, field.weights)
     assert other.spread == field.spread

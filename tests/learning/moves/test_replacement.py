@@ -8,8 +8,7 @@ from laws.inference_laws import Problem, problem
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics import limits
-from bochner.learning.inference.evidence import evidence_of, solved
-from bochner.learning.inference.noise import InverseGammaNoise, KnownNoise
+from bochner.learning.inference.evidence import InverseGammaNoise, KnownNoise, evidence_of, solved
 from bochner.learning.moves.replacement import Proposals, replace_frequencies
 
 GAUSSIAN, KNOWN = InverseGammaNoise(0.7, 0.2), KnownNoise()

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learning.inference.chain import CollapsedChain
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.models import LocallyStationary, sparse_envelope
-from bochner.learning.inference.noise import InverseGammaNoise
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.moves import PrecisionWalk, PriorParameters, ReplacementSweep
 from bochner.learning.moves.noise_field import NoiseField, VaryingNoise
@@ -33,7 +33,7 @@ def started(case, rng, keep_dtype=np.float64):
     prior = replace(prior, basis=case.basis)
     likelihood = VaryingNoise(NOISE, sparse_envelope(np.ones(D), 1.0))
     chain = CollapsedChain(case.rows(keep_dtype), likelihood, MOVES)
-    field = NoiseField.draw(rng, likelihood.prior, 4)
+    field = NoiseField(likelihood.prior.sample(rng, 4), rng.normal(size=8), 0.7, likelihood.prior)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NoiseField, "start", lambda rng, prior: field)
         return chain, chain.init(rng, units, prior, 0.2)

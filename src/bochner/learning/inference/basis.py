@@ -1,4 +1,4 @@
-"""How the unknowns of a chain become waves: rows of an array, its units."""
+"""From the unknowns of a chain, the rows of an array, to waves."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def split(self, omega: Array) -> tuple[Array, Array, Array]:
-        r"""Return all ``s`` (m1, d), all ``v`` (m2, d) and their phases (m2,), from units."""
+        r"""Return all ``s`` (m1, d), ``v`` (m2, d) and their phases (m2,), views of the units."""
 
     @abstractmethod
     def joined(self, s: Array, v: Array, phase: Array) -> Array:
@@ -80,10 +80,6 @@ class TwoSpectra(Basis):
     @abstractmethod
     def n_amplitudes(self, n_frequencies: int) -> int:
         """Return how many amplitudes go with so many frequencies."""
-
-    @abstractmethod
-    def amplitude_columns(self, width: int) -> slice:
-        """Return where a unit of so many numbers has its ``v``; its phase is the last."""
 
 
 @register
@@ -109,9 +105,6 @@ class Matched(TwoSpectra):
 
     def n_amplitudes(self, n_frequencies: int) -> int:
         return n_frequencies
-
-    def amplitude_columns(self, width: int) -> slice:
-        return slice(width // 2, width - 1)
 
     def waves(self, omega: Array) -> Waves:
         return Waves(*self.split(omega))
@@ -153,9 +146,6 @@ class Grid(TwoSpectra):
     def n_amplitudes(self, n_frequencies: int) -> int:
         return self.n_envelope
 
-    def amplitude_columns(self, width: int) -> slice:
-        return slice(0, width - 1)
-
     def waves(self, omega: Array) -> Waves:
         return self._combined(*self.split(omega))
 
@@ -173,12 +163,11 @@ class Grid(TwoSpectra):
 
     def proposed(self, omega: Array, index: Index, values: Array) -> Waves:
         s, v, phase = self.split(omega)
-        if index[0] < self.n_stationary:
-            # Of one unit after another: each with all amplitudes.
-            waves = [self._combined(value[None, :-1], v, phase) for value in values]
-        else:
-            waves = [self._combined(s, value[None, :-1], value[-1:]) for value in values]
-        return _stacked(waves)
+        if index[0] >= self.n_stationary:
+            return self._combined(s, values[:, :-1], values[:, -1])
+        # One unit after another, each with all amplitudes.
+        size, frequencies = len(values), np.repeat(values[:, :-1], self.n_envelope, axis=0)
+        return self._paired(frequencies, np.tile(v, (size, 1)), np.tile(phase, size))
 
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
         m1, m2 = self.n_stationary, self.n_envelope
@@ -191,17 +180,13 @@ class Grid(TwoSpectra):
 
     def _combined(self, s: Array, v: Array, phase: Array) -> Waves:
         """Return the waves of all combinations, those of one amplitude after another."""
-        frequencies, amplitudes = np.tile(s, (len(v), 1)), np.repeat(v, len(s), axis=0)
-        if self.is_summed:
-            return Waves(frequencies + 0.5 * amplitudes)
-        return Waves(frequencies, amplitudes, np.repeat(phase, len(s)))
+        times = len(s)
+        return self._paired(
+            np.tile(s, (len(v), 1)), np.repeat(v, times, axis=0), np.repeat(phase, times)
+        )
+
+    def _paired(self, s: Array, v: Array, phase: Array) -> Waves:
+        return Waves(s + 0.5 * v) if self.is_summed else Waves(s, v, phase)
 
 
 PLAIN = Plain()
-
-
-def _stacked(waves: list[Waves]) -> Waves:
-    omega = np.concatenate([each.omega for each in waves])
-    v = [each.v for each in waves if each.v is not None]
-    phase = [each.phase for each in waves if each.phase is not None]
-    return Waves(omega, np.concatenate(v), np.concatenate(phase)) if v else Waves(omega)

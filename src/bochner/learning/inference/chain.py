@@ -11,7 +11,7 @@ from bochner.learning.inference.draws import Draw, drawn
 from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import ChainState, Info, StepSizes
-from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import SummedRows
 from bochner.learning.moves import LOCAL_MOVES, Move
 
 
@@ -29,10 +29,10 @@ class CollapsedChain:
     def init(
         self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> ChainState:
-        n_copies = self._n_copies
-        latent, known = self.likelihood.start(rng, self.rows, omega, precision, n_copies)
+        rows, n_copies = self.rows, self._n_copies
+        latent, known = self.likelihood.start(rng, rows, omega, precision, n_copies)
         given, evidence = self.likelihood.conditioned(
-            self.rows, latent, omega, precision, n_copies=n_copies, known=known
+            rows, latent, omega, precision, n_copies, known
         )
         sizes = {m.name: m.step_size for m in self.moves if m.step_size is not None}
         return ChainState(given, evidence, prior, StepSizes(sizes), latent)
@@ -67,7 +67,7 @@ class CollapsedChain:
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
         latent = self.likelihood.restored(saved["latent"])
         given, evidence = self.likelihood.conditioned(
-            self.rows, latent, saved["omega"], saved["precision"], n_copies=self._n_copies
+            self.rows, latent, saved["omega"], saved["precision"], self._n_copies
         )
         steps = StepSizes(dict(saved["step_sizes"]), saved["n_adapted"])
         return ChainState(given, evidence, prior.restored(saved["prior"]), steps, latent)

@@ -30,27 +30,23 @@ class Components:
 
 def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
     """Return the average over draws of the mixtures' kernels, for inputs of unit ``scale`` (d,)."""
-    weights = np.concatenate([part.weights for part in draws]) / len(draws)
-    means = np.concatenate([part.means for part in draws])
-    covariances = np.concatenate([part.covariances for part in draws])
-    weights, means, covariances = _merged(weights, means, covariances)
+    weights, means, covariances = _merged(
+        np.concatenate([part.weights for part in draws]) / len(draws),
+        np.concatenate([part.means for part in draws]),
+        np.concatenate([part.covariances for part in draws]),
+    )
     return spectral_mixture(
         weights / weights.sum(), means / scale, covariances / np.multiply.outer(scale, scale)
     )
 
 
-def spectral_mixture(weights: Array, means: Array, covariances: Array) -> SpectralMixture:
-    """Return the kernel of a mixture given as arrays."""
-    return SpectralMixture(
-        tuple(weights.tolist()), tuple(map(tuple, means.tolist())), tuple(covariances.tolist())
-    )
+def spectral_mixture(*arrays: Array) -> SpectralMixture:
+    """Return the kernel of a mixture of weights (Q,), means (Q, d) and covariances (Q, d, d)."""
+    return SpectralMixture(*(array.tolist() for array in arrays))
 
 
 def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
-    """Return the average over draws of the kernels of waves, on inputs in their own units.
-
-    Where there are too many waves, only every second, third, ... one is kept.
-    """
+    """Return the average over draws of the kernels of waves, on inputs in their own units."""
     each = [waves_in_units(waves, scaling) for waves in draws]
     frequencies = reduce(add, each)
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
@@ -76,18 +72,16 @@ def waves_in_units(waves: Waves, scaling: Scaling) -> Frequencies:
 
 
 def frequency_components(omega: Array) -> Components:
-    r"""Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
+    """Return sparse frequencies (m, d) as Gaussians, one for each set of active inputs and octave.
 
-    Signs do not matter to a kernel: every Gaussian is centred, with the mean of
-    :math:`\omega \omega^\top` for its covariance, unless its frequencies lie far from zero
-    relative to their spread: then it has their mean.
+    As signs do not matter to a kernel, a Gaussian has mean zero, unless its frequencies lie far
+    from zero relative to their spread.
     """
     active = omega != 0.0
     octave = np.floor(np.log2(np.maximum(np.linalg.norm(omega, axis=1), 1e-6)))
     octave[~active.any(axis=1)] = 0.0
     patterns, which = np.unique(np.column_stack([active, octave]), axis=0, return_inverse=True)
-    which = which.ravel()
-    groups = [omega[which == index] for index in range(len(patterns))]
+    groups = [omega[which.ravel() == index] for index in range(len(patterns))]
     means, covariances = zip(*map(_gaussian, groups), strict=True)
     weights = np.array([len(members) / len(omega) for members in groups])
     return Components(weights, np.array(means), np.array(covariances))
@@ -103,8 +97,7 @@ def _gaussian(members: Array) -> tuple[Array, Array]:
     turned = members * np.where(members @ direction < 0, -1.0, 1.0)[:, None]
     mean = turned.mean(axis=0)
     spread = turned - mean
-    # A half-normal has a mean of 1.3 of its deviation: that is no line away from zero.
-    # Nor is half a ring, which is narrow in that direction alone.
+    # Nor a half-normal, whose mean is 1.3 of its deviation, nor half a ring is a line off zero.
     if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean(np.sum(spread**2, axis=1))):
         return np.zeros(members.shape[1]), second
     return mean, spread.T @ spread / len(members)

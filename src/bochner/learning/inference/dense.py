@@ -31,15 +31,9 @@ class DensePrior(FrequencyPrior):
     kinds: ClassVar[tuple[str, ...]] = ("pcn", "jump")
 
     @classmethod
-    def start(
-        cls,
-        rng: Generator,
-        hyper: MixturePrior,
-        omega: Array,
-        correlations: tuple[float, ...] = CORRELATIONS,
-    ) -> "DensePrior":
+    def start(cls, rng: Generator, hyper: MixturePrior, omega: Array) -> "DensePrior":
         """Return a start that fits given frequencies."""
-        return cls(hyper, init(rng, omega, hyper), correlations)
+        return cls(hyper, init(rng, omega, hyper))
 
     @property
     def n_components(self) -> int:
@@ -57,21 +51,16 @@ class DensePrior(FrequencyPrior):
         mixture = self.mixture
         coordinates = mixture.whiten(omega[index], index)
         moved = crank_nicolson(rng, coordinates, np.asarray(self.correlations))
-        if not self.jumps:
-            kind = np.zeros(len(index), dtype=np.intp)
-            return Suggestion(mixture.colour(moved, index), np.zeros(len(index)), kind)
-        labels, jumping = self._jumps(rng, index)
+        labels, jumping = mixture.labels[index], np.zeros(len(index), dtype=np.bool_)
+        if self.jumps:
+            labels, jumping = self._jumps(rng, index)
         moved[jumping] = rng.normal(size=moved[jumping].shape)
         member = np.unique(mixture.labels, return_index=True)[1]
-        return Suggestion(
-            mixture.colour(moved, member[labels]),
-            np.zeros(len(index)),
-            jumping.astype(np.intp),
-            labels,
-        )
+        proposed = mixture.colour(moved, member[labels])
+        return Suggestion(proposed, np.zeros(len(index)), jumping.astype(np.intp), labels)
 
     def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> "DensePrior":
-        if suggestion.labels is None:
+        if suggestion.labels is None or not self.jumps:
             return self
         labels = self.mixture.labels.copy()
         labels[index[accepted]] = suggestion.labels[accepted]
@@ -80,10 +69,9 @@ class DensePrior(FrequencyPrior):
     def _jumps(self, rng: Generator, index: Index) -> tuple[Index, Mask]:
         """Return labels (B,), some of them proposed, and which.
 
-        Given weights of the components, which are drawn from their posterior, label and frequency
-        of one are independent of the others: a draw of both is decided by the likelihood alone.
-        In every component one member, the first of a random order, has to stay, and none before
-        it may come, so that the way back starts from the same components in the same order.
+        Given weights drawn from their posterior, label and frequency of one are independent of the
+        others, and the likelihood alone decides. The first member of every component in a random
+        order has to stay, and none before it may come, so that the way back is as likely.
         """
         labels = self.mixture.labels
         weights = rng.dirichlet(np.bincount(labels))
@@ -108,12 +96,7 @@ class DensePrior(FrequencyPrior):
         like = rng.integers(len(omega), size=n_frequencies - len(omega))
         fresh = rng.normal(size=(len(like), omega.shape[1]))
         labels = self.mixture.labels
-        mixture = Mixture(
-            labels=np.concatenate([labels, labels[like]]),
-            means=self.mixture.means,
-            covariances=self.mixture.covariances,
-            concentration=self.mixture.concentration,
-        )
+        mixture = replace(self.mixture, labels=np.concatenate([labels, labels[like]]))
         more = mixture.colour(fresh, np.arange(len(omega), n_frequencies))
         return np.concatenate([omega, more]), replace(self, mixture=mixture)
 
@@ -122,10 +105,8 @@ class DensePrior(FrequencyPrior):
         return Components(mixture.weights, mixture.means, mixture.covariances)
 
     def state(self) -> dict[str, Any]:
-        return {
-            name: getattr(self.mixture, name)
-            for name in ("labels", "means", "covariances", "concentration")
-        }
+        names = ("labels", "means", "covariances", "concentration")
+        return {name: getattr(self.mixture, name) for name in names}
 
     def restored(self, state: dict[str, Any]) -> "DensePrior":
         return replace(self, mixture=Mixture(**state))

@@ -9,8 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, row_blocks
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.evidence import Evidence
@@ -37,24 +36,20 @@ from bochner.registry import register
 class Draws:
     r"""Posterior draws of frequencies, each with its posterior of weights.
 
-    Features are those of :class:`~bochner.learning.inference.training_data.TrainingData`: cosines
-    and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
+    Features are cosines and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
     """
 
     omega: Array  # (S, k, D): Units of the basis: for plain waves, their frequencies
     coef: Array  # (S, p): Posterior means of the weights
     precision: Array  # (S,): lambda_0
     noise_variance: Array  # (S,)
-    # (S,): Log evidence, or log likelihood of a classification, by which draws are compared
-    log_density: Array
-    # (W, p, p) float32: Of some draws: upper triangular U with U U' = P, their weights'
-    # covariance over the noise variance
+    log_density: Array  # (S,): Log evidence, or log likelihood of a classification
+    # (W, p, p): Upper triangular U with U U' = P, the weights' covariance over the noise variance
     whitener: NDArray[np.float32]
-    whitened: NDArray[np.int64]  # (W,): Which draws those are
+    whitened: NDArray[np.int64]  # (W,): Which draws have it
     basis: Basis = PLAIN
-    field_omega: Array | None = None  # (S, K, d) or None
-    # (S, 2K) or None: Where noise varies with the inputs, see NoiseField
-    field_weights: Array | None = None
+    field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
+    field_weights: Array | None = None  # (S, 2K)
 
     @property
     def n_draws(self) -> int:
@@ -92,10 +87,8 @@ class Draws:
         """Yield blocks of rows of ``inputs`` (d, n) with each draw's mean function, (S, block)."""
         for part in self._blocks(inputs.shape[1]):
             values = np.empty((self.n_draws, part.stop - part.start))
-            for index in range(self.n_draws):
-                values[index] = self.coef[index] @ self.features(
-                    index, inputs[:, part], fixed[:, part]
-                )
+            for index, coef in enumerate(self.coef):
+                values[index] = coef @ self.features(index, inputs[:, part], fixed[:, part])
             yield part, values
 
     def spreads(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
@@ -114,20 +107,17 @@ class Draws:
         if self.field_omega is None or self.field_weights is None:
             return np.full(inputs.shape[1], variance)
         field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
-        varying: Array = variance * np.exp(field)
-        return varying
+        return variance * np.exp(field)
 
     def pick(self, rng: Generator) -> tuple[int, int, int]:
         """Return a random draw for the mean function, and a whitened one for deviations from it.
 
-        It is the same one where the draw is whitened, so that functions have the moments of the
-        mixture of all draws. The place of the second in ``whitened`` comes last.
+        They are one where possible, so that functions have the moments of the mixture of all
+        draws. The place of the second in ``whitened`` comes last.
         """
-        mean = int(rng.integers(self.n_draws))
-        place = int(rng.integers(len(self.whitened)))
+        mean, place = int(rng.integers(self.n_draws)), int(rng.integers(len(self.whitened)))
         own = np.flatnonzero(self.whitened == mean)
-        if len(own):
-            place = int(own[0])
+        place = int(own[0]) if len(own) else place
         return mean, int(self.whitened[place]), place
 
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
@@ -139,9 +129,7 @@ class Draws:
         return out
 
     def _blocks(self, n_samples: int) -> Iterator[slice]:
-        step = max(64, limits.BLOCK_BYTES // (8 * self.coef.shape[1]))
-        for start in range(0, n_samples, step):
-            yield slice(start, min(start + step, n_samples))
+        return row_blocks(n_samples, 8 * self.coef.shape[1], least=64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,34 +171,27 @@ def point_draw(
 ) -> Draw:
     """Return a draw of frequencies (k, D) and weights (p,) that have no spread left."""
     whitener = np.zeros((len(coef), len(coef)), dtype=np.float32) if in_full else None
-    components = prior.components() if in_full else None
-    parts = omega.copy(), coef.copy(), precision, 1.0, log_density
-    return Draw(*parts, whitener, components)
+    parts = omega.copy(), coef.copy(), precision, 1.0, log_density, whitener
+    return Draw(*parts, prior.components() if in_full else None)
 
 
 def stacked(draws: Sequence[Draw], basis: Basis = PLAIN) -> Draws:
     """Return the draws as one value."""
-    whitened = [index for index, draw in enumerate(draws) if draw.whitener is not None]
-    p = len(draws[0].coef)
-    whiteners: list[Any] = [draws[index].whitener for index in whitened]
+
+    def all_of(name: str) -> Any:
+        """Return a field of all draws that have it as one array, or ``None``."""
+        values = [getattr(draw, name) for draw in draws]
+        known = [value for value in values if value is not None]
+        return np.stack(known) if known else None
+
+    names = ("omega", "coef", "precision", "noise_variance", "log_density")
+    whitener, p = all_of("whitener"), len(draws[0].coef)
     return Draws(
-        omega=np.stack([draw.omega for draw in draws]),
-        coef=np.stack([draw.coef for draw in draws]),
-        precision=np.array([draw.precision for draw in draws]),
-        noise_variance=np.array([draw.noise_variance for draw in draws]),
-        log_density=np.array([draw.log_density for draw in draws]),
-        whitener=np.stack(whiteners) if whiteners else np.empty((0, p, p), dtype=np.float32),
-        whitened=np.array(whitened, dtype=np.int64),
+        **{name: all_of(name) for name in (*names, "field_omega", "field_weights")},
+        whitener=np.empty((0, p, p), dtype=np.float32) if whitener is None else whitener,
+        whitened=np.flatnonzero([draw.whitener is not None for draw in draws]),
         basis=basis,
-        field_omega=_all([draw.field_omega for draw in draws]),
-        field_weights=_all([draw.field_weights for draw in draws]),
     )
-
-
-def _all(arrays: Sequence[Array | None]) -> Array | None:
-    """Return arrays as one, or ``None`` where there are none."""
-    known = [array for array in arrays if array is not None]
-    return np.stack(known) if known else None
 
 
 def _whitener(evidence: Evidence) -> NDArray[np.float32]:

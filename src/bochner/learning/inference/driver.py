@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
+from bochner._numerics import progress as reports
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
 from bochner.learning.inference.draws import Draw
@@ -18,6 +19,9 @@ from bochner.learning.inference.state import Info, StepSizes
 REBUILD_EVERY = 10
 """Iterations between states computed afresh, where a run may resume: each is one more pass over
 the rows, and rounding grows until the next."""
+
+FULL_DRAWS = 16
+"""Draws of a chain that are kept with the covariance of their weights, whose size is p^2."""
 
 _SECONDS_BETWEEN_CHECKPOINTS = 2.0
 """Least time between two writes: what a kill may lose of a fast run."""
@@ -32,16 +36,9 @@ class State(Protocol):
     prior: FrequencyPrior
     steps: StepSizes
 
-    @property
-    def omega(self) -> Array:
-        """Unknowns of the basis (k, D)."""
-
 
 class Chain(Protocol):
-    """A Markov chain over frequencies.
-
-    A chain owns its rows and the states that it returns; ``step`` changes a state in place.
-    """
+    """A Markov chain over frequencies, which owns its rows and the states that it returns."""
 
     def init(self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float) -> Any:
         """Return the state at given unknowns of the basis (k, D)."""
@@ -56,10 +53,7 @@ class Chain(Protocol):
         """Return all that a state is computed from: ``omega``, ``precision``, ``prior``, ..."""
 
     def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> Any:
-        """Return the state that was saved, computed afresh.
-
-        ``prior`` is any prior with the hyperparameters of the one that was saved.
-        """
+        """Return a saved state, computed afresh; ``prior`` has hyperparameters of the saved one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +79,8 @@ class Progress:
     n_burn_in: int = 0  # Iterations whose draws were not kept
 
 
-class StopRule(Protocol):
-    """Whether a stage ends before its number of iterations; asked after every iteration."""
-
-    def __call__(self, stage: Stage, progress: Progress, state: Any) -> bool:
-        """Return whether the stage ends now."""
+StopRule = Callable[[Stage, Progress, Any], bool]
+"""Whether a stage ends at a state, before its number of iterations; asked after every one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +98,16 @@ def run(
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
     *,
-    n_full: int = 16,
     stop: StopRule | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
-    report: Callable[[str], None] | None = None,
+    report: reports.Progress = reports.silent,
 ) -> Progress:
     """Run the stages one after the other and return draws and records.
 
-    ``start`` returns the first chain's first state, ``n_full`` draws are kept with the covariance
-    of their weights, and ``report`` is called with a line of text after every iteration. A
-    ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of data and parameters is
-    another one (``ValueError``), and it is written now and then.
+    ``start`` returns the first chain's first state, and ``report`` is called with a line of text
+    after every iteration. A ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of
+    data and parameters is another one (``ValueError``), and it is written now and then.
     """
     progress, state = Progress(), None
     if checkpoint is not None and checkpoint.exists():
@@ -132,10 +121,9 @@ def run(
         while progress.iteration < stage.n_iterations:
             if progress.iteration and stop is not None and stop(stage, progress, state):
                 break
-            _iterate(rng, stage, state, progress, n_full)
+            _iterate(rng, stage, state, progress)
             progress.seconds = perf_counter() - before
-            if report is not None:
-                report(_line(stage, progress))
+            report(_line(stage, progress))
             if progress.iteration % REBUILD_EVERY == 0:
                 saved = stage.chain.saved(state)
                 state = stage.chain.restored(saved, state.prior)
@@ -153,7 +141,7 @@ def run(
     return progress
 
 
-def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, n_full: int) -> None:
+def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress) -> None:
     """Make one iteration, record it, and keep a draw where draws are kept."""
     began = perf_counter()
     infos = [stage.chain.step(rng, state, adapting=stage.adapting) for _ in range(stage.thin)]
@@ -167,8 +155,7 @@ def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, n_f
     if stage.adapting:
         progress.n_burn_in += 1
     else:
-        every = max(1, stage.n_iterations // max(n_full, 1))
-        in_full = n_full > 0 and progress.iteration % every == 0
+        in_full = progress.iteration % max(1, stage.n_iterations // FULL_DRAWS) == 0
         progress.draws.append(stage.chain.draw(state, infos[-1], in_full=in_full))
     progress.iteration += 1
     record["n_components"] = float(state.prior.n_components)

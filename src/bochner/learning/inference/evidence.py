@@ -1,18 +1,18 @@
-"""The Gaussian evidence of a set of frequencies, from sums over rows."""
+"""The Gaussian evidence of a set of frequencies, from sums over rows and a law of the noise."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.noise import Noise
-from bochner.learning.inference.summed import SummedRows, part_features
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import SummedRows, TrainingData
 
 KEPT_BYTES = 2**30
 """Features of all rows are kept between moves up to this size, all copies together."""
@@ -21,18 +21,72 @@ _LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 2
 """The least precision as a share of the sum of squares of all features."""
 
 
+class Noise(ABC):
+    r"""The law of the noise variance, :math:`\lambda_0` times the prior variance of the weights."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def log_likelihood(self, residual: float, degrees: float) -> float:
+        """Return the log evidence up to determinants, for the residual :math:`y'y - q`."""
+
+    @abstractmethod
+    def precision(self, residual: float, degrees: float) -> float:
+        r"""Return the posterior mean of :math:`1/\sigma^2`: twice the derivative in ``q``."""
+
+    @abstractmethod
+    def variance(self, residual: float, degrees: float) -> float:
+        """Return the posterior mean of the noise variance."""
+
+
+@dataclass(frozen=True, slots=True)
+class InverseGammaNoise(Noise):
+    r"""An unknown variance, :math:`\sigma^2 \sim IG(a_0, b_0)`; equation (14) of the paper."""
+
+    shape: float  # a_0 and b_0
+    rate: float
+
+    def log_likelihood(self, residual: float, degrees: float) -> float:
+        return -(self.shape + degrees / 2.0) * float(np.log(self.rate + residual / 2.0))
+
+    def precision(self, residual: float, degrees: float) -> float:
+        return (self.shape + degrees / 2.0) / (self.rate + residual / 2.0)
+
+    def variance(self, residual: float, degrees: float) -> float:
+        # The mean exists beyond shape one; the mode's denominator keeps tiny samples finite.
+        shape = self.shape + degrees / 2.0
+        return (self.rate + residual / 2.0) / (shape - 1.0 if shape > 1.5 else shape)
+
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
+        """Return a draw of the posterior, weights integrated out; of the prior given two zeros."""
+        return (self.rate + residual / 2.0) / float(rng.gamma(self.shape + degrees / 2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNoise(Noise):
+    """A variance of one: rows whose weights are precisions, as in logistic regression."""
+
+    def log_likelihood(self, residual: float, degrees: float) -> float:
+        return -0.5 * residual
+
+    def precision(self, residual: float, degrees: float) -> float:
+        return 1.0
+
+    def variance(self, residual: float, degrees: float) -> float:
+        return 1.0
+
+
 @dataclass(slots=True, eq=False)
 class Evidence:
-    r"""Frequencies, the sums over rows that belong to them, and their posterior.
+    r"""Frequencies, sums over rows and the posterior of weights, which moves overwrite.
 
-    With :math:`A = \Phi^\top W \Phi + \Lambda_0`, :math:`\Lambda_0 = \lambda_0 I` on features and
-    zero on fixed columns, the weights have the posterior mean :math:`u = A^{-1} b` and the
-    covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`. Arrays belong to the state and are
-    overwritten by the moves.
+    Its mean is :math:`u = A^{-1} b` and its covariance :math:`\sigma^2 P`, :math:`P = A^{-1}`, with
+    :math:`A = \Phi^\top W \Phi + \Lambda_0`, where :math:`\Lambda_0` is :math:`\lambda_0 I` on
+    features and zero on fixed columns.
     """
 
-    omega: Array  # (k, D): Units of the rows' basis: for plain waves, their frequencies
-    n_waves: int  # m, in which they result
+    omega: Array  # (k, D): Units of the rows' basis, for plain waves their frequencies
+    n_waves: int  # m
     gram: Array  # (p, p): Phi' W Phi, p = 2m + q
     cross: Array  # (p,): b = Phi' W y
     square: float  # y' W y
@@ -76,23 +130,23 @@ def evidence_of(
     *,
     keep: bool | None = None,
     n_copies: int = 1,
-    features: NDArray[Any] | None = None,
+    known: Evidence | None = None,
     degrees: float | None = None,
 ) -> Evidence:
     """Return the evidence of ``omega`` (k, D), from one pass over the rows.
 
     ``keep`` says whether to keep the features of all rows, ``None`` to do so where ``n_copies`` of
-    them are small; ``features`` are those of ``omega`` where they are known, ``degrees`` those
-    of the noise where weights of rows do not count them.
+    them are small; with ``known``, the evidence of ``omega`` for other weights of the rows, its
+    features serve if it has kept them. ``degrees`` are those of the noise where weights of rows
+    do not count them.
     """
     n_waves = rows.basis.n_waves(len(omega))
     p = 2 * n_waves + rows.n_fixed
     if keep is None:
         keep = n_copies * p * rows.n_samples * rows.dtype.itemsize <= KEPT_BYTES
-    known = features is not None
-    if keep and not known:
-        features = rows.room(p)
-    gram, cross = rows.total(part_sums, omega, known, along=(features,), n_features=p)
+    features = known.features if known is not None else rows.room(p) if keep else None
+    made = known is not None
+    gram, cross = rows.total(part_sums, omega, made, along=(features,), n_features=p)
     unsolved = Evidence(
         omega=omega.copy(),
         n_waves=n_waves,
@@ -142,17 +196,17 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
 
 
 def part_sums(
-    part: TrainingData, Z: NDArray[Any] | None, omega: Array, known: bool
+    part: TrainingData, Z: NDArray[Any] | None, omega: Array, made: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the Gram matrix and the cross products of a part of the rows.
 
-    ``Z`` are their features, if ``known``, or where to keep them, if anywhere.
+    ``Z`` are their features, if they are ``made``, or where to keep them, if anywhere.
     """
-    made = part_features(part, omega, Z if known else None)
-    if Z is not None and not known:
-        Z[:] = made
-    weighted = made if part.weight is None else made * part.weight.astype(made.dtype)
-    return weighted @ made.T, made @ part.target.astype(made.dtype)
+    F = part.features(omega, Z if made else None)
+    if Z is not None and not made:
+        Z[:] = F
+    weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
+    return weighted @ F.T, F @ part.target.astype(F.dtype)
 
 
 def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
@@ -163,3 +217,45 @@ def _factor(evidence: Evidence, precision: float) -> tuple[Array, float]:
             f"lambda_0 = {precision:.3g}."
         )
     return lower, 2.0 * float(np.sum(np.log(np.diagonal(lower))))
+
+
+def frequency_gradient(evidence: Evidence, rows: SummedRows) -> Array:
+    r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (k, D).
+
+    :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)`, where
+    :math:`\tau = a_n / b_n`, is carried through cosine and sine to the frequencies.
+    """
+    m, dtype = evidence.n_waves, rows.dtype
+    gradient = rows.total(
+        part_gradient,
+        evidence.omega,
+        evidence.covariance[: 2 * m].astype(dtype, copy=False),
+        evidence.mean.astype(dtype, copy=False),
+        evidence.noise.precision(evidence.residual, evidence.degrees),
+        along=(evidence.features,),
+        n_features=2 * len(evidence.cross),
+    )
+    return rows.basis.pull(tuple(gradient), len(evidence.omega))
+
+
+def part_gradient(
+    part: TrainingData,
+    Z: NDArray[np.floating] | None,
+    omega: Array,
+    covariance: NDArray[np.floating],
+    mean: NDArray[np.floating],
+    tau: float,
+) -> tuple[Array, ...]:
+    """Return the gradient's share of a part of the rows."""
+    Z = part.features(omega, Z)
+    n_features, slope, fit = len(covariance), covariance @ Z, mean @ Z
+    weight = None if part.weight is None else part.weight.astype(Z.dtype)
+    target = part.target.astype(Z.dtype)
+    # Targets are stored times their weights: of W (y - Phi u), only the second term needs them.
+    residual = tau * (target - (fit if weight is None else weight * fit))
+    if weight is not None:
+        slope *= weight
+    # The derivative by the features, in place.
+    np.subtract(mean[:n_features, None] * residual, slope, out=slope)
+    waves = part.basis.waves(omega)
+    return waves.gradient(part.inputs, Z[:n_features], slope, 1.0 / np.sqrt(len(waves)))

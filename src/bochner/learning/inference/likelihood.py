@@ -1,24 +1,21 @@
 """How data follow from the learned function, made Gaussian in its weights by latent variables."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, evidence_of
-from bochner.learning.inference.noise import Noise
+from bochner.learning.inference.evidence import Evidence, Noise, evidence_of
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import SummedRows
 
 
 class Likelihood(ABC):
-    """A likelihood that is Gaussian in the weights of the features given latent variables.
+    """A likelihood that is Gaussian in the weights of the features, given latent variables.
 
-    Given them, rows have weights and pseudo-targets, and the weights of the features are
-    integrated out of all moves.
+    These give the rows weights and pseudo-targets.
     """
 
     __slots__ = ()
@@ -40,13 +37,13 @@ class Likelihood(ABC):
     def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         """Redraw the latent variables of a state in place; return its log density by name."""
 
-    def saved(self, latent: Any) -> dict[str, Any]:
+    def saved(self, latent: Any) -> Any:
         """Return latent variables as arrays and numbers."""
-        return {}
+        return latent
 
-    def restored(self, saved: Mapping[str, Any]) -> Any:
+    def restored(self, saved: Any) -> Any:
         """Return latent variables that were saved."""
-        return None
+        return saved
 
     def kept(self, latent: Any) -> dict[str, Any]:
         """Return what a draw keeps of latent variables, by the name of its field."""
@@ -58,28 +55,15 @@ class Likelihood(ABC):
         latent: Any,
         omega: Array,
         precision: float,
-        *,
         n_copies: int = 1,
         known: Evidence | None = None,
     ) -> tuple[SummedRows, Evidence]:
-        """Return the rows given latent variables, and the evidence of ``omega`` on them.
-
-        Features of the rows are those of ``known`` where it has any.
-        """
+        """Return the rows given latent variables, and the evidence of ``omega`` on them."""
         given = self.given(rows, latent)
-        features = None if known is None else known.features
-        evidence = evidence_of(
-            given,
-            omega,
-            precision,
-            self.noise,
-            keep=None if known is None else features is not None,
-            n_copies=n_copies,
-            features=features,
-            # Weights that latent variables give do not count rows.
-            degrees=rows.total_weight - rows.n_fixed,
-        )
-        return given, evidence
+        # Weights that latent variables give do not count rows.
+        degrees = rows.total_weight - rows.n_fixed
+        settings = omega, precision, self.noise
+        return given, evidence_of(given, *settings, n_copies=n_copies, known=known, degrees=degrees)
 
     def recondition(self, rows: SummedRows, state: ChainState, latent: Any) -> None:
         """Give a state other latent variables, at the frequencies and the precision it has."""

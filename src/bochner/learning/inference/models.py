@@ -11,12 +11,12 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis, Grid, Matched, TwoSpectra
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.driver import Chain
-from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.evidence import InverseGammaNoise
+from bochner.learning.inference.likelihood import GaussianLikelihood, Likelihood
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
 from bochner.learning.inference.start import Start
-from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import SummedRows
 from bochner.learning.inference.two_spectra import NoEnvelope, TwoSpectraPrior
 from bochner.learning.moves import Move
 from bochner.learning.moves.labels import LogisticLabels
@@ -40,17 +40,11 @@ _LEAST_ACTIVE = 0.5
 
 
 class Model(ABC):
-    """What a chain samples: which features there are, and which likelihood.
-
-    Attributes
-    ----------
-    labels_in_memory : bool
-        Whether a classification needs its rows in memory.
-    """
+    """What a chain samples: frequencies alone and constant noise, unless overridden."""
 
     __slots__ = ()
 
-    labels_in_memory: ClassVar[bool] = False
+    labels_in_memory: ClassVar[bool] = False  # Whether a classification needs its rows in memory
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
@@ -60,41 +54,33 @@ class Model(ABC):
         """Return how many frequencies so many waves have."""
         return n_waves
 
-    @abstractmethod
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
         """Return units of the basis and their prior, given frequencies (m, d) and theirs."""
+        return omega, prior
 
     def precision(self, n_waves: int) -> float:
         """Return the precision of the weights to start from."""
         return _START_PRECISION
 
-    @abstractmethod
+    def likelihood(self) -> Likelihood:
+        """Return the likelihood of a regression."""
+        return GaussianLikelihood(_NOISE)
+
     def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a regression."""
+        return CollapsedChain(rows, self.likelihood(), moves)
 
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
         return CollapsedChain(rows, LogisticLabels(), moves)
 
 
-class StationaryModel(Model):
-    """Frequencies of constant amplitude, and constant noise."""
-
-    __slots__ = ()
+@dataclass(frozen=True, slots=True)
+class Stationary(Model):
+    """The model of BaNK: Gaussian noise, or labels with Polya-Gamma variables."""
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
-
-    def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
-        return omega, prior
-
-    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
-        return CollapsedChain(rows, GaussianLikelihood(_NOISE), moves)
-
-
-@dataclass(frozen=True, slots=True)
-class Stationary(StationaryModel):
-    """The model of BaNK: Gaussian noise, or labels with Polya-Gamma variables."""
 
 
 BANK = Stationary()
@@ -123,9 +109,8 @@ class Amplitudes(Model):
         rng = rng.spawn(1)[0]
         basis = self.basis(len(omega) * max(1, self.n_envelope))
         size, d = basis.n_amplitudes(len(omega)), len(self.scale)
-        v, envelope = (
-            self.envelope(rng, size) if self.signal else (np.zeros((size, d)), NoEnvelope(d))
-        )
+        constant = np.zeros((size, d)), NoEnvelope(d)
+        v, envelope = self.envelope(rng, size) if self.signal else constant
         both = TwoSpectraPrior(basis, prior, envelope)
         return basis.joined(omega, v, both.phases(rng, size)), both
 
@@ -150,18 +135,14 @@ class LocallyStationary(Amplitudes):
             v[1:] = active.sample(rng, size - 1)
         return v, prior
 
-    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
+    def likelihood(self) -> Likelihood:
         if not self.noise:
-            return CollapsedChain(rows, GaussianLikelihood(_NOISE), moves)
-        prior = sparse_envelope(np.array(self.scale), _NOISE_SCARCITY)
-        return CollapsedChain(rows, VaryingNoise(_NOISE, prior), moves)
+            return GaussianLikelihood(_NOISE)
+        return VaryingNoise(_NOISE, sparse_envelope(np.array(self.scale), _NOISE_SCARCITY))
 
 
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
-    """Return a law of frequencies that act on few inputs, and mostly on none at all.
-
-    ``scale`` (d,) are typical frequencies of the inputs, ``scarcity`` the prior odds of a zero.
-    """
+    """Return a law of frequencies that mostly are zero, of typical ones (d,) and these odds."""
     d = len(scale)
     prior = SparsePrior.start(SparseHyper(scale, inclusion=(1.0, scarcity * d)))
     return replace(prior, inclusion=np.full(d, 1.0 / (1.0 + scarcity * d)))

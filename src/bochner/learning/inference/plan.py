@@ -1,6 +1,5 @@
 """From data and settings to the stages of chains, and from chains to what was learned."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
+from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Progress, Stage, TimeLimit, run
@@ -81,7 +81,6 @@ class SamplerSettings:
     n_chains: int
     n_jobs: int | None
     time_limit: float | None
-    n_full: int = 16  # Draws of a chain kept with the covariance of their weights
     n_threads: int = 1
     model: Model = BANK
 
@@ -124,7 +123,7 @@ def learn(
     *,
     checkpoint: Path | None = None,
     fingerprint: str = "",
-    report: Callable[[str], None] | None = None,
+    report: reports.Progress = reports.silent,
 ) -> tuple[Structure, list[Progress]]:
     """Return the structure in use and what every chain has made."""
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
@@ -137,7 +136,7 @@ def learn(
         structure, start = choose_structure(rng, data, timed)
         settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
-    def one(index: int, report: Callable[[str], None] | None) -> Progress:
+    def one(index: int, report: reports.Progress) -> Progress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         rng = np.random.default_rng(chain_seeds[index])
         # Processes do not inherit the limit of the one that started them.
@@ -153,10 +152,9 @@ def learn(
     # Other processes cannot report: this one does, whenever a chain is finished.
     parallel = Parallel(n_jobs=settings.n_jobs, return_as="generator")
     chains: list[Progress] = []
-    for chain in parallel(delayed(one)(index, None) for index in range(n_chains)):
+    for chain in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
         chains.append(chain)
-        if report is not None:
-            report(f"chain {len(chains)} of {n_chains} is finished")
+        report(f"chain {len(chains)} of {n_chains} is finished")
     return settings.structure, chains
 
 
@@ -167,7 +165,7 @@ def run_chain(
     trial: Start | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
-    report: Callable[[str], None] | None = None,
+    report: reports.Progress = reports.silent,
 ) -> Progress:
     """Run one chain through its stages, from where a trial has come to, if there was one."""
     start_rng, run_rng = rng.spawn(2)
@@ -187,7 +185,6 @@ def run_chain(
         run_rng,
         stages_of(start_rng, data, settings),
         start,
-        n_full=settings.n_full,
         stop=None if seconds is None else TimeLimit(seconds),
         checkpoint=checkpoint,
         fingerprint=fingerprint,
@@ -195,12 +192,10 @@ def run_chain(
     )
 
 
-def starting_point(
-    rng: Generator, data: ScaledData, structure: Structure, n_frequencies: int
-) -> Start:
-    """Return frequencies and the prior of a structure, to start a chain from."""
+def starting_point(rng: Generator, data: ScaledData, structure: Structure, size: int) -> Start:
+    """Return frequencies (size, d) and the prior of a structure, to start a chain from."""
     X = np.asarray(data.X, dtype=np.float64)
-    return structure.start(rng, frequency_scales(X, rng), n_frequencies, X, data.y)
+    return structure.start(rng, frequency_scales(X, rng), size, X, data.y)
 
 
 def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
@@ -233,10 +228,9 @@ def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
 def choose_structure(
     rng: Generator, data: ScaledData, settings: SamplerSettings
 ) -> tuple[Structure, Start | None]:
-    """Return the structure of greatest evidence after short runs on some of the rows.
+    """Return the suitable structure of greatest evidence after short runs on some of the rows.
 
-    Only structures that suit the number of inputs take part. Where there were runs, the winner's
-    last state comes with its structure.
+    Its last state comes with it, where there were runs.
     """
     candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
     if len(candidates) == 1:
@@ -271,10 +265,7 @@ def _trial(
 
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
-    """Return how many rounds make an iteration: several where they cost little.
-
-    From the sizes alone, not from a clock, so that the same data give the same chain.
-    """
+    """Return the rounds of an iteration, from sizes alone: the same data give the same chain."""
     p = 2.0 * n_frequencies
     seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
     return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -26,8 +26,7 @@ class Scaling:
     """Inputs less their median, over a scale that gross outliers do not move."""
 
     centre: Array  # (d,)
-    # (d,): Standard deviation of the values within their 0.5 and 99.5 per cent quantiles; one for
-    # inputs that are constant
+    # (d,): Standard deviation of values clipped to their 0.5 and 99.5 per cent quantiles, or one
     scale: Array
 
     @classmethod
@@ -49,8 +48,7 @@ class Scaling:
 
     def apply(self, X: Array) -> Array:
         """Return scaled rows (n, d)."""
-        scaled: Array = (X - self.centre) / self.scale
-        return scaled
+        return (X - self.centre) / self.scale
 
 
 @register(shapes={"kept": "q", "transform": "qq"})
@@ -58,19 +56,13 @@ class Scaling:
 class Trend:
     """A constant and powers of every input, orthonormal on the training rows."""
 
-    # 0 for a constant, 1 for straight lines as well, 2 for squares as well; no products of
-    # different inputs
-    degree: int
-    # (q,): Which of the columns 1, x_1, ..., x_d, x_1^2, ... do not depend on the others
-    kept: Array
+    degree: int  # 0 for a constant, 1 for straight lines as well, 2 for squares as well
+    kept: Array  # (q,): Which columns of 1, x_1, ..., x_d, x_1^2, ... do not depend on the others
     transform: Array  # (q, q): factor of these columns
 
     @classmethod
     def of(cls, X: Array, degree: int) -> "Trend":
-        """Return the trend of scaled rows ``X`` (n, d).
-
-        A degree above zero with as many columns as rows raises ``ValueError``.
-        """
+        """Return the trend of scaled rows ``X`` (n, d), which must be more than its columns."""
         columns = _powers(X, degree)
         kept = _independent(columns)
         if degree and len(kept) >= len(X):
@@ -84,8 +76,7 @@ class Trend:
 
     def columns(self, X: Array) -> Array:
         """Return the trend's columns at scaled rows, of shape (n, q)."""
-        values: Array = _powers(X, self.degree)[:, self.kept.astype(np.intp)] @ self.transform
-        return values
+        return _powers(X, self.degree)[:, self.kept.astype(np.intp)] @ self.transform
 
     def polynomial(self, coef: Array, dim: int) -> Array:
         """Return coefficients of ``x_i, x_i^2, ...`` (s, degree, d) from the columns' (s, q)."""
@@ -95,10 +86,7 @@ class Trend:
 
 
 def frequency_scales(X: Array, rng: Generator) -> Array:
-    """Return a typical angular frequency of each input, of shape (d,).
-
-    The reciprocal of the median distance between distinct values, in pairs of rows.
-    """
+    """Return reciprocals of median distances of each input's distinct values, of shape (d,)."""
     n = len(X)
     i, j = rng.integers(n, size=(2, _MOST_PAIRS))
     scales = np.ones(X.shape[1])
@@ -115,11 +103,8 @@ def distinct_rows(
 ) -> tuple[Array, Array, Array | None]:
     """Return rows and targets in ascending order, equal ones together, with their weights.
 
-    A row of weight ``w`` is ``w`` equal rows: data that differ in the order of the rows, or in
-    weights in place of repetitions, become the same.
-
-    Weights are positive, ``None`` means one. They are ``None`` in the result where the few
-    repetitions, if any, have rows of their own: sums without weights are faster.
+    Data that differ in the order of the rows, or in positive weights in place of repetitions,
+    become the same. Few repetitions stay rows, without weights: sums are faster then.
     """
     order = np.lexsort((y, *X.T[::-1]))
     X, y = X[order], y[order]
@@ -148,6 +133,5 @@ def _independent(columns: Array) -> Index:
 
 
 def _powers(X: Array, degree: int) -> Array:
-    parts = [np.ones((len(X), 1))]
-    parts += [X**power for power in range(1, degree + 1)]
-    return np.concatenate(parts, axis=1)
+    powers = [X**power for power in range(1, degree + 1)]
+    return np.concatenate([np.ones((len(X), 1)), *powers], axis=1)

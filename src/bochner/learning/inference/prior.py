@@ -17,11 +17,10 @@ class Suggestion:
     """Proposed values of some frequencies."""
 
     omega: Array  # (B, d)
-    # (B,): Log ratio of prior times reverse proposal over prior times proposal; zero for moves
-    # that are reversible for the prior
+    # (B,): Log ratio of prior times reverse proposal to prior times proposal
     log_ratio: Array
     kind: Index  # (B,): Index into the prior's kinds
-    labels: Index | None = None  # (B,) or None: Proposed labels, where there are any
+    labels: Index | None = None  # (B,): Labels that they come with, where frequencies have any
 
 
 class Whitening(ABC):
@@ -64,10 +63,9 @@ class AffineWhitening(Whitening):
 
 
 class FrequencyPrior(ABC):
-    """The current parameters of a law of frequencies that is itself unknown.
+    """The parameters of an unknown law of frequencies, given which these are independent.
 
-    Given the parameters, frequencies are independent. The values of this class are immutable;
-    :meth:`refresh` draws new parameters given the frequencies.
+    Values are immutable: :meth:`refresh` returns new parameters given the frequencies.
     """
 
     __slots__ = ()
@@ -98,9 +96,9 @@ class FrequencyPrior(ABC):
         """Return coordinates for Hamiltonian moves, after drawing the labels they depend on."""
 
     @property
-    @abstractmethod
     def n_components(self) -> int:
-        """Number of components of the mixture in use."""
+        """Number of components of the mixture in use; zero unless overridden."""
+        return 0
 
     def extended(
         self, rng: Generator, omega: Array, n_frequencies: int
@@ -122,11 +120,7 @@ class FrequencyPrior(ABC):
 
 
 def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> Array:
-    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta` with one ``rho`` for each row.
-
-    ``rho`` is drawn among ``correlations``; the move is reversible for standard normal rows.
-    """
+    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta`, ``rho`` drawn for every normal row."""
     rho = rng.choice(correlations, size=(len(coordinates), 1))
     fresh = rng.normal(size=coordinates.shape)
-    moved: Array = rho * coordinates + np.sqrt(1.0 - rho**2) * fresh
-    return moved
+    return rho * coordinates + np.sqrt(1.0 - rho**2) * fresh

@@ -88,11 +88,8 @@ def relevance_of(
 
 def averaged(parts: Sequence[Relevance]) -> Relevance:
     """Return the average relevance of several functions."""
-    return Relevance(
-        np.mean([part.inclusion for part in parts], axis=0),
-        np.mean([part.importance for part in parts], axis=0),
-        np.mean([part.interactions for part in parts], axis=0),
-    )
+    names = ("inclusion", "importance", "interactions")
+    return Relevance(*(np.mean([getattr(one, name) for one in parts], axis=0) for name in names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

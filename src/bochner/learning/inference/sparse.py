@@ -29,14 +29,11 @@ class SparseHyper:
     r"""Hyperparameters of sparse frequencies."""
 
     scale: Array  # (d,): Typical angular frequency of each input
-    # Beta prior of the probability that a frequency acts on an input
-    inclusion: tuple[float, float] = (1.0, 4.0)
+    inclusion: tuple[float, float] = (1.0, 4.0)  # Beta prior of pi
     n_slabs: int = 4  # Components of each input's spectrum
-    # concentration of the symmetric Dirichlet prior of their weights, split among them
-    concentration: float = 1.0
+    concentration: float = 1.0  # of the Dirichlet prior of their weights, split among them
     mean_strength: float = 0.2  # kappa: means are N(0, s^2/kappa) given the component's scale s
-    # Variances are IG(shape, shape * scale^2): heavy tails
-    shape: float = 1.0
+    shape: float = 1.0  # Variances are IG(shape, shape * scale^2): heavy tails
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +46,7 @@ class SparsePrior(FrequencyPrior):
 
     independent over inputs: the law of an analysis-of-variance kernel
     :math:`\prod_i (1 - \pi_i + \pi_i k_i(\Delta_i))` whose factors are spectral mixtures. All of
-    ``pi``, ``rho``, ``mu`` and ``s`` are unknown; with many components the slab is a
-    Dirichlet-process mixture on the active coordinates, and four of them serve.
+    ``pi``, ``rho``, ``mu`` and ``s`` are unknown.
     """
 
     hyper: SparseHyper
@@ -63,7 +59,7 @@ class SparsePrior(FrequencyPrior):
 
     @classmethod
     def start(cls, hyper: SparseHyper) -> "SparsePrior":
-        """Return a fixed sensible start: two inputs a frequency, scales over two octaves."""
+        """Return a start: two inputs a frequency, scales over three octaves."""
         d, K = len(hyper.scale), hyper.n_slabs
         return cls(
             hyper=hyper,
@@ -72,14 +68,6 @@ class SparsePrior(FrequencyPrior):
             means=np.zeros((d, K)),
             scales=hyper.scale[:, None] * np.geomspace(0.5, 4.0, K),
         )
-
-    @classmethod
-    def draw(cls, rng: Generator, hyper: SparseHyper) -> "SparsePrior":
-        """Return parameters drawn from their prior."""
-        d, K = len(hyper.scale), hyper.n_slabs
-        none = np.zeros((0, d))
-        empty = cls(hyper, np.full(d, 0.5), np.ones((d, K)) / K, np.zeros((d, K)), np.ones((d, K)))
-        return empty.refresh(rng, none)
 
     @property
     def n_components(self) -> int:
@@ -94,8 +82,7 @@ class SparsePrior(FrequencyPrior):
         current = omega[index]
         size = len(index)
         kind = rng.choice(len(self.kinds), size=size, p=_SHARES)
-        proposed, log_ratio = current.copy(), np.zeros(size)
-        fresh = self._slab(rng, size)
+        log_ratio, fresh = np.zeros(size), self._slab(rng, size)
         active = current != 0.0
         odds = np.log(self.inclusion + _TINY) - np.log1p(-self.inclusion)
         first, second = _two_inputs(rng, active)
@@ -103,27 +90,22 @@ class SparsePrior(FrequencyPrior):
         law = _slabs(rng, self, current)[2]
         moved = law.colour(crank_nicolson(rng, law.whiten(current), _CORRELATIONS))
         drawn = np.where(rng.random(active.shape) < self.inclusion, fresh, 0.0)
-        for row in range(size):
-            if kind[row] == 0:
-                proposed[row] = moved[row]
-            elif kind[row] == 1:
-                i = coordinate[row]
-                off = active[row, i]
-                proposed[row, i] = 0.0 if off else fresh[row, i]
-                log_ratio[row] = -odds[i] if off else odds[i]
-            elif kind[row] == 2 and first[row] >= 0:
-                i, other = first[row], second[row]
-                proposed[row, i], proposed[row, other] = 0.0, fresh[row, other]
-                log_ratio[row] = odds[other] - odds[i]
-            elif kind[row] == 3:
-                proposed[row] = drawn[row]
+        proposed = np.select([kind[:, None] == 0, kind[:, None] == 3], [moved, drawn], current)
+        toggled = np.flatnonzero(kind == 1)
+        i = coordinate[toggled]
+        off = active[toggled, i]
+        proposed[toggled, i] = np.where(off, 0.0, fresh[toggled, i])
+        log_ratio[toggled] = np.where(off, -odds[i], odds[i])
+        swapped = np.flatnonzero((kind == 2) & (first >= 0))
+        i, other = first[swapped], second[swapped]
+        proposed[swapped, i], proposed[swapped, other] = 0.0, fresh[swapped, other]
+        log_ratio[swapped] = odds[other] - odds[i]
         return Suggestion(proposed, log_ratio, kind)
 
     def refresh(self, rng: Generator, omega: Array) -> "SparsePrior":
         hyper = self.hyper
         active = omega != 0.0
-        counts = active.sum(axis=0)
-        a, b = hyper.inclusion
+        counts, (a, b) = active.sum(axis=0), hyper.inclusion
         inclusion = rng.beta(a + counts, b + len(omega) - counts)
         label, sign, _ = _slabs(rng, self, omega)
         # One-hot labels of active coordinates: sums over frequencies by input and component.

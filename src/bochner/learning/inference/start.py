@@ -119,10 +119,7 @@ class DenseStructure(Structure):
     is_discrete: ClassVar[bool] = False
 
     def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
-        """Return frequencies of a broad law, and some that explain most of ``y``.
-
-        A chain of local moves finds the place of a narrow line, not the line.
-        """
+        """Return frequencies of a broad law, and some on lines that local moves would not find."""
         d = len(scale)
         directions = rng.normal(size=(_CANDIDATES, d))
         # A frequency and its negative are one: lines of either sign would make one broad component.
@@ -142,8 +139,7 @@ class DenseStructure(Structure):
 def finest_frequencies(X: Array) -> Array:
     """Return the highest frequency that the values of each input can show, of shape (d,).
 
-    Half of that at which waves on a grid of as many values coincide, at most three hundred
-    times the standard deviation's reciprocal; zero for inputs of a few values.
+    That of a grid of as many values, at most ``_WIDEST``; zero for inputs of a few values.
     """
     finest = np.zeros(X.shape[1])
     for column in range(X.shape[1]):
@@ -172,11 +168,10 @@ def dense_hyper(scale: Array) -> MixturePrior:
 
 
 def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
-    """Return at most ``count`` candidate frequencies (C, d) that explain ``y``, greedily.
+    """Return at most ``count`` candidate frequencies (C, d) that explain ``y``.
 
-    Orthogonal matching pursuit on pairs of cosine and sine, next to a quadratic trend. It ends
-    when the best of all candidates explains no more than the best of as many waves would of
-    noise.
+    Orthogonal matching pursuit on pairs of cosine and sine, next to a quadratic trend, until the
+    best of all candidates explains no more than the best of as many waves would of noise.
     """
     waves = Layout.BY_WAVE.pairs(wave_features(X.T, candidates, Layout.BY_WAVE))
     waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
@@ -189,7 +184,6 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
         gain = np.sum((np.einsum("kni,n->ki", waves, residual)) ** 2 / norms, axis=0)
         gain[chosen] = -1.0
         best = int(np.argmax(gain))
-        # Of noise a wave explains twice its variance times an exponential variate: log(C) at most.
         expected = 2.0 * float(residual @ residual) / len(y)
         if gain[best] < expected * (np.log(len(candidates)) + _INSIGNIFICANT):
             break

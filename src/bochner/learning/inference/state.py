@@ -9,7 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence, evidence_of
 from bochner.learning.inference.prior import FrequencyPrior
-from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import SummedRows
 
 Info = dict[str, float]
 """What a round of moves reports: numbers by name, such as ``acceptance_hmc``."""
@@ -50,11 +50,8 @@ class StepSizes:
 class ChainState:
     """A point of the posterior. The chain owns it, and moves change it in place."""
 
-    # Training data with the weights and pseudo-targets that the latent variables give them, so
-    # that the likelihood is Gaussian in the weights of the features
-    rows: SummedRows
-    # Frequencies, the sums over rows that belong to them, and the posterior of the weights
-    evidence: Evidence
+    rows: SummedRows  # With the weights and pseudo-targets that the latent variables give them
+    evidence: Evidence  # Frequencies, their sums over rows, and the posterior of the weights
     prior: FrequencyPrior  # Current parameters of the law of the frequencies
     steps: StepSizes
     latent: Any = None  # Latent variables of the likelihood, None where it has none

@@ -1,5 +1,6 @@
-"""The data of a regression on trigonometric features, in memory."""
+"""Rows to learn from: met only in sums over parts of them, wherever they are, or in memory."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -8,37 +9,104 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.threads import in_order
 from bochner.learning.inference.basis import PLAIN, Basis
-from bochner.learning.inference.summed import Columns, SummedRows
 
 Part = TypeVar("Part")
+
+Columns = Any
+"""Values that belong to rows, one or several each: an array whose last axis is the rows where these
+are in memory, and what stands for such arrays where they are elsewhere."""
+
+Along = Sequence[Columns | None]
+
+
+class SummedRows(ABC):
+    """Rows of a regression on features, which a chain asks only for sums over them.
+
+    Terms are new arrays that ``function(part, *along, *args)`` returns for a part of the rows, a
+    ``TrainingData``, and its share of the columns ``along``. Functions are those of modules, so
+    that they can be sent to where rows are.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def basis(self) -> Basis:
+        """From the unknowns of a chain to its features."""
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """Number of rows, ``n``."""
+
+    @property
+    @abstractmethod
+    def n_fixed(self) -> int:
+        """Number of fixed columns, ``q``."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the inputs and of the features."""
+
+    @property
+    @abstractmethod
+    def total_weight(self) -> float:
+        """How many rows there are when one of weight ``w`` stands for ``w`` of them."""
+
+    @property
+    @abstractmethod
+    def total_square(self) -> float:
+        r""":math:`\sum w y^2`."""
+
+    @abstractmethod
+    def total(
+        self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
+    ) -> list[Array]:
+        """Return the sums over parts of the arrays that ``function`` makes of each, in float64.
+
+        ``n_features`` numbers per row, which the function takes, bound the size of a part.
+        """
+
+    @abstractmethod
+    def each(
+        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
+    ) -> Columns:
+        """Return the columns that ``function(part, *along, *args)`` makes of each part."""
+
+    @abstractmethod
+    def drawn(
+        self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
+    ) -> Columns:
+        """Return a random column: ``function(part, *along, rng)``."""
+
+    @abstractmethod
+    def reweighted(
+        self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
+    ) -> "SummedRows":
+        """Return the rows with weights ``w`` and pseudo-targets ``w y``, those of the function."""
+
+    @abstractmethod
+    def room(self, n_features: int) -> NDArray[Any] | None:
+        """Return an empty array (n_features, n) for features, or ``None``: they cannot be kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingData(SummedRows):
     r"""Rows to regress on the features of :math:`m` waves and on :math:`q` fixed columns.
 
-    Data lie with one row per variable, so that a feature of all samples is contiguous. The
-    features of wave ``j`` are, with a constant amplitude,
-
-    .. math:: \phi_{2j} = m^{-1/2} \cos(\omega_j \cdot x), \quad
-              \phi_{2j+1} = m^{-1/2} \sin(\omega_j \cdot x),
-
-    and the fixed columns follow them.
+    Features (p, n) come first, :math:`m^{-1/2} \cos(\omega_j \cdot x)` and
+    :math:`m^{-1/2} \sin(\omega_j \cdot x)` for a wave ``j`` of constant amplitude.
     """
 
-    # (d, n) float32: Its type is that of the features; sums over rows are in float64
-    inputs: NDArray[Any]
+    inputs: NDArray[Any]  # (d, n): Their type is that of the features; sums are in float64
     target: Array  # (n,): The pseudo-targets w y, where rows have weights
     fixed: Array  # (q, n): Columns of a trend
     weight: Array | None  # (n,) or None: Weights w of the rows; None means one
-    square: float  # sum of w y^2
-    # That share the blocks of rows; linear algebra itself should have one thread then. Results do
-    # not depend on it
-    n_threads: int = 1
+    n_threads: int = 1  # That share the blocks of rows, linear algebra inside having one
     basis: Basis = PLAIN
 
     @classmethod
@@ -53,9 +121,8 @@ class TrainingData(SummedRows):
     ) -> "TrainingData":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
-        weighted = y if weight is None else weight * y
-        square = float(weighted @ y)
-        return cls(np.ascontiguousarray(X.T), weighted, columns, weight, square, n_threads, basis)
+        target = y if weight is None else weight * y
+        return cls(np.ascontiguousarray(X.T), target, columns, weight, n_threads, basis)
 
     @property
     def n_samples(self) -> int:
@@ -70,27 +137,21 @@ class TrainingData(SummedRows):
         return len(self.fixed)
 
     @property
-    def dim(self) -> int:
-        """Number of inputs, ``d``."""
-        return len(self.inputs)
-
-    @property
     def dtype(self) -> np.dtype[Any]:
         return self.inputs.dtype
 
     @property
     def total_square(self) -> float:
-        return self.square
+        if self.weight is None:
+            return float(self.target @ self.target)
+        present = self.weight > 0
+        return float(np.sum(self.target[present] ** 2 / self.weight[present]))
 
     def total(
-        self,
-        function: Callable[..., Sequence[Any]],
-        *args: Any,
-        along: Sequence[Columns | None] = (),
-        n_features: int,
+        self, function: Callable[..., Sequence[Any]], *args: Any, along: Along = (), n_features: int
     ) -> list[Array]:
         sums: list[Array] = []
-        for _, terms in self.mapped(self._applied(function, args, along), n_features):
+        for terms in self._parts(function, args, along, n_features):
             if not sums:
                 sums = [np.array(term, dtype=np.float64) for term in terms]
                 continue
@@ -99,14 +160,9 @@ class TrainingData(SummedRows):
         return sums
 
     def each(
-        self,
-        function: Callable[..., Array],
-        *args: Any,
-        along: Sequence[Columns | None] = (),
-        n_features: int = 1,
+        self, function: Callable[..., Array], *args: Any, along: Along = (), n_features: int = 1
     ) -> Array:
-        parts = self.mapped(self._applied(function, args, along), n_features)
-        return np.concatenate([values for _, values in parts], axis=-1)
+        return np.concatenate(list(self._parts(function, args, along, n_features)), axis=-1)
 
     def drawn(
         self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
@@ -118,13 +174,15 @@ class TrainingData(SummedRows):
         self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
     ) -> "TrainingData":
         weight, target = function(self, *along)
-        return replace(self, target=target, weight=weight, square=float(np.sum(target**2 / weight)))
+        return replace(self, target=target, weight=weight)
 
     def room(self, n_features: int) -> NDArray[Any]:
         return np.empty((n_features, self.n_samples), dtype=self.dtype)
 
-    def features(self, omega: Array) -> NDArray[Any]:
-        """Return features and fixed columns of all rows, of shape (p, n)."""
+    def features(self, omega: Array, kept: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return features and fixed columns of all rows (p, n), those ``kept`` or made anew."""
+        if kept is not None:
+            return kept
         waves = self.basis.waves(omega)
         m = len(waves)
         out = self.room(2 * m + self.n_fixed)
@@ -133,46 +191,27 @@ class TrainingData(SummedRows):
         return out
 
     def part(self, chosen: slice) -> "TrainingData":
-        """Return a slice of the rows; its ``square`` is the part's own."""
-        target = self.target[chosen]
+        """Return a slice of the rows."""
         weight = None if self.weight is None else self.weight[chosen]
-        square = float(target @ target)
-        if weight is not None:
-            present = weight > 0
-            square = float(np.sum(target[present] ** 2 / weight[present]))
-        return replace(
-            self,
-            inputs=self.inputs[:, chosen],
-            target=target,
-            fixed=self.fixed[:, chosen],
-            weight=weight,
-            square=square,
-        )
+        inputs, fixed = self.inputs[:, chosen], self.fixed[:, chosen]
+        return replace(self, inputs=inputs, target=self.target[chosen], fixed=fixed, weight=weight)
 
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
-        step = max(256, limits.BLOCK_BYTES // (8 * max(1, n_features)))
         # Of no rows there is one block, so that sums over them are zeros of the right shape.
-        for start in range(0, max(self.n_samples, 1), step):
-            yield slice(start, min(start + step, self.n_samples))
+        return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
-    def mapped(
-        self, function: Callable[[slice], Part], n_features: int
-    ) -> Iterator[tuple[slice, Part]]:
-        """Yield the blocks with what ``function`` makes of each, in order.
+    def _parts(
+        self, function: Callable[..., Part], args: Sequence[Any], along: Along, n_features: int
+    ) -> Iterator[Part]:
+        """Yield what ``function`` makes of each block of rows, in order."""
 
-        See :func:`~bochner._numerics.threads.in_order`.
-        """
-        return in_order(function, list(self.blocks(n_features)), self.n_threads)
-
-    def _applied(
-        self, function: Callable[..., Part], args: Sequence[Any], along: Sequence[Columns | None]
-    ) -> Callable[[slice], Part]:
-        def block(chosen: slice) -> Part:
+        def made(chosen: slice) -> Part:
             cut = [None if column is None else column[..., chosen] for column in along]
             return function(self.part(chosen), *cut, *args)
 
-        return block
+        blocks = list(self.blocks(n_features))
+        return (value for _, value in in_order(made, blocks, self.n_threads))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,9 +223,8 @@ class ScaledData:
     fixed: Array  # (n, q)
     weight: Array | None  # (n,) or None
     is_binary: bool  # Whether the likelihood is logistic
-    # The rows that chains end with, where these are a sample of them; None means these
-    elsewhere: SummedRows | None = None
-    basis: Basis = PLAIN  # Basis of the features
+    elsewhere: SummedRows | None = None  # Rows that chains end with, if these are their sample
+    basis: Basis = PLAIN
 
     @property
     def n_samples(self) -> int:

@@ -1,7 +1,7 @@
 """Priors of frequencies and of their amplitudes: two laws that are unknown."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -26,8 +26,6 @@ they are uniform to 1.5 per cent."""
 _PHASE_CORRELATIONS = np.array([0.0, 0.8, 0.98])
 # Share of the proposals that move the amplitude of a frequency that has one of its own.
 _AMPLITUDE_SHARE = 0.25
-# Label of a proposal that has none.
-_UNLABELLED = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +58,10 @@ class TwoSpectraPrior(FrequencyPrior):
         all_s, all_v, _ = self.basis.split(omega)
         share = _AMPLITUDE_SHARE if self.envelope.kinds else 0.0
         in_s, in_v = self.basis.moving(rng, index, share)
-        proposed = omega[index]
+        proposed = omega.copy()
+        s, v, phase = self.basis.split(proposed)
         log_ratio, kind = np.zeros(len(index)), np.zeros(len(index), dtype=np.intp)
-        labels = np.full(len(index), _UNLABELLED)
+        labels = np.zeros(len(index), dtype=np.intp)
 
         def put(places: Index, part: Suggestion, first: int) -> None:
             log_ratio[places], kind[places] = part.log_ratio, first + part.kind
@@ -71,34 +70,28 @@ class TwoSpectraPrior(FrequencyPrior):
 
         if len(in_s):
             part = self.stationary.suggest(rng, all_s, index[in_s])
-            proposed[in_s, : all_s.shape[1]] = part.omega
+            s[index[in_s]] = part.omega
             put(in_s, part, 0)
         if len(in_v):
-            part = self.envelope.suggest(rng, all_v, self.basis.amplitude_rows(index[in_v]))
-            proposed[in_v, self.basis.amplitude_columns(omega.shape[1])] = part.omega
-            phase = proposed[in_v, -1:] / PHASE_DEVIATION
-            proposed[in_v, -1:] = PHASE_DEVIATION * crank_nicolson(rng, phase, _PHASE_CORRELATIONS)
+            rows = self.basis.amplitude_rows(index[in_v])
+            part = self.envelope.suggest(rng, all_v, rows)
+            v[rows] = part.omega
+            moved = crank_nicolson(rng, phase[rows, None] / PHASE_DEVIATION, _PHASE_CORRELATIONS)
+            phase[rows] = PHASE_DEVIATION * moved[:, 0]
             put(in_v, part, len(self.stationary.kinds))
-        return Suggestion(proposed, log_ratio, kind, labels)
+        return Suggestion(proposed[index], log_ratio, kind, labels)
 
-    def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> "TwoSpectraPrior":
-        labels = suggestion.labels
-        if labels is None:
-            return self
+    def decided(self, index: Index, suggestion: Suggestion, accepted: Mask) -> Self:
         amplitude = suggestion.kind >= len(self.stationary.kinds)
-        labelled = accepted & (labels != _UNLABELLED)
         rows = self.basis.amplitude_rows(index)
-        return replace(
-            self,
-            stationary=_relabelled(self.stationary, index, suggestion, labelled & ~amplitude),
-            envelope=_relabelled(self.envelope, rows, suggestion, labelled & amplitude),
-        )
+        stationary = self.stationary.decided(index, suggestion, accepted & ~amplitude)
+        envelope = self.envelope.decided(rows, suggestion, accepted & amplitude)
+        return replace(self, stationary=stationary, envelope=envelope)
 
-    def refresh(self, rng: Generator, omega: Array) -> "TwoSpectraPrior":
+    def refresh(self, rng: Generator, omega: Array) -> Self:
         s, v, _ = self.basis.split(omega)
-        return replace(
-            self, stationary=self.stationary.refresh(rng, s), envelope=self.envelope.refresh(rng, v)
-        )
+        stationary, envelope = self.stationary.refresh(rng, s), self.envelope.refresh(rng, v)
+        return replace(self, stationary=stationary, envelope=envelope)
 
     def whitening(self, rng: Generator, omega: Array) -> Whitening:
         s, v, phase = self.basis.split(omega)
@@ -107,9 +100,7 @@ class TwoSpectraPrior(FrequencyPrior):
         moving = self.basis.joined(s_moving, v_moving, np.ones(len(phase)))
         return _TwoWhitenings(self.basis, *parts, moving != 0.0)
 
-    def extended(
-        self, rng: Generator, omega: Array, n_frequencies: int
-    ) -> tuple[Array, "TwoSpectraPrior"]:
+    def extended(self, rng: Generator, omega: Array, n_frequencies: int) -> tuple[Array, Self]:
         s, v, phase = self.basis.split(omega)
         s, stationary = self.stationary.extended(rng, s, n_frequencies)
         v, envelope = self.envelope.extended(rng, v, self.basis.n_amplitudes(n_frequencies))
@@ -132,11 +123,10 @@ class TwoSpectraPrior(FrequencyPrior):
     def state(self) -> dict[str, Any]:
         return {"stationary": self.stationary.state(), "envelope": self.envelope.state()}
 
-    def restored(self, state: dict[str, Any]) -> "TwoSpectraPrior":
+    def restored(self, state: dict[str, Any]) -> Self:
         stationary = self.stationary.restored(state["stationary"])
-        return replace(
-            self, stationary=stationary, envelope=self.envelope.restored(state["envelope"])
-        )
+        envelope = self.envelope.restored(state["envelope"])
+        return replace(self, stationary=stationary, envelope=envelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +137,6 @@ class NoEnvelope(FrequencyPrior):
 
     kinds: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def n_components(self) -> int:
-        return 0
-
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
         return np.zeros((n_frequencies, self.dim))
 
@@ -158,7 +144,7 @@ class NoEnvelope(FrequencyPrior):
         size = len(index)
         return Suggestion(omega[index], np.zeros(size), np.zeros(size, dtype=np.intp))
 
-    def refresh(self, rng: Generator, omega: Array) -> "NoEnvelope":
+    def refresh(self, rng: Generator, omega: Array) -> Self:
         return self
 
     def whitening(self, rng: Generator, omega: Array) -> Whitening:
@@ -167,7 +153,7 @@ class NoEnvelope(FrequencyPrior):
     def state(self) -> dict[str, Any]:
         return {}
 
-    def restored(self, state: dict[str, Any]) -> "NoEnvelope":
+    def restored(self, state: dict[str, Any]) -> Self:
         return self
 
 
@@ -194,16 +180,3 @@ class _TwoWhitenings(Whitening):
         s, v, phase = self.basis.split(gradient)
         parts = self.stationary.pull(s), self.envelope.pull(v)
         return self.basis.joined(*parts, PHASE_DEVIATION * phase)
-
-
-def _relabelled(
-    prior: FrequencyPrior, index: Index, suggestion: Suggestion, chosen: Mask
-) -> FrequencyPrior:
-    """Return the prior after accepted proposals of labels."""
-    if not chosen.any():
-        return prior
-    labels = None if suggestion.labels is None else suggestion.labels[chosen]
-    part = Suggestion(
-        suggestion.omega[chosen], suggestion.log_ratio[chosen], suggestion.kind[chosen], labels
-    )
-    return prior.decided(index[chosen], part, np.ones(len(part.kind), dtype=np.bool_))

@@ -31,15 +31,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waves:
-    r"""M waves with frequencies ``omega`` (M, d) and amplitudes.
+    """M waves; the amplitude of one whose row of ``v`` is zero, and of all without it, is one."""
 
-    ``v`` (M, d) are twice the frequencies of the amplitudes and ``phase`` (M,) their :math:`\psi`.
-    The amplitude of a wave is one if its row of ``v`` is zero, or both are ``None``.
-    """
-
-    omega: Array
-    v: Array | None = None
-    phase: Array | None = None
+    omega: Array  # (M, d)
+    v: Array | None = None  # (M, d): Twice the frequencies of the amplitudes
+    phase: Array | None = None  # (M,): psi
 
     def __len__(self) -> int:
         return len(self.omega)
@@ -54,10 +50,7 @@ class Waves:
     def features(
         self, inputs: NDArray[Any], scale: float, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Return the features (2M, n) at inputs (d, n), by wave: its cosines, then its sines.
-
-        ``scale`` is their common factor, and ``out`` an array in C order to write them to.
-        """
+        """Return cosines and sines of each wave in turn (2M, n), times ``scale``, in C order."""
         out = wave_features(inputs, self.omega, _LAYOUT, amplitude=scale, out=out)
         modulated = self.modulated
         if len(modulated):
@@ -88,10 +81,9 @@ class Waves:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> "tuple[Array, Array, Array]":
-        """Return a function as a sum of N waves of constant amplitude.
+        """Return frequencies (N, d), weights of cosines (N,) and of sines (N,) of a function.
 
-        ``coef`` (2M,) are weights of the features, whose common factor is ``scale``. The sum has
-        frequencies (N, d), and weights of cosines (N,) and of sines (N,).
+        It has weights ``coef`` (2M,) on the features, whose common factor is ``scale``.
         """
         cosines, sines = scale * coef[0::2], scale * coef[1::2]
         if self.v is None or self.phase is None:
@@ -113,8 +105,7 @@ class Waves:
     ) -> tuple[Array, ...]:
         """Return derivatives by frequencies and, if there are any, by ``v`` and phases.
 
-        ``Z`` (2M, n) are the features at inputs (d, n), with the common factor ``scale``, and
-        ``slope`` (2M, n) the derivatives by them.
+        Those by the features ``Z`` (2M, n) at inputs (d, n), of factor ``scale``, are ``slope``.
         """
         pairs = _LAYOUT.pairs(slope)
         by_omega = angle_gradient(_LAYOUT.pairs(Z), pairs) @ inputs.T

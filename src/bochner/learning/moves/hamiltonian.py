@@ -8,11 +8,10 @@ from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence
-from bochner.learning.inference.gradient import frequency_gradient
+from bochner.learning.inference.evidence import Evidence, frequency_gradient
 from bochner.learning.inference.prior import Whitening
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.inference.summed import SummedRows
+from bochner.learning.inference.training_data import SummedRows
 from bochner.learning.moves.base import Move
 from bochner.registry import register
 
@@ -25,8 +24,7 @@ _DIVERGENCE = 50.0
 class Hamiltonian(Move):
     """One leapfrog trajectory of all frequencies, along the gradient of the log evidence.
 
-    Positions are whitened coordinates, in which the prior is standard normal. A gradient costs
-    about as much as one sweep of single replacements.
+    Positions are whitened coordinates. A gradient costs about as much as one sweep.
 
     Parameters
     ----------

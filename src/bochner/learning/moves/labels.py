@@ -1,6 +1,5 @@
 """Binary labels: the logistic likelihood, made Gaussian by Polya-Gamma variables."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +10,10 @@ from polyagamma import random_polyagamma
 from scipy.special import expit
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.evidence import Evidence, evidence_of
+from bochner.learning.inference.evidence import Evidence, KnownNoise, Noise, evidence_of
 from bochner.learning.inference.likelihood import Likelihood
-from bochner.learning.inference.noise import KnownNoise, Noise
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.inference.summed import Columns, SummedRows, part_features
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
 
 _MODE_STEPS = 12
 """Most steps towards the mode that a chain starts near."""
@@ -38,10 +35,9 @@ _UNIT = KnownNoise()
 class LogisticLabels(Likelihood):
     r"""Labels of :math:`P(y = 1 \mid x) = 1/(1 + e^{-\beta \cdot \phi(x)})`.
 
-    Given :math:`w_i \sim PG(c_i, \beta \cdot \phi_i)` the likelihood is Gaussian in ``beta`` with
+    Given latent :math:`w_i \sim PG(c_i, \beta \cdot \phi_i)` it is Gaussian in ``beta`` with
     precisions ``w`` and pseudo-targets :math:`\kappa_i / w_i`, :math:`\kappa_i = c_i (y_i - 1/2)`.
-    A redraw draws ``beta`` and then ``w``, the latent variables. Rows have targets
-    :math:`y - 1/2` and weights :math:`c`, their numbers of repetitions.
+    Rows have targets :math:`y - 1/2` and weights :math:`c`, their numbers of repetitions.
 
     References
     ----------
@@ -70,34 +66,20 @@ class LogisticLabels(Likelihood):
         self.recondition(rows, state, latent)
         return {"log_likelihood": _log_likelihood(rows, activation)}
 
-    def saved(self, latent: Columns) -> dict[str, Any]:
-        return {"weight": latent}
-
-    def restored(self, saved: Mapping[str, Any]) -> Columns:
-        return saved["weight"]
-
 
 def _mode(
     rows: SummedRows, omega: Array, precision: float, n_copies: int
 ) -> tuple[Evidence, Columns]:
     """Return the evidence at the posterior mode of the weights, and the activation there.
 
-    Newton's method; where a step would descend, the step of the Polya-Gamma EM algorithm, which
-    never does.
+    Newton's method, and where it would descend steps of Polya-Gamma EM, which never do.
     """
     activation, value = rows.each(part_zeros), -np.inf
     evidence: Evidence | None = None
     newton = True
     for _ in range(_MODE_STEPS):
-        evidence = evidence_of(
-            rows.reweighted(tangent if newton else bound, along=(activation,)),
-            omega,
-            precision,
-            KnownNoise(),
-            keep=None if evidence is None else evidence.features is not None,
-            n_copies=n_copies,
-            features=None if evidence is None else evidence.features,
-        )
+        given = rows.reweighted(tangent if newton else bound, along=(activation,))
+        evidence = evidence_of(given, omega, precision, _UNIT, n_copies=n_copies, known=evidence)
         reached = _activation(rows, evidence, evidence.mean)
         weights = evidence.mean[: 2 * evidence.n_waves]
         height = _log_likelihood(rows, reached) - 0.5 * precision * float(weights @ weights)
@@ -129,7 +111,7 @@ def part_zeros(part: TrainingData) -> Array:
 
 def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array) -> Array:
     """Return the values of the function with weights ``beta`` (p,), of shape (n,)."""
-    values: Array = beta @ part_features(part, omega, Z)
+    values: Array = beta @ part.features(omega, Z)
     return values
 
 

@@ -4,7 +4,7 @@ White noise under an envelope is locally stationary, too: its variance is :math:
 where ``h`` is a sum of few waves whose frequencies have a law of the envelope's kind.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.likelihood import Likelihood
-from bochner.learning.inference.noise import Noise
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.inference.summed import Columns, SummedRows, part_features
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
 from bochner.learning.inference.waves import Waves
 
 N_WAVES = 8
@@ -58,76 +57,66 @@ class NoiseField:
         """Return a constant field, with frequencies of the prior."""
         return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
-    @classmethod
-    def draw(cls, rng: Generator, prior: FrequencyPrior, n_waves: int) -> "NoiseField":
-        """Return a field drawn from its law, given the prior's parameters."""
-        spread = float(np.sqrt(_SPREAD_RATE / rng.gamma(_SPREAD_SHAPE)))
-        weights = spread * rng.normal(size=2 * n_waves)
-        return cls(prior.sample(rng, n_waves), weights, spread, prior)
-
     def values(self, rows: SummedRows) -> Columns:
         """Return ``h`` at all rows."""
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
     def moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
-        r"""Return the field after a round of moves given residuals.
-
-        Elliptical slices of the weights, proposals of the frequencies one after another, and
-        draws of what remains; each leaves the posterior invariant.
+        r"""Return the field after moves that leave its posterior given residuals invariant.
 
         ``squares`` are weights of the rows times squared residuals, over :math:`\sigma^2`.
         """
-        basis = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
-        weights = self.weights
-        for _ in range(_SLICES):
-            weights = _slice(rng, rows, basis, squares, weights, self.spread)
+        weights = self._weights_moved(rng, rows, squares)
         omega, prior = self._frequencies_moved(rng, rows, squares, weights)
         rate = _SPREAD_RATE + 0.5 * float(weights @ weights)
         spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
 
+    def _weights_moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> Array:
+        """Return weights after elliptical slices (Murray, Adams and MacKay, 2010)."""
+        waves = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
+        weights = self.weights
+        for _ in range(_SLICES):
+            other = self.spread * rng.normal(size=len(weights))
+            level = _log_likelihood(rows, squares, waves, self.omega, weights)
+            least = level + float(np.log(rng.random()))
+            angle = 2.0 * np.pi * rng.random()
+            low, high = angle - 2.0 * np.pi, angle
+            while True:
+                candidate: Array = np.cos(angle) * weights + np.sin(angle) * other
+                if _log_likelihood(rows, squares, waves, self.omega, candidate) > least:
+                    break
+                low, high = (angle, high) if angle < 0.0 else (low, angle)
+                angle = low + (high - low) * rng.random()
+            weights = candidate
+        return weights
+
     def _frequencies_moved(
         self, rng: Generator, rows: SummedRows, squares: Columns, weights: Array
     ) -> tuple[Array, FrequencyPrior]:
         omega, prior = self.omega.copy(), self.prior
-
-        def value_at(omega: Array) -> float:
-            return _log_likelihood(rows, part_of_frequencies, squares, omega, weights)
-
-        current = value_at(omega)
+        current = _log_likelihood(rows, squares, None, omega, weights)
         for k in rng.permutation(len(omega)):
             index = np.array([k])
             suggestion = prior.suggest(rng, omega, index)
             threshold = float(np.log(rng.random())) - float(suggestion.log_ratio[0])
             proposed = omega.copy()
             proposed[k] = suggestion.omega[0]
-            value = value_at(proposed)
+            value = _log_likelihood(rows, squares, None, proposed, weights)
             if threshold < value - current:
                 omega, current = proposed, value
                 prior = prior.decided(index, suggestion, np.ones(1, dtype=np.bool_))
         return omega, prior
-
-    def state(self) -> dict[str, Any]:
-        """Return all of the field as arrays and numbers, for checkpoints."""
-        own = {"omega": self.omega, "weights": self.weights, "spread": self.spread}
-        return {**own, "prior": self.prior.state()}
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any], prior: FrequencyPrior) -> "NoiseField":
-        """Return the field of a checkpoint, given a prior with its hyperparameters."""
-        prior = prior.restored(state["prior"])
-        return cls(np.array(state["omega"]), np.array(state["weights"]), state["spread"], prior)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VaryingNoise(Likelihood):
     r"""Gaussian noise of variance :math:`\sigma^2 e^{h(x)}`; the field ``h`` is latent.
 
-    Given ``h``, rows have weights :math:`e^{-h}`. A redraw draws :math:`\sigma^2` and the weights
-    of the features, and moves ``h`` given the residuals.
+    Given ``h``, rows have weights :math:`e^{-h}`.
     """
 
-    noise: Noise  # Law of sigma^2
+    noise: InverseGammaNoise  # Law of sigma^2
     prior: FrequencyPrior  # Law of the frequencies of h, with the parameters to start from
 
     def start(
@@ -140,7 +129,7 @@ class VaryingNoise(Likelihood):
 
     def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         evidence, field = state.evidence, state.latent
-        variance = evidence.noise.sample(rng, evidence.residual, evidence.degrees)
+        variance = self.noise.sample(rng, evidence.residual, evidence.degrees)
         lower = np.linalg.cholesky(evidence.covariance)
         deviation = np.sqrt(variance) * (lower @ rng.normal(size=len(evidence.mean)))
         squares = rows.each(
@@ -158,10 +147,12 @@ class VaryingNoise(Likelihood):
         return {"log_evidence": log_evidence, "noise_spread": field.spread}
 
     def saved(self, latent: NoiseField) -> dict[str, Any]:
-        return latent.state()
+        own = {"omega": latent.omega, "weights": latent.weights, "spread": latent.spread}
+        return {**own, "prior": latent.prior.state()}
 
     def restored(self, saved: Mapping[str, Any]) -> NoiseField:
-        return NoiseField.restored(saved, self.prior)
+        omega, weights = np.array(saved["omega"]), np.array(saved["weights"])
+        return NoiseField(omega, weights, saved["spread"], self.prior.restored(saved["prior"]))
 
     def kept(self, latent: NoiseField) -> dict[str, Any]:
         return {"field_omega": latent.omega, "field_weights": latent.weights}
@@ -169,20 +160,23 @@ class VaryingNoise(Likelihood):
 
 def log_factor(inputs: Array, omega: Array, weights: Array) -> Array:
     """Return ``h`` at inputs (d, n), of shape (n,)."""
-    values: Array = weights @ Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
-    return np.clip(values, -_MOST, _MOST)
+    return np.clip(weights @ _waves(inputs, omega), -_MOST, _MOST)
+
+
+def _waves(inputs: NDArray[Any], omega: Array) -> Array:
+    """Return the waves of a field at inputs (d, n), of shape (2K, n)."""
+    inputs = inputs.astype(np.float64, copy=False)
+    return Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
 
 
 def part_waves(part: TrainingData, omega: Array) -> Array:
     """Return the waves of a field at a part of the rows, of shape (2K, n)."""
-    inputs = part.inputs.astype(np.float64, copy=False)
-    values: Array = Waves(omega).features(inputs, 1.0 / np.sqrt(len(omega)))
-    return values
+    return _waves(part.inputs, omega)
 
 
 def part_field(part: TrainingData, omega: Array, weights: Array) -> Array:
     """Return a field at a part of the rows, of shape (n,)."""
-    return log_factor(part.inputs.astype(np.float64, copy=False), omega, weights)
+    return log_factor(part.inputs, omega, weights)
 
 
 def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> tuple[float]:
@@ -191,18 +185,12 @@ def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> t
     return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
 
 
-def part_of_weights(
-    part: TrainingData, squares: Array, waves: Array, weights: Array
+def part_likelihood(
+    part: TrainingData, squares: Array, waves: Array | None, omega: Array, weights: Array
 ) -> tuple[float]:
-    """Return the log likelihood of weights (2K,) of the field's waves (2K, n)."""
+    """Return the log likelihood of a field, whose waves (2K, n) are kept or made anew."""
+    waves = part_waves(part, omega) if waves is None else waves
     return part_field_likelihood(part, np.clip(weights @ waves, -_MOST, _MOST), squares)
-
-
-def part_of_frequencies(
-    part: TrainingData, squares: Array, omega: Array, weights: Array
-) -> tuple[float]:
-    """Return the log likelihood of frequencies (K, d) and weights (2K,)."""
-    return part_field_likelihood(part, part_field(part, omega, weights), squares)
 
 
 def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
@@ -215,7 +203,7 @@ def part_squares(
     part: TrainingData, Z: NDArray[Any] | None, omega: Array, beta: Array, variance: float
 ) -> Array:
     """Return squared residuals over a variance, times the rows' weights, of shape (n,)."""
-    fit: Array = beta @ part_features(part, omega, Z)
+    fit: Array = beta @ part.features(omega, Z)
     if part.weight is None:
         return (part.target - fit) ** 2 / variance
     return part.weight * (part.target / part.weight - fit) ** 2 / variance
@@ -227,32 +215,8 @@ def part_level(part: TrainingData, field: Array) -> tuple[float]:
 
 
 def _log_likelihood(
-    rows: SummedRows, function: Any, squares: Columns, *args: Any, along: Sequence[Columns] = ()
+    rows: SummedRows, squares: Columns, waves: Columns | None, omega: Array, weights: Array
 ) -> float:
-    (value,) = rows.total(function, *args, along=(squares, *along), n_features=2 * N_WAVES)
+    along = (squares, waves)
+    (value,) = rows.total(part_likelihood, omega, weights, along=along, n_features=2 * N_WAVES)
     return float(value)
-
-
-def _slice(
-    rng: Generator,
-    rows: SummedRows,
-    basis: Columns,
-    squares: Columns,
-    weights: Array,
-    spread: float,
-) -> Array:
-    """Return weights after one elliptical slice (Murray, Adams and MacKay, 2010)."""
-
-    def value(candidate: Array) -> float:
-        return _log_likelihood(rows, part_of_weights, squares, candidate, along=(basis,))
-
-    other = spread * rng.normal(size=len(weights))
-    least = value(weights) + float(np.log(rng.random()))
-    angle = 2.0 * np.pi * rng.random()
-    low, high = angle - 2.0 * np.pi, angle
-    while True:
-        candidate: Array = np.cos(angle) * weights + np.sin(angle) * other
-        if value(candidate) > least:
-            return candidate
-        low, high = (angle, high) if angle < 0.0 else (low, angle)
-        angle = low + (high - low) * rng.random()

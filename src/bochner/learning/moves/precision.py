@@ -32,18 +32,13 @@ class LogNormalPrecision:
         r"""Return the log density of :math:`\log \lambda_0` up to a constant."""
         return -0.5 * ((log_precision - self.mean) / self.std) ** 2
 
-    def sample(self, rng: Generator) -> float:
-        """Return a precision drawn from the prior."""
-        return float(np.exp(self.mean + self.std * rng.normal()))
-
 
 @register
 @dataclass(frozen=True, slots=True)
 class PrecisionWalk(Move):
     r"""Random-walk moves of :math:`\log \lambda_0`, weights and noise integrated out.
 
-    A step needs the sums over the rows, not the rows. A precision at which rounding leaves the
-    posterior of the weights without a covariance has probability zero.
+    Precisions at which rounding leaves the weights' posterior without a covariance are refused.
 
     Parameters
     ----------

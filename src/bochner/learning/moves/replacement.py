@@ -14,8 +14,7 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import Basis
 from bochner.learning.inference.evidence import Evidence, solved
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.inference.summed import SummedRows, part_features
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import SummedRows, TrainingData
 from bochner.learning.inference.waves import Index, Mask, Waves
 from bochner.learning.moves.base import Move
 from bochner.registry import register
@@ -34,8 +33,7 @@ class ReplacementSweep(Move):
     inputs, new components, amplitudes) and names their kinds in the trace.
     """
 
-    # Waves whose proposals are decided between two passes over the rows. Larger blocks use larger
-    # matrix products, and update larger panels for every acceptance
+    # Waves decided between two passes over the rows: more make larger products, and larger panels
     block_size: int = 64
 
     name: ClassVar[str] = "replacement"
@@ -78,8 +76,7 @@ class Proposals:
 
     index: Index  # (B,): The units, of one group of the basis, each at most once
     omega: Array  # (B, D): Their proposed values
-    # (B,): What the prior and the proposal law contribute to the log acceptance ratio
-    log_ratio: Array
+    log_ratio: Array  # (B,): Share of prior and proposal law in the log acceptance ratio
     log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
 
 
@@ -87,12 +84,10 @@ def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposa
     r"""Decide a block of proposals and update the evidence in place; return which were accepted.
 
     Exactly the chain of one proposal at a time, each with its own evidence (equation (15) of the
-    paper): the data are met in three matrix products, :math:`C = \Phi^\top W F`,
-    :math:`H = F^\top W F` and :math:`F^\top W y`, ``F`` the features of all proposals of the
-    block, ``w`` of each: two for a frequency of its own, and for one that is combined with ``k``
-    amplitudes two for each of them. What the decisions need of :math:`P = A^{-1}` are its columns
-    at the block's features and :math:`P C`; these panels follow every acceptance, ``P`` itself
-    follows once at the end, by one matrix product of all the changes.
+    paper), in three products with the data: :math:`C = \Phi^\top W F`, :math:`H = F^\top W F` and
+    :math:`F^\top W y`, ``F`` the features of all proposals, ``w`` of each unit. Decisions need of
+    :math:`P = A^{-1}` its columns at the block's features and :math:`P C`; these panels follow
+    every acceptance, ``P`` itself once at the end, by one product.
     """
     block = _Block.of(evidence, rows, proposals)
     accepted = np.zeros(len(proposals.index), dtype=np.bool_)
@@ -193,16 +188,9 @@ class _Block:
             return None
         new, new_determinant = inverted
         lost = float(evidence.mean[jj] @ weights)
-        return _Exchange(
-            explained=evidence.explained - lost + float(remainder @ new @ remainder),
-            log_determinant=evidence.log_determinant + (old_determinant + new_determinant),
-            left=left,
-            old=old,
-            new=new,
-            change=change,
-            remainder=remainder,
-            mean=mean,
-        )
+        explained = evidence.explained - lost + float(remainder @ new @ remainder)
+        log_determinant = evidence.log_determinant + (old_determinant + new_determinant)
+        return _Exchange(explained, log_determinant, left, old, new, change, remainder, mean)
 
     def accept(self, k: int, exchange: _Exchange) -> None:
         """Carry the exchange through the sums, the posterior and the panels."""
@@ -269,7 +257,7 @@ def part_products(
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)
     if fresh is not None:
         fresh[:] = F
-    outer = part_features(part, omega, Z) @ weighted.T
+    outer = part.features(omega, Z) @ weighted.T
     return outer, F @ weighted.T, F @ part.target.astype(F.dtype)
 
 

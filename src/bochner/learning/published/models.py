@@ -6,16 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.chain import CollapsedChain
+from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.driver import Chain
+from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.likelihood import GaussianLikelihood
-from bochner.learning.inference.models import Amplitudes, StationaryModel
-from bochner.learning.inference.noise import InverseGammaNoise
+from bochner.learning.inference.models import Amplitudes, Model
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import Start, Structure, dense_hyper
-from bochner.learning.inference.summed import SummedRows
-from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.inference.training_data import SummedRows, TrainingData
 from bochner.learning.mixture import sample_prior
 from bochner.learning.moves import Move, PriorParameters, ReplacementSweep
 from bochner.learning.published.joint_pairs import JointPairChain
@@ -52,7 +51,7 @@ def independent_start(rng: np.random.Generator, scale: Array, n_frequencies: int
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedBaNK(StationaryModel):
+class PublishedBaNK(Model):
     """BaNK; labels have the paper's joint moves of a frequency and its weights.
 
     References
@@ -62,6 +61,9 @@ class PublishedBaNK(StationaryModel):
     """
 
     labels_in_memory: ClassVar[bool] = True
+
+    def basis(self, n_waves: int) -> Basis:
+        return PLAIN
 
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         return JointPairChain(repeated(rows))
@@ -87,8 +89,8 @@ class PublishedGaBaSR(Amplitudes):
     def envelope(self, rng: np.random.Generator, size: int) -> tuple[Array, FrequencyPrior]:
         return independent_start(rng, np.array(self.scale), size)
 
-    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
-        return CollapsedChain(rows, GaussianLikelihood(_NOISE), moves)
+    def likelihood(self) -> GaussianLikelihood:
+        return GaussianLikelihood(_NOISE)
 
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         return LeastSquaresChain(repeated(rows))
@@ -118,5 +120,4 @@ def repeated(rows: SummedRows) -> TrainingData:
         target=target,
         fixed=np.ascontiguousarray(rows.fixed[:, index]),
         weight=None,
-        square=float(target @ target),
     )
