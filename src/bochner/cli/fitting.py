@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from rich.console import Console
 
@@ -38,11 +38,7 @@ from bochner.tables.refusals import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-_TASKS: dict[str, Task | None] = {
-    "auto": None,
-    "regression": "regression",
-    "classification": "classification",
-}
+_TASKS: dict[str, Task | None] = {"auto": None, **{task: task for task in get_args(Task)}}
 _METRICS = {
     "regression": {"rmse": "RMSE", "error": "MSE / variance", "fit_seconds": "seconds"},
     "classification": {"error": "error rate", "fit_seconds": "seconds"},

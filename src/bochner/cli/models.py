@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
@@ -13,24 +12,28 @@ from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.refusals import InputError, nearest
 
-_LEARNED: Mapping[str, Any] = MappingProxyType(
-    {"n_frequencies": 200, "n_burn_in": 100, "n_samples": 100, "time_limit": 120.0, "trend": 0}
-)
-DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"bank": _LEARNED, "gabasr": _LEARNED, "fourier": {"kernel": "auto", "n_components": 1024}}
-)
+_LEARNED: Mapping[str, Any] = {
+    "n_frequencies": 200,
+    "n_burn_in": 100,
+    "n_samples": 100,
+    "time_limit": 120.0,
+    "trend": 0,
+}
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "bank": _LEARNED,
+    "gabasr": _LEARNED,
+    "fourier": {"kernel": "auto", "n_components": 1024},
+}
 """Defaults of the options, by kind of model. A time limit of zero means no limit."""
 
-_CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = MappingProxyType(
-    {
-        ("bank", "regression"): LearnedTableRegressor,
-        ("bank", "classification"): LearnedTableClassifier,
-        ("gabasr", "regression"): partial(LearnedTableRegressor, envelope="learned"),
-        ("gabasr", "classification"): partial(LearnedTableClassifier, envelope="learned"),
-        ("fourier", "regression"): TableRegressor,
-        ("fourier", "classification"): TableClassifier,
-    }
-)
+_CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = {
+    ("bank", "regression"): LearnedTableRegressor,
+    ("bank", "classification"): LearnedTableClassifier,
+    ("gabasr", "regression"): partial(LearnedTableRegressor, envelope="learned"),
+    ("gabasr", "classification"): partial(LearnedTableClassifier, envelope="learned"),
+    ("fourier", "regression"): TableRegressor,
+    ("fourier", "classification"): TableClassifier,
+}
 
 
 @dataclass(frozen=True, slots=True)

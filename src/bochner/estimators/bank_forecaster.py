@@ -133,17 +133,11 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         """Return posterior means (n,) and, if asked for, standard deviations with noise."""
         check_is_fitted(self, "models_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        mean, variance = _mixture(self.models_, self.trends, X)
-        return (mean, np.sqrt(variance)) if return_std else mean
-
-
-def _mixture(
-    models: Sequence[BaNKRegressor], degrees: Sequence[int], X: Array
-) -> tuple[Array, Array]:
-    """Return mean and variance (n,) of the mixture of models with trends of several degrees."""
-    weights: Array = _RATIO ** np.asarray(degrees, dtype=np.float64)
-    weights /= weights.sum()
-    both: Array = np.array([model.predict(X, return_std=True) for model in models])
-    mean: Array = weights @ both[:, 0]
-    variance: Array = weights @ (both[:, 1] ** 2 + (both[:, 0] - mean) ** 2)
-    return mean, variance
+        weights: Array = _RATIO ** np.asarray(self.trends, dtype=np.float64)
+        weights /= weights.sum()
+        means, stds = np.swapaxes(
+            [model.predict(X, return_std=True) for model in self.models_], 0, 1
+        )
+        mean: Array = weights @ means
+        std: Array = np.sqrt(weights @ (stds**2 + (means - mean) ** 2))
+        return (mean, std) if return_std else mean

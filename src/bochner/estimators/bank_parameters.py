@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from bochner._numerics.arrays import as_positive_scalar
@@ -31,13 +30,11 @@ Model = TypeVar("Model", bound=type)
 _HIGHEST_DEGREE = 2
 """Degree of the steepest trend; cubes of outliers would carry predictions off."""
 
-STRUCTURES: Mapping[str, tuple[Structure, ...]] = MappingProxyType(
-    {
-        "auto": (SparseStructure(), DenseStructure()),
-        "sparse": (SparseStructure(),),
-        "dense": (DenseStructure(),),
-    }
-)
+STRUCTURES: Mapping[str, tuple[Structure, ...]] = {
+    "auto": (SparseStructure(), DenseStructure()),
+    "sparse": (SparseStructure(),),
+    "dense": (DenseStructure(),),
+}
 """Structures that a name stands for; of several, evidence chooses."""
 
 
@@ -62,7 +59,7 @@ _SAMPLERS = {
 
 def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
     own = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
-    return MappingProxyType({**own, "mh": published})
+    return {**own, "mh": published}
 
 
 _INDEPENDENT = (IndependentStructure(),)
@@ -155,16 +152,15 @@ def check_name(name: str, value: Any, names: Iterable[str]) -> None:
         raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
 
 
-_FRAGMENTS: Mapping[str, str] = MappingProxyType(
-    {
-        "structure": """structure : {"auto", "sparse", "dense"} or Structure, default="auto"
+_FRAGMENTS: Mapping[str, str] = {
+    "structure": """structure : {"auto", "sparse", "dense"} or Structure, default="auto"
     Prior of the frequencies. ``"dense"``: every frequency acts on all inputs, and their law
     is a Dirichlet-process mixture of Gaussians. ``"sparse"``: a frequency acts on few inputs,
     whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
     single input is dense.""",
-        "iterations": """n_burn_in, n_samples : int, default=100
+    "iterations": """n_burn_in, n_samples : int, default=100
     Numbers of burn-in iterations and of kept iterations.""",
-        "chains": """thin : int or "auto", default="auto"
+    "chains": """thin : int or "auto", default="auto"
     Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
 n_chains : int, default=1
     Number of independent chains; predictions average all of them.
@@ -180,12 +176,12 @@ verbose : bool, default=False
     Whether to print a line per iteration.
 random_state : int, RandomState instance or None, default=None
     Seed of the sampler.""",
-        "amplitudes": """pairs : {"matched", "grid"}, default="matched"
+    "amplitudes": """pairs : {"matched", "grid"}, default="matched"
     Whether every frequency has an amplitude of its own, or ``n_envelope`` amplitudes are
     combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
 n_envelope : int, default=8
     Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
-        "learned": """learned_ : list of Learned
+    "learned": """learned_ : list of Learned
     Draws, their trace and the structure in use: one entry, or one for every class where there
     are more than two.
 trace_ : Trace
@@ -198,8 +194,7 @@ interactions_ : ndarray of shape (d, d)
     an input depends on another input or, on the diagonal, on the input itself.
 convergence_ : list of Convergence
     R-hat and effective sample sizes.""",
-    }
-)
+}
 """Descriptions of parameters and attributes that several models share."""
 
 

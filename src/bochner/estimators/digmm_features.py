@@ -1,7 +1,6 @@
 """Features of a mixture that is learned from the similarities of a few rows."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +28,7 @@ from bochner.learning.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_taylor import Taylor
 from bochner.registry import register
 
-EXPECTATIONS: Mapping[str, Expectation] = MappingProxyType({"exact": Exact(), "taylor": Taylor()})
+EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact(), "taylor": Taylor()}
 
 PRECOMPUTED = "precomputed"
 

@@ -1,7 +1,6 @@
 """Models that learn a locally stationary kernel: regression and classification."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,14 +25,12 @@ from bochner.registry import register
 
 _PAIRS = ("matched", "grid")
 _LIKELIHOODS = ("logistic", "paper")
-_VARYING: Mapping[str, tuple[bool, bool]] = MappingProxyType(
-    {
-        "learned": (True, True),
-        "signal": (True, False),
-        "noise": (False, True),
-        "constant": (False, False),
-    }
-)
+_VARYING: Mapping[str, tuple[bool, bool]] = {
+    "learned": (True, True),
+    "signal": (True, False),
+    "noise": (False, True),
+    "constant": (False, False),
+}
 """Whether amplitudes and the noise vary, by the name of an envelope."""
 
 

@@ -174,8 +174,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        options = {"multi_output": True, "y_numeric": True}
-        return self._checked_rows(X, y, sample_weight, is_first, **options)
+        return self._checked_rows(X, y, sample_weight, is_first, multi_output=True, y_numeric=True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictive means and, if asked for, standard deviations.

@@ -1,9 +1,8 @@
 """Rows given to estimators: arrays, Dask collections, or chunks that are read one by one."""
 
 import os
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ _TEXT = (
     "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
     "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
 )
-_READERS = MappingProxyType(
-    {
-        ".parquet": _PARQUET,
-        ".pq": _PARQUET,
-        ".csv": _TEXT,
-        ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
-    }
-)
+_READERS: Mapping[str, str] = {
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".csv": _TEXT,
+    ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
+}
 _ANY_READER = (
     "Read it into an array or a table first, or pass a generator of chunks; a Parquet file is read "
     "by bochner.datasets.ParquetChunks."

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -45,14 +44,12 @@ _SEARCH_ROWS = 800
 _CHOICE_ROWS = 5000
 """Rows of the choice among the kernels found, with random features: time grows linearly."""
 
-_SEARCHED: Mapping[str, Sequence[Family]] = MappingProxyType(
-    {
-        "auto": FAMILIES,
-        "gaussian": (GAUSSIAN_FAMILY,),
-        "matern": (MATERN_FAMILY,),
-        "anova": ANOVA_FAMILIES,
-    }
-)
+_SEARCHED: Mapping[str, Sequence[Family]] = {
+    "auto": FAMILIES,
+    "gaussian": (GAUSSIAN_FAMILY,),
+    "matern": (MATERN_FAMILY,),
+    "anova": ANOVA_FAMILIES,
+}
 """Families of kernels to search, by the value of ``kernel``."""
 
 Choice = tuple[TableEncoder, Sequence[Kernel | str]]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import reduce
 from operator import or_
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -17,13 +17,11 @@ from bochner.persist.container import ModelFileError
 from bochner.persist.vocabulary import conforms
 from bochner.registry import Registration, is_registered, registered_class, registration
 
-_FROM_SCIKIT_LEARN: Mapping[str, Any] = MappingProxyType(
-    {
-        "n_features_in_": int,
-        "feature_names_in_": NDArray[np.object_],
-        "_sklearn_output_config": dict[str, str],
-    }
-)
+_FROM_SCIKIT_LEARN: Mapping[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": NDArray[np.object_],
+    "_sklearn_output_config": dict[str, str],
+}
 """Attributes that scikit-learn gives to any estimator, fitted or not."""
 
 

@@ -5,7 +5,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -23,15 +22,13 @@ _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100
 _DTYPES = frozenset(
     ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
 )
-_KINDS: Mapping[bytes, str] = MappingProxyType(
-    {
-        b"PK": "a zip archive (skops, .npz and .xlsx files are such too)",
-        b"\x1f\x8b": "a gzip archive",
-        b"\x80": "a Python pickle, which bochner never opens",
-        b"\x93NUMPY": "a NumPy array",
-        b"PAR1": "a Parquet table",
-    }
-)
+_KINDS: Mapping[bytes, str] = {
+    b"PK": "a zip archive (skops, .npz and .xlsx files are such too)",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x80": "a Python pickle, which bochner never opens",
+    b"\x93NUMPY": "a NumPy array",
+    b"PAR1": "a Parquet table",
+}
 """First bytes of files that are taken for models."""
 
 

@@ -4,7 +4,6 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -156,17 +155,15 @@ def _name(cls: type, table: Mapping[str, type]) -> str:
     return next(name for name, candidate in table.items() if candidate is cls)
 
 
-_ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = MappingProxyType(
-    {
-        float: Encoder._float,
-        tuple: Encoder._tuple,
-        dict: Encoder._dict,
-        type: Encoder._type,
-        np.ndarray: Encoder._array,
-        **dict.fromkeys(SCALARS.values(), Encoder._scalar),
-        **{type(np.dtype(name)): Encoder._dtype for name in NUMERIC},
-    }
-)
+_ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
+    float: Encoder._float,
+    tuple: Encoder._tuple,
+    dict: Encoder._dict,
+    type: Encoder._type,
+    np.ndarray: Encoder._array,
+    **dict.fromkeys(SCALARS.values(), Encoder._scalar),
+    **{type(np.dtype(name)): Encoder._dtype for name in NUMERIC},
+}
 
 
 def decode(tree: Any, tensors: Tensors) -> Any:
@@ -276,20 +273,18 @@ class _Decoder:
         return estimator
 
 
-_DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = MappingProxyType(
-    {
-        "array": _Decoder._array,
-        "dict": _Decoder._dict,
-        "dtype": _Decoder._dtype,
-        "estimator": _Decoder._estimator,
-        "float": _Decoder._float,
-        "scalar": _Decoder._scalar,
-        "texts": _Decoder._texts,
-        "tuple": _Decoder._tuple,
-        "type": _Decoder._type,
-        "value": _Decoder._value,
-    }
-)
+_DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
+    "array": _Decoder._array,
+    "dict": _Decoder._dict,
+    "dtype": _Decoder._dtype,
+    "estimator": _Decoder._estimator,
+    "float": _Decoder._float,
+    "scalar": _Decoder._scalar,
+    "texts": _Decoder._texts,
+    "tuple": _Decoder._tuple,
+    "type": _Decoder._type,
+    "value": _Decoder._value,
+}
 
 
 def _member(node: Node, name: str, hint: Any) -> Any:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
@@ -23,14 +23,10 @@ NUMERIC = (
 )
 """Names of the dtypes of tensors."""
 
-SCALARS: Mapping[str, type] = MappingProxyType(
-    {"str": np.str_, **{name: np.dtype(name).type for name in NUMERIC}}
-)
+SCALARS: Mapping[str, type] = {"str": np.str_, **{name: np.dtype(name).type for name in NUMERIC}}
 """NumPy's scalar types by name."""
 
-TYPES: Mapping[str, type] = MappingProxyType(
-    {"float": float, "float32": np.float32, "float64": np.float64}
-)
+TYPES: Mapping[str, type] = {"float": float, "float32": np.float32, "float64": np.float64}
 """Types that can themselves be parameters, as dtypes."""
 
 _DEPTH = 64  # of nested values, far from the recursion limit of 1000 calls
@@ -114,15 +110,13 @@ def _is_literal(value: Any, arguments: tuple[Any, ...]) -> bool:
     return any(type(value) is type(literal) and value == literal for literal in arguments)
 
 
-_INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = MappingProxyType(
-    {
-        Union: _is_one_of,
-        UnionType: _is_one_of,
-        Literal: _is_literal,
-        Callable: lambda value, arguments: False,  # model files hold no code
-        list: partial(_is_sequence, list),
-        tuple: partial(_is_sequence, tuple),
-        dict: _is_dict,
-        np.ndarray: _is_array,
-    }
-)
+_INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
+    Union: _is_one_of,
+    UnionType: _is_one_of,
+    Literal: _is_literal,
+    Callable: lambda value, arguments: False,  # model files hold no code
+    list: partial(_is_sequence, list),
+    tuple: partial(_is_sequence, tuple),
+    dict: _is_dict,
+    np.ndarray: _is_array,
+}

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, cast
 
 from bochner.tables.refusals import InputError, nearest, refuse_repeated
@@ -231,15 +230,13 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-_READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = MappingProxyType(
-    {
-        ".csv": partial(_read_text, delimiter=None),
-        ".csv.gz": partial(_read_text, delimiter=None),
-        ".tsv": partial(_read_text, delimiter="\t"),
-        ".tsv.gz": partial(_read_text, delimiter="\t"),
-        ".parquet": _read_parquet,
-    }
-)
+_READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
+    ".csv": partial(_read_text, delimiter=None),
+    ".csv.gz": partial(_read_text, delimiter=None),
+    ".tsv": partial(_read_text, delimiter="\t"),
+    ".tsv.gz": partial(_read_text, delimiter="\t"),
+    ".parquet": _read_parquet,
+}
 
 
 def _as_dates(series: pd.Series) -> pd.Series:
