@@ -97,10 +97,10 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HostView:
-    """Rows (n, d) on a device, of which the host needs some rows or some numbers per column.
+    """Rows (n, d) on a device with the part of NumPy's interface that fits use.
 
-    It has the part of NumPy's interface that fits use. Results are computed on the device and
-    returned as NumPy arrays; products with a matrix and comparisons stay on the device.
+    Results are computed on the device and returned as NumPy arrays; products with a matrix and
+    comparisons stay on the device.
     """
 
     rows: Any

@@ -38,8 +38,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_components : int, default=768
-        Number of real features ``2m``, even: a cosine and a sine for each frequency. The only odd
-        number accepted is 1, which means 2.
+        Number of real features ``2m``, even: a cosine and a sine for each frequency. 1 means 2.
     n_mixture : int, default=4
         Number of Gaussians ``Q``, at most one for each frequency.
     n_starts : int, default=1
@@ -48,8 +47,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     max_iter : int, default=100
         Number of L-BFGS iterations. Stopping early is the only regularisation.
     tol : float, default=1e-6
-        Largest entry of the gradient per row, or relative gain of an iteration, at which L-BFGS
-        stops.
+        Largest entry of the gradient per row, or relative gain, at which L-BFGS stops.
     covariance : {"auto", "full", "diagonal"}, default="auto"
         Shape of ``M``: lower triangular or diagonal. ``"auto"`` is full for up to 20 inputs.
     random_state : int, RandomState instance or None, default=None
@@ -67,10 +65,8 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Log marginal likelihood of the centred targets.
     coef_ : ndarray of shape (2m,)
         Posterior mean of the weights of ``frequencies_.features(X - centre_)``.
-    intercept_ : float
-        Mean of the targets.
-    centre_ : ndarray of shape (d,)
-        Means of the inputs.
+    centre_, intercept_ : ndarray of shape (d,) and float
+        Means of the inputs and of the targets.
     n_iter_ : int
 
     Notes

@@ -47,8 +47,8 @@ class MultipleKernelFeatures(KernelFeatures):
     Parameters
     ----------
     n_components : int, default=768
-        Number of real features, even: a cosine and a sine for each frequency. The only odd number
-        accepted is 1. With fewer frequencies than kernels, some kernels have none and weight zero.
+        Number of real features, even: a cosine and a sine for each frequency; or 1. With fewer
+        frequencies than kernels, some kernels have none and weight zero.
     length_scales : sequence of float, default=None
         Length scales in standard deviations of the inputs. ``None`` means 1/4, 1/2, 1, 2 and 4
         times the median distance of at most 1000 standardised rows.
@@ -64,9 +64,8 @@ class MultipleKernelFeatures(KernelFeatures):
         Kernels with length scales in the units of the inputs; scales vary faster than names.
     centre_ : ndarray of shape (d,)
         Means of the inputs, which are subtracted.
-    weights_ : ndarray of shape (B,)
-    counts_ : ndarray of shape (B,)
-        Number of frequencies of each kernel.
+    weights_, counts_ : ndarrays of shape (B,)
+        Weight and number of frequencies of each kernel.
     frequencies_ : Frequencies
     signature_ : ndarray of ones, of shape (n_components,)
 

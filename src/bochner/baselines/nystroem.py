@@ -65,17 +65,14 @@ class KreinNystroem(KernelFeatures):
     Attributes
     ----------
     kernel_ : Kernel or callable
-    landmarks_ : ndarray of shape (n_landmarks, d)
-    landmark_indices_ : ndarray of shape (n_landmarks,)
-        Their rows in the data.
+    landmarks_, landmark_indices_ : ndarrays of shapes (n_landmarks, d) and (n_landmarks,)
+        Landmarks and their rows in the data.
     n_components_ : int
         Number of features, at most ``n_components``.
     tol_ : float
         The tolerance used.
-    eigenvalues_ : ndarray of shape (n_features,)
-        Eigenvalues kept, from large to small in size.
-    signature_ : ndarray of shape (n_features,)
-        Signs of the eigenvalues kept.
+    eigenvalues_, signature_ : ndarrays of shape (n_features,)
+        Eigenvalues kept, from large to small in size, and their signs.
 
     Notes
     -----

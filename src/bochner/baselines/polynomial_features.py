@@ -32,8 +32,7 @@ class RandomMaclaurin(KernelFeatures):
     ----------
     kernel : Kernel, str or sequence of float, default="polynomial"
         :class:`~bochner.kernels.Polynomial`, :class:`~bochner.kernels.SphericalPolynomial` (whose
-        inputs are on the unit sphere), the name of one, or the coefficients
-        :math:`a_0, a_1, \dots`
+        inputs are on the unit sphere), the name of one, or coefficients :math:`a_0, a_1, \dots`
     n_components : int, default=512
         Number of features ``p``.
     base : float, default=2.0
@@ -44,10 +43,8 @@ class RandomMaclaurin(KernelFeatures):
     ----------
     coefficients_ : ndarray of shape (degree + 1,)
         :math:`a`.
-    degrees_ : ndarray of shape (n_components,)
-        Degree of each feature, ascending.
-    amplitude_ : ndarray of shape (n_components,)
-        Constant factor of each feature.
+    degrees_, amplitude_ : ndarrays of shape (n_components,)
+        Degree, ascending, and constant factor of each feature.
     projections_ : list of ndarrays of shape (count, d)
         Signs :math:`\omega_j`, one array for each ``j``, of the last ``count`` features.
     signature_ : ndarray of shape (n_components,)

@@ -53,10 +53,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     frequencies_ : Frequencies
         In radians per unit of the inputs; weights are :math:`\nu_q^4`, so that its features are
         :math:`\nu_q^2 \cos \zeta` and :math:`\nu_q^2 \sin \zeta`.
-    coef_ : ndarray of shape (1, 2m) or (C, 2m)
-        :math:`\beta`, of ``frequencies_.features(X - centre_)``.
-    intercept_ : ndarray of shape (1,) or (C,)
-        :math:`\beta_0`.
+    coef_, intercept_ : ndarrays of shapes (1, 2m) or (C, 2m), and (1,) or (C,)
+        :math:`\beta`, of ``frequencies_.features(X - centre_)``, and :math:`\beta_0`.
     centre_ : ndarray of shape (d,)
         Means of the inputs.
     objective_ : float
@@ -140,16 +138,14 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         """Return the most probable class of each row, of shape (n,)."""
         eta = self.decision_function(X)
         winner = (eta > 0).astype(np.intp) if eta.ndim == 1 else eta.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winner]
-        return labels
+        return np.asarray(self.classes_[winner])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of classes, of shape (n, n_classes)."""
         eta = self.decision_function(X)
         if eta.ndim == 1:
             return np.stack([expit(-eta), expit(eta)], axis=1)
-        probability: Array = softmax(eta, axis=1)
-        return probability
+        return np.asarray(softmax(eta, axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

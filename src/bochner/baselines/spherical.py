@@ -39,16 +39,14 @@ class SphericalRandomFeatures(KernelFeatures):
     Parameters
     ----------
     kernel : Kernel, str or callable, default="spherical_polynomial"
-        A kernel that is a function of the distance on the sphere, so also one of the inner
-        product; the name of one; or a function ``f`` of an array of distances.
+        A kernel that is a function of the distance, or of the inner product, on the sphere; the
+        name of one; or a function ``f`` of an array of distances.
     n_components : int, default=512
-        Number of real output features, even: a cosine and a sine for each frequency. The only
-        odd number accepted is 1.
+        Number of real features, even: a cosine and a sine for each frequency; or 1.
     n_gaussians : int, default=10
         Number of Gaussians in the sum.
     density : {"clipped", "mixture"}, default="clipped"
-        The positive part of a signed sum, as in the paper, or a sum with positive amplitudes, a
-        mixture of Gaussians.
+        The positive part of a signed sum, as in the paper, or a sum with positive amplitudes.
     radius : float, default=1.0
         Radius of the sphere that inputs lie on, in their units. Inputs are not checked.
     n_starts : int, default=5
@@ -57,10 +55,8 @@ class SphericalRandomFeatures(KernelFeatures):
 
     Attributes
     ----------
-    amplitudes_ : ndarray of shape (n_gaussians,)
-        :math:`c`.
-    rates_ : ndarray of shape (n_gaussians,)
-        :math:`\gamma`, in inverse squared units of the inputs.
+    amplitudes_, rates_ : ndarrays of shape (n_gaussians,)
+        :math:`c`, and :math:`\gamma` in inverse squared units of the inputs.
     fit_error_ : float
         Root mean square of ``profile - f`` over the distances.
     frequencies_ : Frequencies
@@ -113,10 +109,10 @@ class SphericalRandomFeatures(KernelFeatures):
         m, dim = count_frequencies(self.n_components), X.shape[1]
         lowest = as_one_of("density", self.density, _LOWEST_AMPLITUDE)
         radius = as_positive_scalar("radius", self.radius)
-        counts = [as_count(name, getattr(self, name)) for name in ("n_gaussians", "n_starts")]
+        n, starts = (as_count(name, getattr(self, name)) for name in ("n_gaussians", "n_starts"))
         function = _function(resolved_kernel(self.kernel, max(dim, 2)), radius, dim, rng)
         fitted, self.fit_error_ = fit_gaussian_sum(
-            lambda z: function(radius * z), dim, counts[0], lowest, counts[1], rng
+            lambda z: function(radius * z), dim, n, lowest, starts, rng
         )
         if fitted.mass.sum() == 0.0:
             warn_user(

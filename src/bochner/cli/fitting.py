@@ -20,8 +20,7 @@ from bochner.cli.output import (
     results_table,
 )
 from bochner.cli.pictures import write_pictures
-from bochner.comparison.contenders import CONTENDERS, OURS, Split, measure
-from bochner.comparison.split import split_rows
+from bochner.comparison.contenders import CONTENDERS, OURS, Split, measure, split_rows
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.estimators.table_base import TableModel
 from bochner.tables.checks import (

@@ -1,12 +1,13 @@
-"""Common methods for tables, and the metrics of a fitted model on a train/test split."""
+"""Common methods for tables, and their metrics on a split into training and test rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
+from math import ceil
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,17 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.refusals import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OURS = "bochner"
 LINEAR = "linear model"
@@ -49,6 +55,41 @@ class Split:
     task: str
 
 
+def split_rows(
+    features: "pd.DataFrame", target: "pd.Series", task: str, test_size: float, seed: int
+) -> Split:
+    """Split rows at random into training and test rows; classes have equal shares in both.
+
+    Raises InputError if a part has too few rows or lacks a class, or the training target is
+    constant.
+    """
+    if not 0.0 < test_size < 1.0:
+        raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
+    n_rows, n_classes = len(target), target.nunique() if task == "classification" else 1
+    n_test = ceil(test_size * n_rows)
+    n_fit, fewest = n_rows - n_test, max(2, n_classes)
+    if n_fit < fewest or n_test < n_classes:
+        classes = f", for {n_classes} classes" if n_classes > 1 else ""
+        raise InputError(
+            f"--test-size {test_size:g} of {n_rows} rows leaves {n_fit} to fit and {n_test} to "
+            f"test: expected at least {fewest} and {n_classes}{classes}. Choose another "
+            "--test-size, or add rows."
+        )
+    X, X_test, y, y_test = train_test_split(
+        features,
+        target.to_numpy(),
+        test_size=test_size,
+        random_state=seed,
+        stratify=target if task == "classification" else None,
+    )
+    if len(set(y)) == 1:
+        raise InputError(
+            f"The rows to fit all have the target {y[0]}: choose another --seed or --test-size, "
+            "or add rows."
+        )
+    return Split(X, y, X_test, y_test, task)
+
+
 Contender = Callable[[str, int, int], BaseEstimator]
 
 
@@ -71,8 +112,8 @@ def _rbf_sampler(
 
 
 def _trees(task: str, n_components: int, seed: int) -> BaseEstimator:
-    regression = task == "regression"
-    trees = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
+    is_regression = task == "regression"
+    trees = HistGradientBoostingRegressor if is_regression else HistGradientBoostingClassifier
     return make_pipeline(_encoder(), trees(random_state=seed))
 
 
@@ -95,16 +136,12 @@ MORE_CONTENDERS: Mapping[str, Contender] = MappingProxyType(
 def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str, float]:
     """Fit ``model`` to the training rows and return its metrics on the test rows.
 
+    ``error`` is the mean square error over the variance of the training target, or the share of
+    wrong classes; ``rmse`` (regression) is in the units of the target; ``coverage`` (regressors
+    with ``return_std``) is the share of targets in their central 90 % interval.
+
     Fits run on one OpenMP thread: these threads spin, and where other work shares the cores,
     trees take a hundred times longer with two of them.
-
-    Returns
-    -------
-    metrics : dict
-        ``error``: the mean square error over the variance of the training target, or the share
-        of wrong classes. ``rmse`` (regression): in the units of the target. ``coverage``
-        (regressors with ``return_std``): share of targets in their central 90 % interval.
-        ``fit_seconds``.
     """
     start = perf_counter()
     with threadpool_limits(1, user_api="openmp"):
@@ -117,16 +154,12 @@ def evaluate(model: Any, split: Split) -> dict[str, float]:
     """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
     if split.task == "classification":
         return {"error": float(np.mean(model.predict(split.X_test) != split.y_test))}
-    if not _gives_std(model):
+    if "return_std" not in signature(model.predict).parameters:
         return _regression_errors(model.predict(split.X_test), split)
     mean, std = model.predict(split.X_test, return_std=True)
     half_width = ndtri(0.5 + _INTERVAL / 2.0) * std
     inside = np.abs(split.y_test - mean) <= half_width
     return {**_regression_errors(mean, split), "coverage": float(np.mean(inside))}
-
-
-def _gives_std(model: Any) -> bool:
-    return "return_std" in signature(model.predict).parameters
 
 
 def _regression_errors(prediction: NDArray[Any], split: Split) -> dict[str, float]:

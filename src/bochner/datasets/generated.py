@@ -18,14 +18,10 @@ class SpectralDraw:
     ----------
     dataset : Dataset
         Inputs, and the target ``f + noise``.
-    f : ndarray of shape (n,)
-        Target without noise.
-    noise : float
-        Standard deviation of the noise.
-    weights : ndarray of shape (Q,)
-    means : ndarray of shape (Q, d)
-        Radians per unit of the inputs.
-    covariances : ndarray of shape (Q, d, d)
+    f, noise : ndarray of shape (n,) and float
+        Target without noise, and standard deviation of the noise.
+    weights, means, covariances : ndarrays of shapes (Q,), (Q, d) and (Q, d, d)
+        Means are in radians per unit of the inputs.
     """
 
     dataset: Dataset
@@ -61,10 +57,9 @@ def make_spectral_mixture(
     ----------
     n_samples : int, default=500
         Number of rows, drawn uniformly from the unit cube. Ignored if ``X`` is given.
-    weights : array-like of shape (Q,)
-        Positive.
-    means : array-like of shape (Q, d)
-        Radians per unit of the inputs: a period :math:`T` is the mean :math:`2\pi/T`.
+    weights, means : array-likes of shapes (Q,) and (Q, d)
+        Weights are positive; means are in radians per unit of the inputs: a period :math:`T` is
+        the mean :math:`2\pi/T`.
     covariances : array-like of shape (Q, d, d), (Q, d) or (Q,)
         Full, diagonal or scalar; positive semi-definite.
     noise : float, default=0.1

@@ -16,9 +16,9 @@ _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 def load(name: str, folder: str | Path | None = None, *, download: bool = False) -> Dataset:
     """Return a data set by its name.
 
-    The places are searched in this order: ``folder``; the folder in the environment variable
-    ``BOCHNER_DATA``; the data sets bundled with the library and with scikit-learn; the cache of
-    earlier downloads; and, if ``download`` is true, the public sources.
+    It is searched for in ``folder``; in the folder in the environment variable ``BOCHNER_DATA``;
+    among the data sets bundled with the library and with scikit-learn; in the cache of earlier
+    downloads; and, if ``download`` is true, in the public sources.
 
     Parameters
     ----------
@@ -26,13 +26,11 @@ def load(name: str, folder: str | Path | None = None, *, download: bool = False)
         Name of the data set; a folder is searched for ``NAME.npz``.
     folder : path, default=None
     download : bool, default=False
-        Whether to download a data set that is not found.
 
     Raises
     ------
     ValueError
-        If the name is unknown (with similar names and what to do), a folder does not exist, or a
-        file is damaged.
+        If the name is unknown, a folder does not exist, or a file is damaged.
     OSError
         If a download fails.
 

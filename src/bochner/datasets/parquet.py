@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class ParquetChunks:
-    """Chunks of rows of a Parquet file, as an argument of ``fit``.
-
-    Each iteration reads the file again, a part of a row group at a time.
+    """Chunks of rows of a Parquet file for ``fit``; each iteration reads the file again.
 
     Parameters
     ----------
@@ -35,11 +33,10 @@ class ParquetChunks:
     ------
     ImportError
         If pyarrow is not installed.
-    TypeError
-        If ``chunk_rows`` is not an integer.
+    TypeError, ValueError
+        If ``chunk_rows`` is not a positive integer.
     ValueError
-        If ``chunk_rows`` is not positive, or a column does not exist, is not numeric, or has
-        missing values.
+        If a column does not exist, is not numeric, or has missing values.
 
     Examples
     --------
