@@ -87,5 +87,4 @@ def _target(dataset: Dataset) -> NDArray[Any]:
     classes, which, counts = np.unique(dataset.y, return_inverse=True, return_counts=True)
     if len(classes) == 2:
         return which.astype(np.intp)
-    indicator: NDArray[np.intp] = (which == np.argmax(counts)).astype(np.intp)
-    return indicator
+    return np.asarray((which == np.argmax(counts)).astype(np.intp))

@@ -212,8 +212,7 @@ def _pair_score(kernel: Kernel, train: Edges, alpha: float, p: int, seed: int) -
     def score(edges: Edges) -> Array:
         there = model.predict(edges.source, right=edges.target)
         back = model.predict(edges.target, right=edges.source)
-        difference: Array = there - back
-        return difference
+        return np.asarray(there - back)
 
     return score
 
@@ -272,8 +271,7 @@ def _of_rows(predict: Callable[[Array], Any]) -> Score:
     def score(edges: Edges) -> Array:
         there = predict(np.hstack((edges.source, edges.target)))
         back = predict(np.hstack((edges.target, edges.source)))
-        difference: Array = there - back
-        return difference
+        return np.asarray(there - back)
 
     return score
 
@@ -287,8 +285,7 @@ def _degrees(train: Edges, seed: int) -> tuple[Score, dict[str, float]]:
 
     def score(edges: Edges) -> Array:
         known = np.where(edges.nodes < n, surplus[np.minimum(edges.nodes, n - 1)], 0)
-        difference: Array = (known[:, 0] - known[:, 1]).astype(np.float64)
-        return difference
+        return np.asarray((known[:, 0] - known[:, 1]).astype(np.float64))
 
     return score, {}
 

@@ -18,8 +18,7 @@ _BAND = (0.05, 0.95)
 
 def true_kernel(lags: Array) -> Array:
     r"""Return :math:`e^{-t^2/8} (1 + \cos(\tfrac34 \pi t)) / 2`."""
-    value: Array = np.exp(-0.5 * (_DEVIATION * lags) ** 2) * 0.5 * (1.0 + np.cos(_MEAN * lags))
-    return value
+    return np.asarray(np.exp(-0.5 * (_DEVIATION * lags) ** 2) * 0.5 * (1.0 + np.cos(_MEAN * lags)))
 
 
 def kernel_metrics(
@@ -57,8 +56,7 @@ def kernel_metrics(
 
 def _frequencies(rng: np.random.Generator, n_frequencies: int) -> Array:
     middle = np.where(rng.random(n_frequencies) < 0.5, 0.0, _MEAN)
-    drawn: Array = middle + _DEVIATION * rng.normal(size=n_frequencies)
-    return drawn
+    return np.asarray(middle + _DEVIATION * rng.normal(size=n_frequencies))
 
 
 def _learned(

@@ -70,5 +70,4 @@ def _directions(X: Array) -> Array:
 
     It has no direction of its own, and some kernels are defined on the sphere alone.
     """
-    directions: Array = normalize(np.where(X.any(axis=1, keepdims=True), X, 1.0))
-    return directions
+    return np.asarray(normalize(np.where(X.any(axis=1, keepdims=True), X, 1.0)))

@@ -211,8 +211,7 @@ def per_input_scales(split: Split, family: ScaledInputs) -> Array:
         criterion = LeaveOneOut.of(split.train[:n_rows] / deviation, targets)
         theta, _ = minimise(criterion, family, steps, start=theta)
     assert theta is not None
-    scales: Array = np.exp(theta[:-1]) * deviation
-    return scales
+    return np.asarray(np.exp(theta[:-1]) * deviation)
 
 
 def _city_block(X: Array, seed: int) -> float:

@@ -59,15 +59,12 @@ class Columns:
         self.signature_ = np.ones(n_inputs)
 
     def fit(self, X: Array) -> Self:
-        """Return the features: there is nothing to fit."""
         return self
 
     def transform(self, X: Array) -> NDArray[Any]:
-        """Return the rows as they are."""
         return X
 
     def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
-        """Return inner products."""
         return np.asarray(X @ (X if Y is None else Y).T)
 
 

@@ -36,7 +36,6 @@ class Reweighted:
         self.seed = seed
 
     def fit(self, X: Array) -> Self:
-        """Infer the mixtures, draw the frequencies, and fit their weights."""
         drawn = self.mixture.fit(X).frequencies_
         rows = X[np.random.default_rng(self.seed).permutation(len(X))[:_WEIGHT_ROWS]]
         n = min(_HELD_OUT, len(rows) // 5)
@@ -47,14 +46,10 @@ class Reweighted:
         return self
 
     def transform(self, X: Array) -> NDArray[Any]:
-        """Return the features, of shape (n, n_components)."""
-        features: NDArray[Any] = self.frequencies_.features(X)
-        return features
+        return np.asarray(self.frequencies_.features(X))
 
     def gram(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix."""
-        gram: NDArray[Any] = self.frequencies_.gram(X, Y)
-        return gram
+        return np.asarray(self.frequencies_.gram(X, Y))
 
 
 def mixture(
@@ -79,8 +74,7 @@ def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:
 
     def mean(distance: Array) -> Array:
         lag = np.multiply.outer(np.asarray(distance, dtype=np.float64), length)
-        values: Array = np.maximum(kernel.tau - lag, 0.0).mean(axis=-1)
-        return values
+        return np.asarray(np.maximum(kernel.tau - lag, 0.0).mean(axis=-1))
 
     return mean
 

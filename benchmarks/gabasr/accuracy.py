@@ -89,5 +89,4 @@ def xor_metrics(method: str, size: Size, seed: int) -> dict[str, float]:
 
 
 def _learned_probability(model: Any, X: Array) -> Array:
-    probability: Array = model.predict_proba(X)[:, 1]
-    return probability
+    return np.asarray(model.predict_proba(X)[:, 1])

@@ -118,8 +118,7 @@ def xor_probability(X: Array) -> Array:
     p_1)`.
     """
     first, second = expit(2.0 * X / XOR_SPREAD**2).T
-    probability: Array = first * (1.0 - second) + second * (1.0 - first)
-    return probability
+    return np.asarray(first * (1.0 - second) + second * (1.0 - first))
 
 
 def posterior(

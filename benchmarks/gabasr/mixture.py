@@ -77,8 +77,7 @@ def true_density() -> Array:
     deviations = np.sqrt(np.array(SPECTRUM.covariances))
     at = np.array(FREQUENCIES)[:, None]
     both = norm.pdf(at, means, deviations) + norm.pdf(at, -means, deviations)
-    density: Array = both @ np.array(SPECTRUM.weights)
-    return density
+    return np.asarray(both @ np.array(SPECTRUM.weights))
 
 
 def learned_density(draws: Draws, scale: float) -> Array:
@@ -95,5 +94,4 @@ def learned_density(draws: Draws, scale: float) -> Array:
     )
     edges = _WIDTH * np.arange(len(FREQUENCIES) + 1)
     counts, _ = np.histogram(np.abs(omega) / scale, bins=edges)
-    density: Array = counts / (omega.size * _WIDTH)
-    return density
+    return np.asarray(counts / (omega.size * _WIDTH))

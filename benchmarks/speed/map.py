@@ -77,8 +77,7 @@ def _maps(features: FourierFeatures, p: int) -> Mapping[str, Callable[[NDArray[A
         return torch.cat([angle.cos(), angle.sin()], dim=1).mul_(scale)
 
     def product(X: NDArray[Any]) -> NDArray[Any]:
-        angle: NDArray[Any] = X @ omega.T.astype(X.dtype)
-        return angle
+        return np.asarray(X @ omega.T.astype(X.dtype))
 
     def writing(X: NDArray[Any]) -> NDArray[Any]:
         Z = np.empty((len(X), p), dtype=X.dtype)
@@ -88,8 +87,7 @@ def _maps(features: FourierFeatures, p: int) -> Mapping[str, Callable[[NDArray[A
     def rbf_sampler(X: NDArray[Any]) -> NDArray[Any]:
         gamma = 0.5 / float(np.sqrt(d) / 4.0) ** 2
         sampler = RBFSampler(gamma=gamma, n_components=p, random_state=0).fit(X[:2])
-        Z: NDArray[Any] = sampler.transform(X)
-        return Z
+        return np.asarray(sampler.transform(X))
 
     return {
         OURS: features.transform,

@@ -21,5 +21,4 @@ class Scratch(local):
         n_bytes = n * p * np.dtype(dtype).itemsize
         if len(self._memory) < n_bytes:
             self._memory = np.empty(n_bytes, dtype=np.byte)
-        block: NDArray[Any] = self._memory[:n_bytes].view(dtype).reshape(n, p)
-        return block
+        return np.asarray(self._memory[:n_bytes].view(dtype).reshape(n, p))

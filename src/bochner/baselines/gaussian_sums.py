@@ -34,16 +34,14 @@ _LEAST_AMPLITUDE = 1e-3
 class GaussianSum:
     r"""A positive radial measure from the spectral density of a signed sum of Gaussians.
 
-    In ``d`` dimensions :math:`\sum_i c_i e^{-\gamma_i z^2}` has a spectral density that is a sum of
-    normal densities with covariances :math:`2 \gamma_i I`. Its positive part is a measure, with
-    ``mass`` (n_radii,) on a grid of ``radius``. ``amplitude`` :math:`c` (n_gaussians,) is scaled so
-    that the measure has the mass of the fitted function; ``rate`` is :math:`\gamma`.
+    The spectral density of :math:`\sum_i c_i e^{-\gamma_i z^2}` is a sum of normal densities with
+    covariances :math:`2 \gamma_i I`, whose positive part is the measure.
     """
 
-    amplitude: Array
-    rate: Array
-    radius: Array
-    mass: Array
+    amplitude: Array  # (n_gaussians,): c, scaled to the mass of the fitted function
+    rate: Array  # (n_gaussians,): gamma
+    radius: Array  # (n_radii,)
+    mass: Array  # (n_radii,): of the measure
     dim: int
 
     def __call__(self, distance: Array) -> Array:
@@ -100,18 +98,13 @@ def fit_gaussian_sum(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """Least squares in ``theta``, the amplitudes and then the logarithms of the rates.
+    """Least squares in ``theta``, the amplitudes and then the logarithms of the rates."""
 
-    ``target`` are the function's values at ``distance`` (n_distances,), which starts with zero;
-    ``root_weight`` are roots of the trapezoidal rule's weights, which sum to one; ``transform``
-    (n_radii, n_distances) is the kernel of a unit mass at each ``radius``.
-    """
-
-    target: Array
-    distance: Array
-    root_weight: Array
-    radius: Array
-    transform: Array
+    target: Array  # (n_distances,): values of the function
+    distance: Array  # (n_distances,): starts with zero
+    root_weight: Array  # (n_distances,): roots of the trapezoidal rule's weights, which sum to one
+    radius: Array  # (n_radii,)
+    transform: Array  # (n_radii, n_distances): kernel of a unit mass at each radius
     dim: int
 
     @classmethod

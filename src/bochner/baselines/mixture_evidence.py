@@ -1,6 +1,7 @@
 """The evidence of a spectral mixture, and its gradient, from sums over blocks of rows."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -51,10 +52,8 @@ class Evidence:
         """
         q = len(self.mixture.counts)
         first = np.append(np.full(q, 1.0 / np.sqrt(q)), _FIRST_LOG_NOISE)
-        stretches = np.append(
-            1.0, np.exp2(rng.uniform(-_LOG2_STRETCH, _LOG2_STRETCH, n_starts - 1))
-        )
-        drawn = [np.append(first, self.mixture.start(rng, s)) for s in stretches.tolist()]
+        others = np.exp2(rng.uniform(-_LOG2_STRETCH, _LOG2_STRETCH, n_starts - 1))
+        drawn = [np.append(first, self.mixture.start(rng, s)) for s in (1.0, *others.tolist())]
         if n_starts == 1:
             return drawn[0]
         rows = rng.permutation(len(self.y))[:_TRIAL_ROWS]
@@ -79,8 +78,8 @@ class Evidence:
         """Return the log marginal likelihood and its gradient."""
         q = len(self.mixture.counts)
         component = np.tile(self.mixture.component, 2)
-        amplitude = theta[:q] / np.sqrt(self.mixture.counts)
-        amplitude, noise = amplitude[component], float(np.exp(theta[q]))
+        amplitude = (theta[:q] / np.sqrt(self.mixture.counts))[component]
+        noise = float(np.exp(theta[q]))
         passes = self.rows.passes(self.mixture.omega(theta[q + 1 :]))
         p = len(component)
         gram, cross = np.zeros((p, p)), np.zeros(p)
@@ -123,22 +122,18 @@ class Evidence:
 class WeightPosterior:
     r"""The posterior of weights with unit normal priors, and the evidence of ``n`` rows.
 
-    With :math:`A = Z^\top Z + \sigma^2 I` and the noise variance :math:`\sigma^2`, the ``whitener``
-    (p, p) is ``W`` with :math:`W W^\top = A^{-1}`, ``coef`` (p,) is :math:`u = A^{-1} Z^\top y`,
-    and ``residual`` is :math:`y^\top y - y^\top Z u`.
+    With the noise variance :math:`\sigma^2` the precision is :math:`A = Z^\top Z + \sigma^2 I`.
     """
 
-    whitener: Array
-    coef: Array
-    residual: float
+    whitener: Array  # (p, p): W with W W^T = A^-1
+    coef: Array  # (p,): u = A^-1 Z^T y
+    residual: float  # y^T y - y^T Z u
     n: int
     noise: float
     log_evidence: float
 
     @classmethod
-    def of(
-        cls, gram: Array, cross: Array, square: float, n: int, noise: float
-    ) -> "WeightPosterior":
+    def of(cls, gram: Array, cross: Array, square: float, n: int, noise: float) -> Self:
         """Return the solution for sums over ``n`` rows."""
         p = len(cross)
         lower = jittered_cholesky(gram + noise * np.eye(p))

@@ -127,8 +127,7 @@ class Collected(RowChunks):
 
     def labels(self) -> NDArray[Any]:
         """Return the distinct targets, in ascending order."""
-        labels: NDArray[Any] = summed(mapped(_labels, self.parts), np.union1d)
-        return labels
+        return np.asarray(summed(mapped(_labels, self.parts), np.union1d))
 
     def frame(self) -> Any:
         """Return the inputs of the sample, as a data frame if they come from one."""
