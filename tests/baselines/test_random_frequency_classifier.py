@@ -54,7 +54,8 @@ def printed(loss, label, theta):
 
 def fixed_head(loss, label, theta):
     """Scikit-learn's penalised logistic regression on the frequencies of an argument."""
-    _, _, factor, omega = loss.unpacked(theta)
+    _, _, nu, omega = loss.unpacked(theta)
+    factor = nu[loss.mixture.component] ** 2
     angle = loss.rows.X @ omega.T
     waves = [factor * np.cos(angle), factor * np.sin(angle), np.ones((len(angle), 1))]
     # The constant is penalised as the other weights are.

@@ -123,7 +123,8 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             loss, len(X), loss.start(given.rng), self.max_iter, self.tol
         )
         self.objective_ = least * len(X)
-        self.coef_, self.intercept_, factor, omega = loss.unpacked(theta)
+        self.coef_, self.intercept_, nu, omega = loss.unpacked(theta)
+        factor = nu[given.mixture.component] ** 2
         self.frequencies_ = Frequencies(omega / given.scale, factor**2)
         self.centre_ = given.centre
         return self
@@ -168,15 +169,18 @@ class PenalisedLoss:
         return np.concatenate([np.zeros(targets * (p + 1)), nu, self.mixture.start(rng)])
 
     def unpacked(self, theta: Array) -> tuple[Array, Array, Array, Array]:
-        """Return beta (targets, 2m), beta_0 (targets,), nu^2 (m,) and omega (m, d)."""
-        beta, intercept, nu, mixture = self._split(theta)
-        return beta, intercept, nu[self.mixture.component] ** 2, self.mixture.omega(mixture)
+        """Return beta (targets, 2m), beta_0 (targets,), nu (Q,) and omega (m, d)."""
+        targets, p = self.target.shape[1], 2 * len(self.mixture.base)
+        sizes = [targets * p, targets, len(self.mixture.counts)]
+        beta, intercept, nu, mixture = np.split(theta, np.cumsum(sizes))
+        return beta.reshape(targets, p), intercept, nu, self.mixture.omega(mixture)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Return the objective and its gradient."""
-        beta, intercept, factor, omega = self.unpacked(theta)
-        nu = self._split(theta)[2]
-        weight = beta * np.tile(factor, 2)
+        beta, intercept, nu, omega = self.unpacked(theta)
+        component = np.tile(self.mixture.component, 2)
+        factor = nu[component] ** 2
+        weight = beta * factor
         value = 0.5 * self.alpha * float(np.sum(beta**2) + np.sum(intercept**2))
         weight_slope, intercept_slope = np.zeros_like(beta), self.alpha * intercept
         slope = np.zeros_like(omega)
@@ -186,21 +190,14 @@ class PenalisedLoss:
             weight_slope += residual.T @ waves
             intercept_slope += residual.sum(axis=0)
             slope += angle_gradient(residual @ weight, waves).T @ self.rows.X[rows]
-        component = np.tile(self.mixture.component, 2)
         by_component = np.bincount(component, np.sum(weight_slope * beta, axis=0), len(nu))
         gradient = [
-            (weight_slope * np.tile(factor, 2) + self.alpha * beta).ravel(),
+            (weight_slope * factor + self.alpha * beta).ravel(),
             intercept_slope,
             2.0 * nu * by_component,
             self.mixture.pullback(slope),
         ]
         return value, np.concatenate(gradient)
-
-    def _split(self, theta: Array) -> tuple[Array, Array, Array, Array]:
-        targets, p = self.target.shape[1], 2 * len(self.mixture.base)
-        sizes = [targets * p, targets, len(self.mixture.counts)]
-        beta, intercept, nu, mixture = np.split(theta, np.cumsum(sizes))
-        return beta.reshape(targets, p), intercept, nu, mixture
 
 
 def _loss(eta: Array, target: Array) -> tuple[float, Array]:
