@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from bochner._numerics.arrays import FLOATS, Array, frozen_array
+from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.cosine_factors import CosineFactors
 from bochner.frequencies.envelope import Envelope
@@ -139,8 +139,7 @@ class Frequencies:
 
     @property
     def _amplitude(self) -> Array:
-        amplitude: Array = np.sqrt(np.abs(self.weight))
-        return amplitude
+        return as_array(np.sqrt(np.abs(self.weight)))
 
     @property
     def n_frequencies(self) -> int:

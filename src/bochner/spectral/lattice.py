@@ -89,10 +89,9 @@ class Lattice(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases, all of ratio one."""
         (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
-        atoms = self._atoms(np.asarray(uniforms)[:, 0])
-        waves = self.modulation
-        waves = None if waves is None else CosineFactors(waves.v[atoms], waves.phase[atoms])
-        return Draw(self.omega[atoms], np.ones(m), self.phase[atoms], modulation=waves)
+        ones = np.ones(len(self.omega))
+        every = Draw(self.omega, ones, self.phase, modulation=self.modulation)
+        return every.rearranged(self._atoms(np.asarray(uniforms)[:, 0]))
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         r"""Return the laws of the positive, negative and imaginary parts, with the mass of each.

@@ -226,10 +226,8 @@ def series_values(coefficients: Complex, spacing: Array, lags: Array) -> Array:
     values: Array = np.empty(len(lags))
     row_bytes = 32 * max(coefficients.size // coefficients.shape[0], *coefficients.shape)
     for rows in row_blocks(len(lags), row_bytes):
-        waves = [
-            np.exp(1j * np.multiply.outer(lags[rows, i], spacing[i] * orders[i]))
-            for i in range(dim)
-        ]
+        angles = (np.outer(lags[rows, i], spacing[i] * orders[i]) for i in range(dim))
+        waves = [np.exp(1j * angle) for angle in angles]
         partial = np.tensordot(waves[0], coefficients, axes=1)
         for wave in waves[1:]:
             partial = np.einsum("nk,nk...->n...", wave, partial)
@@ -272,11 +270,8 @@ def _beyond(spectrum: Complex) -> float:
     frequencies along an input, where coefficients fall like :math:`n^{-2}`, as those of a kink do,
     is a seventh of the sum beyond; where they fall faster it is more.
     """
-    inner = tuple(
-        slice(size // 2 - order, size // 2 + order + 1)
-        for size in spectrum.shape
-        for order in [int(_BAND * (size // 2))]
-    )
+    halves = ((size // 2, int(_BAND * (size // 2))) for size in spectrum.shape)
+    inner = tuple(slice(half - order, half + order + 1) for half, order in halves)
     outer = float(np.abs(spectrum).sum() - np.abs(spectrum[inner]).sum())
     return 2.0 * max(outer, 0.0) * _BAND / (1.0 - _BAND)
 

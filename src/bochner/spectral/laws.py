@@ -44,7 +44,7 @@ class Draw:
     modulation: CosineFactors | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
-        """Return the draw with its rows in another order."""
+        """Return the draw with its rows in another order, some perhaps repeated or left out."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
         waves = None if waves is None else CosineFactors(waves.v[order], waves.phase[order])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.frequencies import Frequencies
 
 # relative to the mean diagonal, from rounding to strong shrinkage; the held-out rows choose
@@ -130,8 +130,7 @@ def _turned(right: Array) -> Array:
     .. math:: -\sin(u - v) = \cos(u - (v - \pi / 2)) = \cos u \sin v + \sin u \, (-\cos v)
     """
     cosine, sine = np.split(right, 2, axis=1)
-    turned: Array = np.concatenate([sine, -cosine], axis=1)
-    return turned
+    return np.concatenate([sine, -cosine], axis=1)
 
 
 def _normal_equations(
@@ -160,14 +159,12 @@ def _normal_equations(
 
 def _folded(products: Array) -> Array:
     m = len(products) // 2
-    folded: Array = products[:m, :m] + products[:m, m:] + products[m:, :m] + products[m:, m:]
-    return folded
+    return as_array(products[:m, :m] + products[:m, m:] + products[m:, :m] + products[m:, m:])
 
 
 def _forms(left: Array, product: Array) -> Array:
     cosine, sine = np.split(np.einsum("ij,ij->j", left, product), 2)
-    forms: Array = cosine + sine
-    return forms
+    return as_array(cosine + sine)
 
 
 def _solve(H: Array, g: Array, prior: Array, damping: float, *, nonnegative: bool) -> Array | None:

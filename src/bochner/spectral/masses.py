@@ -65,16 +65,11 @@ def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -
     real = [not part.phase.any() for part in parts]
     imaginary = [bool((np.abs(np.cos(part.phase)) < NEGLIGIBLE).all()) for part in parts]
     free = value_at_zero is None or not np.logical_or(real, imaginary).all()
-    return np.array(
-        [
-            _at_zero(part) if is_real and not free else 0.0
-            for part, is_real in zip(parts, real, strict=True)
-        ]
-    )
-
-
-def _at_zero(part: Frequencies) -> float:
-    return float(part.gram(np.zeros((1, part.dim)), np.zeros((1, part.dim_right)))[0, 0])
+    if free:
+        return np.zeros(len(parts))
+    origins = ((np.zeros((1, part.dim)), np.zeros((1, part.dim_right))) for part in parts)
+    values = [part.gram(*origin)[0, 0] for part, origin in zip(parts, origins, strict=True)]
+    return np.where(real, values, 0.0)
 
 
 def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]:

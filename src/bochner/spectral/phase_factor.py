@@ -107,14 +107,18 @@ class Component(Enum):
     NEGATIVE = "negative"
     IMAGINARY = "imaginary"
 
+    @property
+    def sign(self) -> int:
+        """What the part is counted with in the measure."""
+        return -1 if self is Component.NEGATIVE else 1
+
     def density(self, factor: PhaseFactor, t: Array) -> Array:
         """Return the density relative to the normal law; nonnegative and even."""
         if self is Component.POLAR:
             return factor.size(t)
         if self is Component.IMAGINARY:
             return np.abs(factor.imaginary(t))
-        sign = 1.0 if self is Component.POSITIVE else -1.0
-        return np.maximum(sign * factor.real(t), 0.0)
+        return np.maximum(self.sign * factor.real(t), 0.0)
 
     def phase(self, factor: PhaseFactor, t: Array) -> Array:
         """Return the phases of frequencies, odd in ``t``."""
@@ -130,16 +134,14 @@ class Component(Enum):
             return factor.variation(s)
         if self is Component.IMAGINARY:
             return factor.imaginary_variation(s)
-        sign = 1.0 if self is Component.POSITIVE else -1.0
-        return max(0.5 * (factor.real_variation(s) + sign * factor.mean(s)), 0.0)
+        return max(0.5 * (factor.real_variation(s) + self.sign * factor.mean(s)), 0.0)
 
     def bound(self, factor: PhaseFactor) -> float:
         """Return the density's maximum, the bound of acceptance and rejection."""
         if self is Component.IMAGINARY:
             return abs(factor.sine)
         if self is not Component.POLAR:
-            sign = 1.0 if self is Component.POSITIVE else -1.0
-            return max(sign * factor.constant + abs(factor.cosine), 0.0)
+            return max(self.sign * factor.constant + abs(factor.cosine), 0.0)
         # |H|^2 is a quadratic polynomial in cos t: its extremes are at the ends and the vertex.
         ends = [0.0, np.pi, 0.5 * np.pi]
         curvature = factor.sine**2 - factor.cosine**2

@@ -101,7 +101,7 @@ class ShiftedGaussian(Law):
             share = component.mass(self.factor, self.spread) / variation
             if share > NEGLIGIBLE:
                 law = ShiftedGaussian(self.length_scale, self.shift, self.factor, component)
-                parts.append((-share if component is Component.NEGATIVE else share, law))
+                parts.append((component.sign * share, law))
         return tuple(parts)
 
     def joined(
@@ -227,7 +227,6 @@ def _cosine_moments(s: float) -> tuple[float, float]:
 @lru_cache(maxsize=64)
 def _table(component: Component, factor: PhaseFactor, s: float) -> Tabulated:
     """Return the law of the distance from zero along the axis, as a table."""
-    sign = -1 if component is Component.NEGATIVE else 1
     imaginary = component is Component.IMAGINARY
 
     def density(y: Array) -> Array:
@@ -235,4 +234,4 @@ def _table(component: Component, factor: PhaseFactor, s: float) -> Tabulated:
         values = np.abs(factor.imaginary(t)) if imaginary else factor.real(t)
         return np.asarray(values * np.exp(-0.5 * y * y))
 
-    return tabulate(density, _NORMAL_REACH, sign, max(_FEWEST_BINS, int(64.0 * s)))
+    return tabulate(density, _NORMAL_REACH, component.sign, max(_FEWEST_BINS, int(64.0 * s)))
