@@ -19,9 +19,8 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, Kernel, Laplacian
-from bochner.learning.criteria import LeaveOneOut
 from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY, ScaledInputs
-from bochner.learning.kernel_search import minimise
+from bochner.learning.kernel_search import LeaveOneOut, minimise
 
 N_FOLDS = 5
 

@@ -15,7 +15,7 @@ from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegre
 from bochner.learning.inference import driver
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.least_squares_labels import LeastSquaresChain
+from bochner.learning.published.models import LeastSquaresChain
 
 CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {"n_frequencies": 8, "n_burn_in": 14, "n_samples": 30, "thin": 1, "random_state": 3}

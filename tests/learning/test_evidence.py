@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
-from bochner.learning.criteria import ExactEvidence, LeaveOneOut
 from bochner.learning.families import FAMILIES
+from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(15, 3)), RNG.normal(size=(15, 2)) + 1.0
@@ -18,7 +18,7 @@ each_family = pytest.mark.parametrize("family", FAMILIES, ids=str)
 
 
 def somewhere(family):
-    start = family.start(3)
+    start = family.prior(3)[0]
     return start + 0.5 * np.random.default_rng(1).normal(size=len(start))
 
 
@@ -31,8 +31,9 @@ def test_correlations_are_those_of_the_kernel(family):
 
 @each_family
 def test_parameters_priors_and_starts_have_one_shape(family):
-    assert family.precision(3).shape == family.start(3).shape
-    assert (family.precision(3) > 0.0).all()
+    mean, precision = family.prior(3)
+    assert precision.shape == mean.shape
+    assert (precision > 0.0).all()
 
 
 @pytest.mark.parametrize("log_alpha", [-4.0, 0.0, 2.0])

@@ -14,8 +14,7 @@ from bochner.learning.moves import hamiltonian, replacement
 from bochner.learning.moves import labels as polya_gamma
 from bochner.learning.moves.precision import LogNormalPrecision
 from bochner.learning.published import joint_pairs
-from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.laplace import Laplace
+from bochner.learning.published.joint_pairs import JointPairChain, Laplace
 
 ALPHA = 1e-3
 

@@ -20,7 +20,7 @@ from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves import noise_field, replacement
-from bochner.learning.published import least_squares_labels as least_squares
+from bochner.learning.published import models as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

@@ -18,7 +18,6 @@ from bochner.estimators.validation import refuse_asymmetric
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel, named_kernel
-from bochner.learning.criteria import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.learning.families import (
     ANOVA_FAMILIES,
     FAMILIES,
@@ -26,7 +25,12 @@ from bochner.learning.families import (
     MATERN_FAMILY,
     Family,
 )
-from bochner.learning.kernel_search import search_kernel
+from bochner.learning.kernel_search import (
+    ExactEvidence,
+    LeaveOneOut,
+    PairCriterion,
+    search_kernel,
+)
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 

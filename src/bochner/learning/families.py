@@ -19,14 +19,11 @@ makes richer kernels out of reach of four steps, twice quadruples the odds at on
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    r"""A correlation function of the squared scaled lag ``q``, and the kernel it belongs to.
-
-    ``at`` maps ``q`` to :math:`v(q)` and :math:`-2 v'(q)`, ``kernel`` length scales to the kernel.
-    """
+    """A correlation function of the squared scaled lag ``q``, and the kernel it belongs to."""
 
     name: str
-    at: Callable[[Array], tuple[Array, Array]]
-    kernel: Callable[[tuple[float, ...]], Gaussian | Matern]
+    at: Callable[[Array], tuple[Array, Array]]  # From q to v(q) and -2 v'(q)
+    kernel: Callable[[tuple[float, ...]], Gaussian | Matern]  # From length scales
 
 
 def _gaussian(square: Array) -> tuple[Array, Array]:
@@ -50,19 +47,14 @@ class Family(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def start(self, dim: int) -> Array:
-        """Return the initial parameters, which are also the mean of their prior."""
-
-    @abstractmethod
-    def precision(self, dim: int) -> Array:
-        """Return the prior precision of every parameter, of the shape of :meth:`start`."""
+    def prior(self, dim: int) -> tuple[Array, Array]:
+        """Return the prior mean of the parameters, where searches start, and their precisions."""
 
     @abstractmethod
     def correlation(self, lags: Array, theta: Array) -> tuple[Array, Pullback]:
         """Return correlations (n_pairs,) at ``lags`` (d, n_pairs), and their pullback.
 
-        The pullback maps a gradient with respect to the correlations to one with respect to
-        ``theta``.
+        It maps a gradient with respect to the correlations to one with respect to ``theta``.
         """
 
     @abstractmethod
@@ -80,11 +72,8 @@ class ScaledInputs(Family):
 
     profile: Profile
 
-    def start(self, dim: int) -> Array:
-        return np.full(dim, 0.5 * np.log(2.0 * dim))
-
-    def precision(self, dim: int) -> Array:
-        return np.full(dim, 0.5)
+    def prior(self, dim: int) -> tuple[Array, Array]:
+        return np.full(dim, 0.5 * np.log(2.0 * dim)), np.full(dim, 0.5)
 
     def correlation(self, lags: Array, theta: Array) -> tuple[Array, Pullback]:
         value, slope = np.empty(lags.shape[1]), np.empty(lags.shape[1])
@@ -112,12 +101,9 @@ class Interactions(Family):
     profile: Profile
     order: int
 
-    def start(self, dim: int) -> Array:
-        inclusion = np.clip(self.order / dim, 0.02, 0.9)
-        return np.concatenate([np.full(dim, np.log(1.5)), np.full(dim, logit(inclusion))])
-
-    def precision(self, dim: int) -> Array:
-        return np.concatenate([np.full(dim, 0.5), np.full(dim, 0.125)])
+    def prior(self, dim: int) -> tuple[Array, Array]:
+        odds = logit(np.clip(self.order / dim, 0.02, 0.9))
+        return np.repeat([np.log(1.5), odds], dim), np.repeat([0.5, 0.125], dim)
 
     def correlation(self, lags: Array, theta: Array) -> tuple[Array, Pullback]:
         scales, inclusion = np.exp(theta[: len(lags)]), expit(theta[len(lags) :])

@@ -14,13 +14,9 @@ Its inverse comes from a Cholesky factor of ``s`` by ``s``, by Woodbury's identi
 eigenvalues lie near one, and near minus one where a negative sign prevails, so that conjugate
 gradients (``J = I``) and the minimal residual method take few steps.
 
-References
-----------
-A. Rudi, L. Carratino and L. Rosasco, "FALKON: An optimal large scale kernel method", 2017.
-
-Z. Frangella, J. A. Tropp and M. Udell, "Randomized Nyström preconditioning", 2023.
-
-H. C. Elman, D. J. Silvester and A. J. Wathen, "Finite elements and fast iterative solvers", 2014.
+Sources: Rudi, Carratino and Rosasco, "FALKON: An optimal large scale kernel method", 2017.
+Frangella, Tropp and Udell, "Randomized Nyström preconditioning", 2023. Elman, Silvester and Wathen,
+"Finite elements and fast iterative solvers", 2014.
 """
 
 from collections.abc import Callable
@@ -50,7 +46,6 @@ from bochner.registry import register
 MOST_STEPS = 200
 """Greatest number of steps. So many passes cost 800 n p operations, as much as the Gram matrix of
 800 features: a problem that needs more is better solved by it."""
-
 REFRESH_STEPS = 10
 """Steps of conjugate gradients between fresh residuals, as in lineax: a tenth more products. At
 half it is a fifth, at twice rounding errors of twice the steps accumulate."""
@@ -61,15 +56,12 @@ Product = Callable[[Array], Array]
 @register(shapes={"coef": "pt", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class IterativeSolution(LinearFunction, PointSolution):
-    """Weights (p, t) and intercepts (t,) found in ``n_iter`` products with the system's matrix.
-
-    ``noise`` (t,) is the maximum-likelihood variance of the noise, ``None`` in a Krein space.
-    """
+    """Weights (p, t) and intercepts (t,) found in ``n_iter`` products with the system's matrix."""
 
     coef: Array
     intercept: Array
     alpha: float
-    noise: Array | None
+    noise: Array | None  # (t,): Maximum-likelihood variance, None in a Krein space
     n_iter: int
 
     @property
@@ -160,14 +152,10 @@ def _noise(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preconditioner:
-    r"""The inverse of :math:`P = B^\top B + \alpha I`, by Woodbury's identity.
+    r"""The inverse of :math:`P = B^\top B + \alpha I`, by Woodbury's identity."""
 
-    ``landmarks`` (s, p) are the weighted features ``B`` of the sample, and ``lower`` (s, s) is the
-    Cholesky factor of :math:`B B^\top + \alpha I`.
-    """
-
-    landmarks: NDArray[Any]
-    lower: NDArray[Any]
+    landmarks: NDArray[Any]  # (s, p): Weighted features B of the sample
+    lower: NDArray[Any]  # (s, s): Cholesky factor of B B' + alpha I
     alpha: float
 
     @classmethod
@@ -204,10 +192,9 @@ def _conjugate_gradients(
 ) -> tuple[Array, int, bool]:
     """Solve for all columns of ``b`` (p, t) in the same passes.
 
-    Returns the solution, the number of products and whether the tolerance was reached. Every step
-    updates the residual by recurrence, in which rounding errors accumulate until it no longer is
-    that of the solution; every :data:`REFRESH_STEPS` steps it is computed afresh, in a product
-    more.
+    Returns the solution, the number of products and whether the tolerance was reached. Rounding
+    errors accumulate in the recurrence of the residual, which a product more computes afresh every
+    :data:`REFRESH_STEPS` steps.
     """
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)

@@ -10,19 +10,11 @@ whose values on the rows are :math:`K (K + \alpha I)^{-1} y`. It is a minimum wh
 negative eigenvalue, and ridge regression where :math:`J = I`. It does not exist at the poles,
 where :math:`\alpha = -\lambda_i`: there :math:`Z^\top Z + \alpha J` is singular.
 
-References
-----------
-C. S. Ong, X. Mary, S. Canu and A. J. Smola, "Learning with non-positive kernels", 2004.
-
-G. Loosli, S. Canu and C. S. Ong, "Learning SVM in Krein spaces", 2016.
-
-D. Oglic and T. Gärtner, "Learning in reproducing kernel Krein spaces", 2018.
-
-F. Liu, L. Shi, X. Huang, J. Yang and J. A. K. Suykens, "Analysis of regularized least squares in
-reproducing kernel Krein spaces", 2021.
-
-G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for choosing a good
-ridge parameter", 1979.
+Sources: Ong, Mary, Canu and Smola, "Learning with non-positive kernels", 2004. Loosli, Canu and
+Ong, "Learning SVM in Krein spaces", 2016. Oglic and Gärtner, "Learning in reproducing kernel Krein
+spaces", 2018. Liu, Shi, Huang, Yang and Suykens, "Analysis of regularized least squares in
+reproducing kernel Krein spaces", 2021. Golub, Heath and Wahba, "Generalized cross-validation as a
+method for choosing a good ridge parameter", 1979.
 """
 
 from dataclasses import dataclass
@@ -49,19 +41,15 @@ NO_LIKELIHOOD = (
     "An indefinite kernel is not the covariance of a Gaussian process, and has no likelihood. Use "
     "associated=True, which learns in the associated Hilbert space."
 )
-
 _SINGULAR = 1e-6
 """Relative distance from a pole below which the system counts as singular: a component of the
 targets is multiplied by a million there."""
-
 _CLEAR = np.log(1.1)
 """Distance in log alpha that is kept from poles: a component of the targets along the eigenvector
 is multiplied by about ten there."""
-
 _NARROW = np.log(1.01)
 """Half the least distance in log alpha between poles with a usable value between them: a component
 is multiplied by about a hundred there."""
-
 _STEP = np.log(10.0) / 20.0
 """Step of the grid of log alpha, close to the clear distance, so that gaps between poles have
 points."""
@@ -70,17 +58,12 @@ points."""
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSolution(LinearFunction, PointSolution):
-    """The stationary point: weights (p, t), intercepts (t,) and the regularisation in use.
-
-    ``poles`` (q,) are the values of ``alpha`` without a solution, ascending: minus the negative
-    eigenvalues of the Gram matrix (centred, with an intercept). It has no likelihood: no Gaussian
-    process has an indefinite covariance.
-    """
+    """The stationary point: weights (p, t), intercepts (t,) and the regularisation in use."""
 
     coef: Array
     intercept: Array
     alpha: float
-    poles: Array
+    poles: Array  # (q,): Values of alpha without a solution, ascending
 
     @property
     def limitation(self) -> str:
@@ -127,16 +110,12 @@ class KreinSpectrum:
 
     With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are those of
     the symmetric matrix :math:`L^\top J L`, whatever the number of rows.
-
-    ``values`` (r,) are the eigenvalues, ascending, where ``r`` is the numerical rank of ``Z``, and
-    ``squares`` (r, t) the squares of the targets' components along the eigenvectors. The sums,
-    centred with an intercept, have ``degrees`` degrees of freedom.
     """
 
-    values: Array
-    squares: Array
-    sums: FeatureSums
-    degrees: float
+    values: Array  # (r,): Eigenvalues, ascending, where r is the numerical rank of Z
+    squares: Array  # (r, t): Squares of the targets' components along the eigenvectors
+    sums: FeatureSums  # Centred with an intercept
+    degrees: float  # Degrees of freedom
 
     @classmethod
     def of(cls, sums: FeatureSums, signature: Array, degrees: float) -> "KreinSpectrum":
@@ -157,10 +136,9 @@ class KreinSpectrum:
         return bool(np.any(np.abs(self.values + alpha) < reach))
 
     def clear_alpha(self, alpha: float) -> float:
-        """Return the nearest value, in ratio, that is clear of the poles.
+        """Return the nearest value, in ratio, that is a tenth away from all poles.
 
-        It is a tenth away from all poles, or midway between two that are closer to each other;
-        poles within two per cent of each other have no clear value between them.
+        It may lie midway between two poles, unless they are within two per cent of each other.
         """
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
@@ -170,19 +148,19 @@ class KreinSpectrum:
         With :math:`H = K (K + \alpha I)^{-1}` on ``n`` rows, whose eigenvalues are
         :math:`h_i = \lambda_i / (\lambda_i + \alpha)`, the score is
         :math:`n \|y - H y\|^2 / (n - \sum_i |h_i|)^2`; an intercept takes one more from ``n`` in
-        the denominator. Where ``K`` has no negative eigenvalue this is the score of Golub, Heath
-        and Wahba, with the trace of ``H``. Otherwise the trace is no number of fitted parameters:
-        :math:`h_i` of opposite signs cancel, and tend to infinity on the two sides of a pole. The
-        score is infinite where :math:`\sum_i |h_i|` exceeds the degrees of freedom.
+        the denominator. Without negative eigenvalues this is the score of Golub, Heath and Wahba,
+        with the trace of ``H``; otherwise :math:`h_i` of opposite signs, which tend to infinity on
+        the two sides of a pole, would cancel in a trace. The score is infinite where
+        :math:`\sum_i |h_i|` exceeds the degrees of freedom.
         """
         return self._score_and_slope(alpha)[0]
 
     def best_alpha(self) -> float:
         """Return the value of least score among those clear of the poles.
 
-        The search takes a grid of twenty values per decade, from 1e-6 to 1e5 times the features'
-        mean square or to ten times the greatest pole, each moved to :meth:`clear_alpha`, and then
-        the root of the derivative near the best. The greatest of equally good values is returned.
+        A grid of twenty values per decade reaches from 1e-6 to 1e5 times the features' mean square
+        or to ten times the greatest pole, each moved to :meth:`clear_alpha`; the root of the
+        derivative near the best follows. The greatest of equally good values is returned.
         """
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])

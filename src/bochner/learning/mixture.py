@@ -6,12 +6,8 @@ r"""A Dirichlet-process mixture of Gaussians over frequencies, and its Gibbs sam
 The weights are integrated out, which leaves the Chinese restaurant process on the labels, and
 only the parameters of components that have frequencies are kept (Neal's algorithm 2).
 
-References
-----------
-J. B. Oliva, A. Dubey, A. G. Wilson, B. Póczos, J. Schneider and E. P. Xing, "Bayesian
-nonparametric kernel-learning", 2016, sections 2.2, 3.1 and 3.2.
-
-R. M. Neal, "Markov chain sampling methods for Dirichlet process mixture models", 2000.
+Sources: Oliva et al. (2016; see :class:`bochner.BaNKRegressor`), sections 2.2, 3.1 and 3.2. Neal,
+"Markov chain sampling methods for Dirichlet process mixture models", 2000.
 """
 
 from bisect import bisect_right
@@ -36,10 +32,9 @@ Method = Callable[[Gaussian, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The prior of a mixture: the law ``base`` of its components and of :math:`\alpha`.
+    r"""The law ``base`` of components, and :math:`\alpha` or a law of it, ``concentration``.
 
-    ``concentration`` is :math:`\alpha`, positive, or a law for it. ``m`` frequencies have about
-    :math:`\alpha \log(1 + m / \alpha)` components.
+    ``m`` frequencies have about :math:`\alpha \log(1 + m / \alpha)` components.
     """
 
     base: NormalInverseWishart
@@ -57,22 +52,8 @@ class Mixture:
 
     Labels are in ``0 .. K - 1`` and no component is empty; means are in radians per unit of the
     inputs. Methods take one row per frequency, or per frequency of ``rows`` (indices or a slice).
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a label is out of range, a component is empty, or a matrix is not a
-        covariance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.learning.mixture import Mixture
-    >>> mixture = Mixture([0, 1, 1], [[0.0], [5.0]], [[[1.0]], [[4.0]]], 1.0)
-    >>> mixture.whiten(np.array([[1.0], [1.0], [9.0]])).T
-    array([[ 1., -2.,  2.]])
-    >>> mixture.colour(np.array([[0.5]]), rows=[2])
-    array([[6.]])
+    Raises ValueError if shapes disagree, a label is out of range, a component is empty, or a matrix
+    is not a covariance.
     """
 
     labels: Labels
@@ -87,26 +68,27 @@ class Mixture:
             raise ValueError(f"means must have shape (K, d), got {means.shape}.")
         n_components, dim = means.shape
         covariances = frozen_array("covariances", self.covariances, (n_components, dim, dim))
-        components = tuple(
-            Gaussian(mean, covariance_factor(f"covariances[{k}]", covariances[k]))
-            for k, mean in enumerate(means)
-        )
-        object.__setattr__(self, "labels", _checked_labels(self.labels, n_components))
-        object.__setattr__(self, "means", means)
-        object.__setattr__(self, "covariances", covariances)
-        object.__setattr__(
-            self, "concentration", as_positive_scalar("concentration", self.concentration)
-        )
-        object.__setattr__(self, "_components", components)
+        checked = {
+            "labels": _checked_labels(self.labels, n_components),
+            "means": means,
+            "covariances": covariances,
+            "concentration": as_positive_scalar("concentration", self.concentration),
+            "_components": tuple(
+                Gaussian(mean, covariance_factor(f"covariances[{k}]", covariances[k]))
+                for k, mean in enumerate(means)
+            ),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def n_components(self) -> int:
-        """How many components have frequencies."""
+        """Number of components that have frequencies."""
         return len(self.means)
 
     @property
     def weights(self) -> Array:
-        """The share of the frequencies in each component, of shape (K,)."""
+        """Share of the frequencies in each component, of shape (K,)."""
         return np.asarray(np.bincount(self.labels) / len(self.labels))
 
     def whiten(self, omega: Array, rows: Rows = None) -> Array:
@@ -220,9 +202,7 @@ def _with_parameters(
 
 def _without(counts: list[float], seat: int) -> list[float]:
     """Return the counts without one frequency of ``seat``."""
-    others = counts.copy()
-    others[seat] -= 1
-    return others
+    return [count - (k == seat) for k, count in enumerate(counts)]
 
 
 def _pick(counts: list[float], logs: list[float], uniform: float) -> int:

@@ -40,15 +40,12 @@ from bochner.registry import register
 _DIRECT = 2000
 """Number of pairs up to which their covariance matrix is factorised, in 3e9 operations. At twice
 it is eight times as many."""
-
 _SUBSAMPLE = 1000
 """Number of pairs on which alpha is chosen, by an eigendecomposition of that order. Twice as many
 take eight times as long; half of them choose from half the information."""
-
 _TOLERANCE = 1e-7
 """Relative residual at which steps end: about six digits of the predictions are exact then. The
 number of steps is proportional to the number of digits."""
-
 _MAX_ITERATIONS = 2000
 """Greatest number of steps. A system that needs more is nearly singular: alpha is too small."""
 
@@ -58,15 +55,12 @@ Block = tuple[slice, Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairFeatures:
-    """The features of left rows ``X`` (n, d) and right rows ``Y`` (n, d2) in blocks of pairs.
-
-    With ``held=None`` every pass computes the features again.
-    """
+    """The features of left rows ``X`` (n, d) and right rows ``Y`` (n, d2) in blocks of pairs."""
 
     frequencies: Frequencies
     X: Any
     Y: Any
-    held: tuple[Block, ...] | None = None
+    held: tuple[Block, ...] | None = None  # None: every pass computes the features again
 
     @classmethod
     def of(cls, frequencies: Frequencies, X: Any, Y: Any) -> "PairFeatures":
@@ -102,15 +96,12 @@ class PairFeatures:
 @register(shapes={"coef": "pp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSolution(PointSolution):
-    """A bilinear function of left and right features, with ``coef`` (p, p) the matrix ``A``.
+    """A bilinear function of left and right features."""
 
-    ``n_iterations`` is the number of steps of conjugate gradients, zero for the direct solution.
-    """
-
-    coef: Array
+    coef: Array  # (p, p): The matrix A
     intercept: float
     alpha: float
-    n_iterations: int
+    n_iterations: int  # Steps of conjugate gradients, zero for the direct solution
 
     @property
     def limitation(self) -> str:
@@ -203,18 +194,14 @@ class PairSystem:
     ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. Were the
     two rows of a pair independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of two
     sums, up to a factor; that is the preconditioner, which saves nine of ten steps.
-
-    ``weight`` has shape (n,); ``mean`` is the mean of ``z z'^T`` over pairs, zero without an
-    intercept. ``bases`` are the eigenvectors of the sums of ``z z^T`` and of ``z' z'^T``, and
-    ``scales`` the eigenvalues of the preconditioner in these bases.
     """
 
     features: PairFeatures
-    weight: Array
+    weight: Array  # (n,)
     alpha: float
-    mean: Array
-    bases: tuple[Array, Array]
-    scales: Array
+    mean: Array  # (p, p): Mean of z z'^T over pairs, zero without an intercept
+    bases: tuple[Array, Array]  # Eigenvectors of the sums of z z^T and of z' z'^T
+    scales: Array  # Eigenvalues of the preconditioner in these bases
 
     @classmethod
     def of(

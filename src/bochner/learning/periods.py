@@ -8,10 +8,8 @@ from bochner._numerics.arrays import Array
 
 _FEWEST_TURNS = 2.0
 """Fewest periods in the range of the rows: a single one cannot be told from a trend."""
-
 _CONTRAST = 4.0
 """Least ratio of a peak's mean energy per bin to that of the bins around it."""
-
 _NEIGHBOURS = 6
 """Bins on each side that count as the surroundings of a peak, which has one on each side."""
 
@@ -28,10 +26,6 @@ def wave_energy(coef: Array, n_frequencies: int) -> Array:
     """Return the share (S, m) of each frequency in its draw's variance.
 
     ``coef`` (S, p) holds the weights of cosines and sines in turn, then of other columns.
-
-    >>> import numpy as np
-    >>> wave_energy(np.array([[3.0, 4.0, 0.0, 5.0, 9.0]]), 2)
-    array([[0.5, 0.5]])
     """
     waves = coef[:, : 2 * n_frequencies].reshape(len(coef), n_frequencies, 2)
     energy: Array = np.sum(waves**2, axis=2)
@@ -49,12 +43,6 @@ def dominant_periods(
     of ``least_share`` or more, and rises well above its surroundings. Broad spectra, those of
     smooth functions, have none. Angular frequencies ``omega`` and their shares ``energy`` of each
     draw's variance have shape (S, m).
-
-    >>> import numpy as np
-    >>> omega = 2.0 * np.pi * np.array([[1.0, 1.01, 0.02, 0.03]])
-    >>> energy = np.array([[0.5, 0.2, 0.2, 0.1]])
-    >>> [(round(p.length, 2), round(p.share, 2)) for p in dominant_periods(omega, energy, 20.0)]
-    [(1.0, 0.7)]
     """
     size, weight = np.abs(omega).ravel(), energy.ravel() / len(energy)
     if not span > 0.0:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigh, lapack
@@ -17,7 +18,6 @@ from bochner.registry import register
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Range of log alpha that is searched, relative to the features' mean square: from a signal of 1e6
 times the noise's variance to noise of 1e5 times the signal's."""
-
 _GRID = 33
 """Number of values of alpha in that range, three per decade: every term of the evidence depends on
 alpha by a logistic function of its logarithm, which changes over more than a decade."""
@@ -41,14 +41,11 @@ class PointSolution(ABC):
 
     __slots__ = ()
 
+    log_evidence: ClassVar[None] = None
+
     @property
     def noise_variance(self) -> Array | None:
         """Variances of the noise (t,); ``None`` where ``limitation`` says why."""
-        return None
-
-    @property
-    def log_evidence(self) -> float | None:
-        """``None``; see ``limitation``."""
         return None
 
     @property
@@ -58,13 +55,7 @@ class PointSolution(ABC):
 
 
 @register(
-    shapes={
-        "coef": "pt",
-        "intercept": "t",
-        "whitener": "pp",
-        "noise_variance": "t",
-        "centre": "p",
-    }
+    shapes={"coef": "pt", "intercept": "t", "whitener": "pp", "noise_variance": "t", "centre": "p"}
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgePosterior(LinearFunction):
@@ -74,20 +65,16 @@ class RidgePosterior(LinearFunction):
     :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`: the mean of ``w`` is the ridge solution and
     its covariance :math:`\sigma_t^2 A^{-1}`, :math:`A = Z^\top Z + \alpha I`. The noise
     variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`.
-
-    ``coef`` has shape (p, t), ``intercept`` and ``noise_variance`` (t,); ``whitener`` (p, p) is a
-    matrix ``W`` with :math:`W W^\top = A^{-1}`, ``log_evidence`` the log marginal likelihood,
-    summed over targets, and ``centre`` (p,) the mean features, zero without an intercept.
     """
 
-    coef: Array
-    intercept: Array
-    whitener: Array
-    noise_variance: Array
+    coef: Array  # (p, t)
+    intercept: Array  # (t,)
+    whitener: Array  # (p, p): W with W W' = A^{-1}
+    noise_variance: Array  # (t,)
     alpha: float
-    log_evidence: float
-    centre: Array
-    intercept_variance: float  # relative to that of the noise, zero without an intercept
+    log_evidence: float  # Log marginal likelihood, summed over targets
+    centre: Array  # (p,): Mean features, zero without an intercept
+    intercept_variance: float  # Relative to that of the noise, zero without an intercept
 
     @property
     def limitation(self) -> None:
@@ -127,8 +114,8 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
 def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float, float]:
     """Return the ``alpha`` of greatest evidence, and its log evidence.
 
-    After one eigendecomposition of the Gram matrix every value costs O(p t): a grid over eleven
-    decades around the features' mean square, then the root of the derivative.
+    After one eigendecomposition every value of a grid over eleven decades costs O(p t); the root of
+    the derivative follows.
     """
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
@@ -196,10 +183,7 @@ def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
 
 
 def residual_squares(square: Array, explained: Array) -> Array:
-    """Return ``square - explained``, positive even if a fit is perfect up to rounding.
-
-    Otherwise a perfect fit would have infinite evidence.
-    """
+    """Return ``square - explained``, positive even if a fit is perfect, of infinite evidence."""
     floor = np.maximum(limits.NEGLIGIBLE * square, np.finfo(np.float64).tiny)
     return np.maximum(square - explained, floor)
 

@@ -16,56 +16,40 @@ from bochner._numerics.memory import in_words
 from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")
-
 _OVERHEAD = 16 * limits.MEBIBYTE
 """Bytes for blocks in threads, small arrays and libraries; the tests of memory limits hold it."""
-
 _LANDMARK_BYTES = 256 * limits.MEBIBYTE
 """Greatest size of the preconditioner: 5,800 rows of as many float32 features. Twice the size
 takes 2.8 times the time to factorise, half of it has fewer rows and needs more passes."""
-
 _LEAST_BLOCK_BYTES = limits.MEBIBYTE
 """Smallest block of features: with less, calls from Python would dominate."""
-
 _MANY_ROWS = 10_000_000
 """Number of rows assumed for a stream; with more rows than that, rounding may exceed its bound."""
-
 _HALF_ULP = 6e-8
 """Relative rounding error of one float32 operation, 2**-24."""
-
 _ROUNDING = 1e-3
 """Greatest rounding error of float32 products relative to alpha: about the relative error of the
 weights in the directions that alpha decides."""
-
 _WORTH_FLOPS = 2e10
 """Products of fewer operations, a quarter of a second in float64, stay in float64."""
-
 _WORTH_FEATURES = 1e7
 """Passes over fewer features, 35 milliseconds in float64, stay in float64."""
-
 _SINGLE_TOL = 1e-5
 """Smallest tolerance that conjugate gradients reach on features in float32."""
-
 _PRODUCT = {np.float64: 1.2e-11, np.float32: 5.5e-12}
 """Seconds per product in a Gram matrix. This and the next three numbers were measured on two cores
 of 2024; only their ratios decide between the methods."""
-
 _FACTOR = 2.5e-11
 """Seconds of a Cholesky factorisation, divided by the cube of the number of features."""
-
 _PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
 """Seconds per feature of one row in a pass of conjugate gradients."""
-
 _PASSES = 12
 """Typical number of passes of conjugate gradients at the default tolerance."""
-
 _EIGENVALUES = 20.0
 """Time of an eigendecomposition, which the choice of alpha needs, over that of a factorisation: of
 the order of 9 p^3 operations against p^3 / 3."""
-
 _WORTH_SECONDS = 10.0
 """Predicted seconds below which the Gram matrix is formed, as it gives uncertainty too."""
-
 _WORTH_RATIO = 2.0
 """Ratio of predicted times below which the Gram matrix is formed; predictions are that rough."""
 
@@ -89,12 +73,11 @@ class RidgeProblem:
         r"""Return whether rounding in float32 products is negligible compared to ``alpha``.
 
         The products of a row of weight :math:`w_i` are rounded by
-        :math:`6 \cdot 10^{-8} w_i k(0)`, with independent signs, so that the rounding error of
-        their sum grows like :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`; measured in the
-        spectral norm, it is 1 to 30 times that, more for fewer features. ``alpha`` must be a
-        thousand times that. In a Krein space a pole may be closer to ``alpha`` than zero is, and
-        float64 is used. ``weight_rms`` is that of a chunk: if every chunk of a stream passes, the
-        sum over all of them does.
+        :math:`6 \cdot 10^{-8} w_i k(0)`, with independent signs, and their sum by about
+        :math:`6 \cdot 10^{-8} k(0) (\sum_i w_i^2)^{1/2}`; measured in the spectral norm, it is 1 to
+        30 times that, more for fewer features. ``alpha`` must be a thousand times that. In a Krein
+        space a pole may be closer to ``alpha`` than zero is, and float64 is used. ``weight_rms`` is
+        that of a chunk: if every chunk of a stream passes, the sum over all of them does.
         """
         if self.alpha is None or self.is_indefinite:
             return False
@@ -103,10 +86,9 @@ class RidgeProblem:
 
     def product_dtype(self, chunk: Chunk) -> type[np.floating[Any]]:
         """Return the type in which products of the features of a chunk are made."""
-        return self._product_dtype(len(chunk), chunk.weight_rms)
+        return self._dtype(len(chunk) * self.p**2 >= _WORTH_FLOPS, chunk.weight_rms)
 
-    def _product_dtype(self, n_rows: int, weight_rms: float) -> type[np.floating[Any]]:
-        pays = n_rows * self.p**2 >= _WORTH_FLOPS
+    def _dtype(self, pays: bool, weight_rms: float) -> type[np.floating[Any]]:
         return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
 
     @property
@@ -120,7 +102,7 @@ class RidgeProblem:
         """Whether the Gram matrix is predicted to take so long that it does not pay."""
         n = self.n_samples or 0
         factor = _FACTOR * (_EIGENVALUES if self.alpha is None else 1.0)
-        product = _PRODUCT[self._product_dtype(n, self.weight_rms)]
+        product = _PRODUCT[self._dtype(n * self.p**2 >= _WORTH_FLOPS, self.weight_rms)]
         direct = product * n * self.p**2 + factor * self.p**3
         passes = _PASSES * _PASS[self.pass_dtype(self.weight_rms)] * n * self.p
         return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
@@ -128,31 +110,25 @@ class RidgeProblem:
     def pass_dtype(self, weight_rms: float) -> type[np.floating[Any]]:
         """Return the type of features in conjugate gradients."""
         n = self.n_samples or _MANY_ROWS
-        pays = self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES
-        return np.float32 if pays and self.float32_suffices(weight_rms) else np.float64
+        return self._dtype(self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES, weight_rms)
 
 
 @dataclass(frozen=True, slots=True)
 class RidgePlan:
-    """How a problem is solved: ``"cholesky"`` in blocks of features, or ``"cg"``.
-
-    For ``"cg"``, ``n_landmarks`` rows make the preconditioner, and ``keep`` is whether the features
-    of all rows are kept.
-    """
+    """How a problem is solved: ``"cholesky"`` in blocks of features, or ``"cg"``."""
 
     solver: str
     block_bytes: int = limits.SUMS_BLOCK_BYTES
-    n_landmarks: int = 0
-    keep: bool = False
+    n_landmarks: int = 0  # Rows that make the preconditioner of "cg"
+    keep: bool = False  # Whether "cg" keeps the features of all rows
 
 
 def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
     """Return how the problem is solved within ``limit`` bytes in addition to the rows.
 
     ``"auto"`` forms the Gram matrix, which also gives standard deviations and the evidence, unless
-    it does not fit or is predicted to take more than ten seconds and twice as long as conjugate
-    gradients. Raises ValueError if the solver is unknown, cannot solve the problem, or needs more
-    memory.
+    it does not fit or is predicted to take ten seconds and twice as long as conjugate gradients.
+    Raises ValueError if the solver is unknown, cannot solve the problem, or needs more memory.
     """
     if solver not in SOLVERS:
         known = ", ".join(map(repr, SOLVERS))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,7 @@ from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Targets
-
-
-class FeatureMap(Protocol):
-    """A map from rows to features, such as :class:`~bochner.frequencies.Frequencies`."""
-
-    @property
-    def n_frequencies(self) -> int:
-        """Half the number of features."""
-
-    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return features of shape (n, p)."""
-
-    def to_device_of(self, X: Any) -> "FeatureMap":
-        """Return the map for blocks of rows ``X``, on the host or on their device."""
+from bochner.frequencies import Frequencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +31,10 @@ class PrecomputedFeatures:
     def to_device_of(self, X: Any) -> "PrecomputedFeatures":
         """Return the map itself."""
         return self
+
+
+FeatureMap = Frequencies | PrecomputedFeatures
+"""A map from rows to features."""
 
 
 def target_products(
@@ -93,7 +84,7 @@ def _summed(
         for chunk in chunks:
             made, is_away = features.to_device_of(chunk.X), on_device(chunk.X)
 
-            def block(rows: slice, chunk: Chunk = chunk, made: FeatureMap = made) -> NDArray[Any]:
+            def block(rows: slice, chunk: Chunk = chunk, made: Any = made) -> NDArray[Any]:
                 part = chunk[rows]
                 out = None if on_device(chunk.X) else scratch.block(len(part), p, dtype)
                 return function(made.features(part.X, dtype, out), part)

@@ -67,8 +67,7 @@ def select_length_scale(
 ) -> Kernel:
     """Return the kernel of ``family`` of greatest evidence over a grid about the median distance.
 
-    The grid spans a factor of eight below and above the median, in steps of the square root
-    of two.
+    The grid spans a factor of eight below and above the median, in steps of the square root of two.
     """
     median = median_distance(problem.X, rng, problem.weight)
     grid = median * 2.0 ** np.arange(-3.0, 3.01, 0.5)

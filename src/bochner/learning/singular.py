@@ -30,14 +30,6 @@ def triangular_factor(features: Callable[[Any], Array], X: Any) -> Array:
 
     ``features`` maps rows of ``X``, an array or CSR matrix, to features (n, p). Unlike the Cholesky
     factor of the Gram matrix, ``R`` has the full precision of the rows and exists for any rank.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Z = np.random.default_rng(0).normal(size=(2000, 3))
-    >>> R = triangular_factor(lambda rows: rows, Z)
-    >>> bool(np.allclose(R.T @ R, Z.T @ Z)), bool(np.allclose(R, np.triu(R)))
-    (True, True)
     """
     factor: Array = np.empty((0, 0))
     start = 0
@@ -62,14 +54,11 @@ class SingularComponents:
 
     .. math:: \mathrm{left}(x) = \hat k(x, Y) V \Sigma^{-1/2} = z(x) \cdot S R'^\top H
               \Sigma^{-1/2}, \qquad \mathrm{right}(y) = \hat k(X, y)^\top U \Sigma^{-1/2}.
-
-    ``values`` (r,) are the singular values, in descending order; ``left`` and ``right`` (p, r) map
-    features to scores, and are zero where a singular value is zero up to rounding.
     """
 
-    values: Array
-    left: Array
-    right: Array
+    values: Array  # (r,): Singular values, in descending order
+    left: Array  # (p, r): Maps features to scores, zero where a singular value is, up to rounding
+    right: Array  # (p, r): Likewise
 
     @classmethod
     def of(

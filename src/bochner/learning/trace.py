@@ -25,9 +25,8 @@ _ARVIZ_NAMES = {"log_posterior": "lp"}
 class Summary(NamedTuple):
     """Summary of the kept draws of one quantity over all chains.
 
-    ``sd`` is the standard deviation (n - 1), ``rhat`` and ``ess`` come from
-    :func:`~bochner.learning.convergence.split_rhat` and
-    :func:`~bochner.learning.convergence.effective_sample_size`.
+    ``sd`` is the standard deviation (n - 1); :mod:`bochner.learning.convergence` defines ``rhat``
+    and ``ess``.
     """
 
     mean: float
@@ -53,11 +52,9 @@ class Trace:
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If there is no record, shapes differ or are not (n_chains, n_iterations), an entry is not
-        finite, or ``n_burn_in`` is negative or more than the iterations.
-    TypeError
-        If ``n_burn_in`` is not an integer.
+        finite, or ``n_burn_in`` is not an integer from zero to the number of iterations.
 
     Examples
     --------
@@ -120,42 +117,26 @@ class Trace:
         """Return the trace as an ArviZ data set, with burn-in in groups of its own.
 
         Acceptance, step size, seconds and the log posterior (under ArviZ's name ``lp``) are in
-        ``sample_stats``, the other records in ``posterior``.
-
-        Returns
-        -------
-        data : arviz.InferenceData, or xarray.DataTree from ArviZ 1.0 on
-
-        Raises
-        ------
-        ImportError
-            If ArviZ is not installed.
-
-        Examples
-        --------
-        >>> trace = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
-        >>> trace.to_arviz().posterior["log_evidence"].shape  # doctest: +SKIP
-        (2, 2)
+        ``sample_stats``, the other records in ``posterior``. From ArviZ 1.0 on the result is an
+        xarray.DataTree, before an arviz.InferenceData. Raises ImportError without ArviZ.
         """
         try:
             from_dict = import_module("arviz").from_dict
         except ImportError as error:
             raise ImportError(_NO_ARVIZ) from error
-        groups = {"posterior": self._group(False), "sample_stats": self._group(True)}
+        kept, burn_in = slice(self.n_burn_in, None), slice(self.n_burn_in)
+        groups = {"posterior": self._group(False, kept), "sample_stats": self._group(True, kept)}
         if self.n_burn_in:
-            groups |= {
-                "warmup_posterior": self._group(False, burn_in=True),
-                "warmup_sample_stats": self._group(True, burn_in=True),
-            }
+            groups["warmup_posterior"] = self._group(False, burn_in)
+            groups["warmup_sample_stats"] = self._group(True, burn_in)
         groups = {name: group for name, group in groups.items() if group}
         # Until 1.0 the groups were keywords.
         if "posterior" in inspect.signature(from_dict).parameters:
             return from_dict(**groups, save_warmup=True)
         return from_dict(groups, save_warmup=True)
 
-    def _group(self, statistics: bool, *, burn_in: bool = False) -> dict[str, Array]:
+    def _group(self, statistics: bool, rows: slice) -> dict[str, Array]:
         """Return copies of the records for one of ArviZ's groups."""
-        rows = slice(self.n_burn_in) if burn_in else slice(self.n_burn_in, None)
         return {
             _ARVIZ_NAMES.get(name, name): record[:, rows].copy()
             for name, record in self.records.items()

@@ -8,16 +8,10 @@ with the inverse Wishart density proportional to
 :math:`|\Sigma|^{-(\nu + d + 1)/2} \exp(-\mathrm{tr}(\Psi \Sigma^{-1}) / 2)`, whose mean is
 :math:`\Psi / (\nu - d - 1)` where :math:`\nu > d + 1`.
 
-References
-----------
-A. Gelman, J. B. Carlin, H. S. Stern and D. B. Rubin, "Bayesian data analysis", 2004, section 3.6.
-
-J. B. Oliva, A. Dubey, A. G. Wilson, B. Póczos, J. Schneider and E. P. Xing, "Bayesian
-nonparametric kernel-learning", 2016, sections 2.2 and 3.2.
-
-M. D. Escobar and M. West, "Bayesian density estimation and inference using mixtures", 1995.
-
-W. B. Smith and R. R. Hocking, "Wishart variate generator", 1972.
+Sources: Gelman, Carlin, Stern and Rubin, "Bayesian data analysis", 2004, section 3.6. Oliva et al.
+(2016; see :class:`bochner.BaNKRegressor`), sections 2.2 and 3.2. Escobar and West, "Bayesian
+density estimation and inference using mixtures", 1995. Smith and Hocking, "Wishart variate
+generator", 1972.
 """
 
 from dataclasses import dataclass, field
@@ -37,30 +31,9 @@ from bochner._numerics.linalg import jittered_cholesky
 class NormalInverseWishart:
     r"""The law of a Gaussian component's mean and covariance, over ``d`` coordinates.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (d,)
-        Expected mean, in radians per unit of the inputs.
-    strength : float
-        Number of frequencies that the prior mean counts as (:math:`\kappa`), positive.
-    scale : ndarray of shape (d, d)
-        Symmetric and positive definite (:math:`\Psi`), in squared radians per squared unit.
-    dof : float
-        Above ``d - 1`` (:math:`\nu`).
-
-    Raises
-    ------
-    ValueError
-        If a shape or a range is wrong, or ``scale`` is not a covariance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.learning.wishart import NormalInverseWishart
-    >>> prior = NormalInverseWishart(np.zeros(2), 0.5, np.eye(2), 4.0)
-    >>> posterior = prior.posterior(np.array([[1.0, 0.0], [3.0, 0.0]]))
-    >>> posterior.mean, posterior.strength, posterior.dof
-    (array([1.6, 0. ]), 2.5, 6.0)
+    ``mean`` (d,) is in radians per unit of the inputs; ``strength`` :math:`\kappa`, positive, is
+    the number of frequencies that it counts as; ``scale`` :math:`\Psi` (d, d), in squared radians
+    per squared unit, is symmetric and positive definite; ``dof`` :math:`\nu` is above ``d - 1``.
     """
 
     mean: Array
@@ -80,11 +53,10 @@ class NormalInverseWishart:
             raise ValueError(
                 f"dof must exceed d - 1 = {dim - 1}, or the law has no density; got {dof}."
             )
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "strength", as_positive_scalar("strength", self.strength))
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "dof", dof)
-        object.__setattr__(self, "_factor", covariance_factor("scale", scale))
+        strength = as_positive_scalar("strength", self.strength)
+        checked = {"mean": mean, "strength": strength, "scale": scale, "dof": dof}
+        for name, value in {**checked, "_factor": covariance_factor("scale", scale)}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def dim(self) -> int:
@@ -95,20 +67,18 @@ class NormalInverseWishart:
         r"""Return the log density (m,) of frequencies (m, d), each alone in its component.
 
         With the component integrated out, it is the multivariate t of :math:`\nu - d + 1` degrees
-        of freedom, location ``mean`` and scale
-        :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
+        of freedom, location ``mean`` and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
         """
         dim, last = self.dim, self.dof + 1.0
         spread = (self.strength + 1.0) / self.strength
         whitened = _solve(self._factor, (omega - self.mean).T)
-        normaliser = (
+        square = np.sum(whitened**2, axis=0) / spread
+        log_density: Array = (
             gammaln(0.5 * last)
             - gammaln(0.5 * (last - dim))
             - 0.5 * dim * np.log(np.pi * spread)
             - np.sum(np.log(np.diagonal(self._factor)))
-        )
-        log_density: Array = normaliser - 0.5 * last * np.log1p(
-            np.sum(whitened**2, axis=0) / spread
+            - 0.5 * last * np.log1p(square)
         )
         return log_density
 
@@ -198,8 +168,7 @@ class GammaPrior:
     def sample_given(self, rng: Generator, last: float, n_components: int, m: int) -> float:
         """Return a concentration given the last one and how many components ``m`` rows have.
 
-        Escobar and West (1995), section 6: a Beta variable makes the conditional law a mixture
-        of two Gamma laws.
+        A Beta variable makes its law a mixture of two Gammas: Escobar and West, section 6.
         """
         rate = self.rate - float(np.log(rng.beta(last + 1.0, m)))
         shape = self.shape + n_components - 1.0
@@ -210,10 +179,7 @@ class GammaPrior:
 def covariance_factor(name: str, covariance: Array) -> Array:
     """Return the lower Cholesky factor of a covariance (d, d), read-only.
 
-    Raises
-    ------
-    ValueError
-        If the matrix is not symmetric, or not positive definite up to a jitter of 1e-6.
+    Raises ValueError if it is not symmetric, or not positive definite up to a jitter of 1e-6.
     """
     gap = float(np.max(np.abs(covariance - covariance.T)))
     if gap > FUNCTION_ROUNDING * float(np.max(np.abs(covariance))):

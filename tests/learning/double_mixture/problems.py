@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bochner import kernels
+from bochner.learning.wishart import NormalInverseWishart
 
 DIMS = (1, 2, 3, 7, 60)
 SIZES = (2, 2, 3, 5, 9, 14)
@@ -147,3 +148,9 @@ KINDS = (
     given,
     given,
 )
+
+
+def component_law(prior, scale):
+    """The law of one component with expected covariance ``scale`` times identity."""
+    matrix = prior.stiffness * scale * np.eye(prior.dim)
+    return NormalInverseWishart(np.zeros(prior.dim), prior.strength, matrix, prior.dof)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learning.double_mixture.problems import component_law
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -30,7 +31,7 @@ def some_moments(dim, seed=0):
 
 def chain(prior, scale, omega):
     """The log density of frequencies of one component, each given those before it."""
-    law = prior.law(scale)
+    law = component_law(prior, scale)
     return sum(
         float(law.posterior(omega[:j]).log_marginal(omega[j : j + 1])[0]) for j in range(len(omega))
     )
@@ -113,7 +114,7 @@ def test_evidence_of_few_frequencies_by_integration():
 def test_coordinates_in_a_subspace_have_a_law_of_the_same_stiffness(stiffness):
     """What is drawn in six coordinates has in two directions the law that is stated for two."""
     rng = np.random.default_rng(0)
-    wide, narrow = ComponentPrior(6, stiffness).law(0.7), ComponentPrior(2, stiffness).law(0.7)
+    wide, narrow = (component_law(ComponentPrior(dim, stiffness), 0.7) for dim in (6, 2))
     basis = np.linalg.qr(rng.normal(size=(6, 2)))[0]
     draws = [wide.sample(rng) for _ in range(N_DRAWS)]
     means = np.array([mean @ basis for mean, _ in draws])
@@ -131,7 +132,7 @@ def test_coordinates_in_a_subspace_have_a_law_of_the_same_stiffness(stiffness):
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_the_scale_is_the_expected_covariance(dim):
-    law = ComponentPrior(dim).law(0.7)
+    law = component_law(ComponentPrior(dim), 0.7)
     assert_allclose(law.scale / (law.dof - dim - 1.0), 0.7 * np.eye(dim))
 
 

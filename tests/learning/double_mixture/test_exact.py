@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.double_mixture.problems import problem
+from learning.double_mixture.problems import component_law, problem
 
 from bochner import DIGMMFeatures, kernels
 from bochner.learning.double_mixture import exact, sticks
@@ -98,7 +98,7 @@ def check_exact(patch, seed):
         assert (sticks.posterior(counts, 1.0) > 0.0).all()
         assert (prior.dof + counts > prior.dim - 1.0).all()
         scales = np.exp(factor.log_scales)
-        laws = [prior.law(scale) for scale in scales]
+        laws = [component_law(prior, scale) for scale in scales]
         shrunk = (prior.strength / (prior.strength + counts))[:, None, None]
         outer = factor.means[:, :, None] * factor.means[:, None, :]
         scatter = counts[:, None, None] * (factor.covariances + shrunk * outer)

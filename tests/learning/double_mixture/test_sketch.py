@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from bochner import DIGMMFeatures, kernels
-from bochner.learning.double_mixture.sketch import Sketch, observed, random_rows, spread_rows
+from bochner.learning.double_mixture.sketch import Sketch, observed, spread_rows
 from bochner.learning.double_mixture.starts import from_width
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
-CHOICES = {"random": random_rows, "spread": spread_rows}
 
 
 def rng(seed=0):
@@ -16,18 +15,16 @@ def rng(seed=0):
 
 
 @pytest.mark.parametrize("n", [2, 10, 25, 40, 100])
-@pytest.mark.parametrize("name", CHOICES)
-def test_rows_are_different_and_as_many_as_there_are(name, n):
+def test_rows_are_different_and_as_many_as_there_are(n):
     rows = rng().standard_normal((40, 3))
-    chosen = CHOICES[name](rows, n, rng(1))
+    chosen = spread_rows(rows, n, rng(1))
     assert len(chosen) == min(n, 40)
     assert len(set(chosen.tolist())) == len(chosen)
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_repeated_rows_are_as_many_as_asked(name):
+def test_repeated_rows_are_as_many_as_asked():
     rows = np.repeat([[0.0], [1.0]], 20, axis=0)
-    chosen = CHOICES[name](rows, 30, rng(1))
+    chosen = spread_rows(rows, 30, rng(1))
     assert len(set(chosen.tolist())) == 30
 
 

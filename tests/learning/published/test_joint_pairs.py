@@ -17,9 +17,10 @@ from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.precision import LogNormalPrecision
 from bochner.learning.published.joint_pairs import (
     JointPairChain,
+    laplace,
+    log_likelihood,
     weight_precision_step,
 )
-from bochner.learning.published.laplace import laplace, log_likelihood
 
 FAMILY_ALPHA = 1e-3
 

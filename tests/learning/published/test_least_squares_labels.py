@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.two_spectra import TwoSpectraPrior
-from bochner.learning.published.least_squares_labels import LeastSquaresChain
-from bochner.learning.published.models import independent_start
+from bochner.learning.published.models import LeastSquaresChain, independent_start
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

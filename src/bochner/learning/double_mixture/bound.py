@@ -34,15 +34,12 @@ from bochner.learning.double_mixture.sketch import Observed
 # Latent frequencies of each sign. The standard deviation of their mean cosine is at most
 # 1 / sqrt(10,000) = 0.01; twice as many make it smaller by sqrt(2), half as many larger.
 N_LATENT = 10_000
-
 # Lower bound of the learned noise, in units of the mean self-similarity. It keeps the bound
 # finite where the kernel fits all similarities exactly.
 LEAST_NOISE = 1e-4
-
 # Added to the diagonal of each covariance, in inverse squared typical distances. It keeps the
 # entropy finite; the kernel changes by at most 5e-7 at the typical distance.
 _FLOOR = 1e-6
-
 # Relative determinant below which the two signs' kernels are collinear up to rounding (about 50
 # units in the last place): their masses are then not identified, and one sign is used.
 _COLLINEAR = 1e-14
@@ -50,17 +47,12 @@ _COLLINEAR = 1e-14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    r"""The variational distribution of the frequencies of one sign.
+    """The variational distribution of the frequencies of one sign."""
 
-    It has component probabilities ``weights`` :math:`r` (T,), ``means`` :math:`a` (T, q), lower
-    triangular ``roots`` (T, q, q) with covariances :math:`V = B B^\top + 10^{-6} I`, and
-    ``log_scales`` (T,), logarithms of the components' prior variances.
-    """
-
-    weights: Array
-    means: Array
-    roots: Array
-    log_scales: Array
+    weights: Array  # (T,): Probabilities r of the components
+    means: Array  # (T, q): a
+    roots: Array  # (T, q, q): Lower triangular B with covariances V = B B' + 1e-6 I
+    log_scales: Array  # (T,): Logarithms of the components' prior variances
 
     @property
     def covariances(self) -> Array:
@@ -122,17 +114,13 @@ class ExpectedCosines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """Everything that the bound depends on apart from the factors.
-
-    ``signs`` (S,) are those of the factors, ``concentration`` is that of both Dirichlet processes,
-    and ``noise`` is a standard deviation in the units of ``observed``; ``None`` maximises over it.
-    """
+    """Everything that the bound depends on apart from the factors."""
 
     observed: Observed
-    signs: Array
+    signs: Array  # (S,): Of the factors
     prior: ComponentPrior
-    concentration: float
-    noise: float | None
+    concentration: float  # Of both Dirichlet processes
+    noise: float | None  # Standard deviation in the units of ``observed``; None maximises over it
 
     def bound(self, factors: tuple[Factor, ...]) -> Bound:
         """Return the bound at these factors, one for each sign."""
@@ -146,9 +134,8 @@ class Objective:
         noise = self.noise
         if noise is None:
             noise = max(float(np.sqrt(squares / data.total)), LEAST_NOISE)
-        value = -0.5 * (
-            data.total * float(np.log(2.0 * np.pi * noise**2)) + float(squares) / noise**2
-        )
+        value = -0.5 * data.total * float(np.log(2.0 * np.pi * noise**2))
+        value -= 0.5 * float(squares) / noise**2
         gradients = []
         for sign, mass, part in zip(self.signs, masses, terms, strict=True):
             scale = data.counts * mass / noise**2
@@ -172,9 +159,8 @@ class Objective:
         spread, by_spread = log_scale_prior(factor.log_scales)
         beta = sticks.posterior(counts, self.concentration)
         log_r = np.log(np.maximum(r, np.finfo(float).tiny))
-        entropy = 0.5 * (
-            np.linalg.slogdet(covariances)[1] + self.prior.dim * (1.0 + np.log(2.0 * np.pi))
-        )
+        entropy = 0.5 * np.linalg.slogdet(covariances)[1]
+        entropy += 0.5 * self.prior.dim * (1.0 + np.log(2.0 * np.pi))
         value = (
             sticks.log_evidence(counts, self.concentration)
             + float(np.sum(found.value) + counts @ (entropy - log_r))

@@ -16,17 +16,14 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from bochner._numerics.arrays import Array
-from bochner.learning.wishart import NormalInverseWishart
 
 # Degrees of freedom beyond d + 1: a covariance varies by about sqrt(2 / 100) = 14 % around a
 # multiple of the identity. Smaller values let it vary more between directions, and a sketch of
 # few rows says nothing about most directions.
 STIFFNESS = 100.0
-
 # Number of frequencies that the prior mean (zero) is worth: component means have ten times the
 # component's standard deviation, 1 / sqrt(0.01).
 _STRENGTH = 0.01
-
 # Standard deviation of the log prior variance: one standard deviation is a factor exp(2) = 7.4.
 _SPREAD = 2.0
 
@@ -35,25 +32,18 @@ _SPREAD = 2.0
 class ComponentPrior:
     """The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
 
-    ``stiffness`` is the degrees of freedom beyond ``dim + 1``, ``strength`` the number of
-    frequencies that the prior mean is worth. The degrees of freedom couple directions: the widths
-    seen in the directions of the sketch carry over to the others. The prior of a component's
-    coordinates in a subspace has the same form and the same ``stiffness``.
+    The degrees of freedom couple directions: the widths seen in the directions of the sketch carry
+    over to the others. Coordinates in a subspace have the same prior and the same ``stiffness``.
     """
 
     dim: int
-    stiffness: float = STIFFNESS
-    strength: float = _STRENGTH
+    stiffness: float = STIFFNESS  # Degrees of freedom beyond dim + 1
+    strength: float = _STRENGTH  # Number of frequencies that the prior mean is worth
 
     @property
     def dof(self) -> float:
         """Degrees of freedom of the inverse Wishart law."""
         return self.dim + 1.0 + self.stiffness
-
-    def law(self, scale: float) -> NormalInverseWishart:
-        """Return the law of one component with expected covariance ``scale`` times identity."""
-        matrix = self.stiffness * scale * np.eye(self.dim)
-        return NormalInverseWishart(np.zeros(self.dim), self.strength, matrix, self.dof)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +62,8 @@ def component_evidence(
 ) -> Evidence:
     """Return the log evidence of ``T`` components, and its gradient.
 
-    It depends on the expected numbers of frequencies ``counts`` (T,), zero or more and not
-    necessarily integers, their ``means`` (T, d) and ``covariances`` (T, d, d), and the prior
-    variances ``scales`` (T,).
+    Arguments are the expected numbers ``counts`` (T,) of frequencies, zero or more, their ``means``
+    (T, d) and ``covariances`` (T, d, d), and the prior variances ``scales`` (T,).
     """
     dim, before = prior.dim, prior.dof
     after, strength = before + counts, prior.strength + counts

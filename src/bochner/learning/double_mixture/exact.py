@@ -24,23 +24,17 @@ from bochner.spectral import ByMass
 # Iterations of every start before the best one continues: each start costs 15 / 200 of a full
 # ascent. More compare starts more reliably, fewer take less time.
 _TRIAL = 15
-
 # Corrections that L-BFGS keeps, twice SciPy's default: memory is proportional to it.
 _MEMORY = 20
-
 # Bounds of the coordinates (log weights, means, roots, log scales), in units of the typical
 # distance. They exclude overflow only: exp(50) and 1e3 are far outside of every prior.
 _LIMITS = (50.0, 1e3, 1e3, 12.0)
-
 # Value of the negated bound where it overflows: the line search steps back from there.
 _OVERFLOW = 1e100
-
 # Smallest component weight that has a logarithm in the coordinates; exp(-46).
 _LEAST_LOGARITHM = 1e-20
-
 # Components with less than a ten-thousandth of the frequencies are dropped from the kernel.
 _LEAST_WEIGHT = 1e-4
-
 # Mass, in units of the self-similarity, of a kernel when no function of differences fits at all:
 # a measure must have some mass.
 _LEAST_MASS = 1e-9
@@ -49,10 +43,10 @@ _LEAST_MASS = 1e-9
 @register
 @dataclass(frozen=True, slots=True)
 class Exact(Expectation):
-    """The bound with exact expectations, both signs together, maximised.
+    """The maximum of the bound with exact expectations, both signs together.
 
-    It does not use the eigen-split, whose parts are not functions of the difference of rows even
-    where the kernel is. It splits the measure itself, at the maximum of the bound.
+    It splits the measure itself, not the similarities: the parts of the eigen-split are not
+    functions of the difference of rows even where the kernel is.
     """
 
     scheme = "orthogonal"
@@ -77,13 +71,9 @@ class Exact(Expectation):
             for sign, mass, factor in found
             if mass > 0.0
         ]
-        return LearnedMixture(
-            parts=tuple(sorted(parts, key=lambda part: -part.sign)),
-            bounds=ascent.history[1:],
-            changes=ascent.changes,
-            noise=data.unit * bound.noise,
-            allocation=ByMass(),
-        )
+        parts.sort(key=lambda part: -part.sign)
+        noise = data.unit * bound.noise
+        return LearnedMixture(tuple(parts), ascent.history[1:], ascent.changes, noise, ByMass())
 
 
 def _part_of_factor(
@@ -109,30 +99,12 @@ def _part_of_factor(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """A maximisation of the bound: its result and its record.
-
-    ``history`` (n_iter + 1,) is the bound at the start and after each iteration, which never falls;
-    ``changes`` (n_iter,) are Frobenius norms of the change of label probabilities.
-    """
+    """A maximisation of the bound: its result and its record."""
 
     objective: Objective
     factors: tuple[Factor, ...]
-    history: Array
-    changes: Array
-
-    @property
-    def height(self) -> float:
-        """The bound at the end."""
-        return float(self.history[-1])
-
-    def then(self, other: "Ascent") -> "Ascent":
-        """Return this ascent continued by one that started where this one ended."""
-        return Ascent(
-            other.objective,
-            other.factors,
-            np.append(self.history, other.history[1:]),
-            np.append(self.changes, other.changes),
-        )
+    history: Array  # (n_iter + 1,): Bound at the start and after each iteration; it never falls
+    changes: Array  # (n_iter,): Frobenius norms of the change of label probabilities
 
 
 def best_ascent(
@@ -140,9 +112,8 @@ def best_ascent(
 ) -> tuple[Ascent, Bound]:
     """Return the best of several ascents of the bound, and the bound at its end.
 
-    ``signs`` are the prevailing sign and the other. The prevailing one is tried alone first, then
-    both: the bound, which charges for every component, decides whether the other is needed. All
-    starts run some iterations, and the best one continues.
+    The prevailing sign, the first, is tried alone, then both: the bound, which charges for every
+    component, decides. All starts run some iterations, and the best one continues.
     """
     prior = ComponentPrior(data.deltas.shape[1])
     one, both = (
@@ -155,38 +126,45 @@ def best_ascent(
         _climbed(one, start, trial, settings.tol)
         for start in random_starts(rng, data, one.signs, *sizes)
     ]
-    best = max(ascents, key=lambda ascent: ascent.height)
+    best = max(ascents, key=lambda ascent: ascent.history[-1])
     starts = random_starts(rng, data, both.signs, *sizes)
     starts.append((*best.factors, *from_scales(rng, data, both.signs[1:], settings.truncation)))
     ascents += [_climbed(both, start, trial, settings.tol) for start in starts]
-    best = max(ascents, key=lambda ascent: ascent.height)
+    best = max(ascents, key=lambda ascent: ascent.history[-1])
     if len(best.history) > trial and trial < settings.max_iter:
-        left = settings.max_iter - trial
-        best = best.then(_climbed(best.objective, best.factors, left, settings.tol))
+        more = _climbed(best.objective, best.factors, settings.max_iter - trial, settings.tol)
+        history = np.append(best.history, more.history[1:])
+        best = Ascent(best.objective, more.factors, history, np.append(best.changes, more.changes))
     return best, best.objective.bound(best.factors)
 
 
 def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol: float) -> Ascent:
     """Return the ascent by L-BFGS from one start."""
-    coordinates = Coordinates(len(start), *start[0].means.shape)
+    shape = start[0].means.shape
+
+    def factors_at(x: Array) -> tuple[Factor, ...]:
+        return tuple(_factor_at(part, *shape) for part in np.split(x, len(start)))
 
     def negated(x: Array) -> tuple[float, Array]:
-        factors = coordinates.factors(x)
+        factors = factors_at(x)
         with np.errstate(over="ignore", invalid="ignore"):
             found = objective.bound(factors)
-            gradient = coordinates.gradient(factors, found.gradients)
+            pairs = zip((factor.weights for factor in factors), found.gradients, strict=True)
+            by = [_coordinates(r * (one.weights - r @ one.weights), one) for r, one in pairs]
+            gradient = np.concatenate(by)
         if not (np.isfinite(found.value) and np.isfinite(gradient).all()):
             return _OVERFLOW, np.zeros_like(x)
         return -found.value, -gradient
-
-    limits = coordinates.limits
-    x = np.clip(coordinates.flatten(start), -limits, limits)
-    visited, history = [x], [-negated(x)[0]]
 
     def record(intermediate_result: OptimizeResult) -> None:
         visited.append(intermediate_result.x.copy())
         history.append(-float(intermediate_result.fun))
 
+    limits = np.tile(np.repeat(_LIMITS, _sizes(*shape)), len(start))
+    logarithms = [np.log(np.maximum(factor.weights, _LEAST_LOGARITHM)) for factor in start]
+    x = np.concatenate([_coordinates(*pair) for pair in zip(logarithms, start, strict=True)])
+    x = np.clip(x, -limits, limits)
+    visited, history = [x], [-negated(x)[0]]
     found = minimize(  # type: ignore[call-overload]
         negated,
         x,
@@ -196,59 +174,27 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
         callback=record,
         options={"maxiter": max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0},
     )
-    weights = np.array([[factor.weights for factor in coordinates.factors(x)] for x in visited])
+    weights = np.array([[factor.weights for factor in factors_at(x)] for x in visited])
     changes = np.sqrt(N_LATENT * np.sum(np.diff(weights, axis=0) ** 2, axis=(1, 2)))
-    return Ascent(objective, coordinates.factors(found.x), np.array(history), changes)
+    return Ascent(objective, factors_at(found.x), np.array(history), changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinates:
-    """Unconstrained coordinates of factors that all have ``truncation`` components."""
+def _sizes(truncation: int, dim: int) -> NDArray[np.intp]:
+    """Return how many coordinates are log weights, means, entries of roots and log scales."""
+    return truncation * np.array((1, dim, dim * (dim + 1) // 2, 1))
 
-    n_factors: int
-    truncation: int
-    dim: int
 
-    @property
-    def limits(self) -> Array:
-        """Bound of the size of each coordinate."""
-        return np.tile(np.repeat(_LIMITS, self._sizes), self.n_factors)
+def _coordinates(first: Array, factor: Factor) -> Array:
+    """Return coordinates of a factor, or of gradients, with ``first`` in place of the weights."""
+    lower = factor.roots[:, *np.tril_indices(factor.means.shape[1])]
+    return np.concatenate((first, factor.means.ravel(), lower.ravel(), factor.log_scales))
 
-    def flatten(self, factors: tuple[Factor, ...]) -> Array:
-        """Return the coordinates of factors, with logarithms for weights."""
-        logarithms = [np.log(np.maximum(f.weights, _LEAST_LOGARITHM)) for f in factors]
-        return self._joined(logarithms, factors)
 
-    def gradient(self, factors: tuple[Factor, ...], gradients: tuple[Factor, ...]) -> Array:
-        """Return the gradient by coordinates from those by the factors' fields."""
-        by_logarithms = [
-            factor.weights * (by.weights - factor.weights @ by.weights)
-            for factor, by in zip(factors, gradients, strict=True)
-        ]
-        return self._joined(by_logarithms, gradients)
-
-    def factors(self, x: Array) -> tuple[Factor, ...]:
-        """Return the factors at coordinates."""
-        return tuple(map(self._factor, np.split(x, self.n_factors)))
-
-    @property
-    def _sizes(self) -> tuple[int, ...]:
-        lower = self.dim * (self.dim + 1) // 2
-        return tuple(self.truncation * size for size in (1, self.dim, lower, 1))
-
-    def _factor(self, x: Array) -> Factor:
-        logarithms, means, entries, log_scales = np.split(x, np.cumsum(self._sizes[:-1]))
-        weights = np.exp(logarithms - logarithms.max())
-        roots = np.zeros((self.truncation, self.dim, self.dim))
-        roots[:, *np.tril_indices(self.dim)] = entries.reshape(self.truncation, -1)
-        means = means.reshape(self.truncation, self.dim)
-        return Factor(weights / weights.sum(), means, roots, log_scales)
-
-    def _joined(self, first: list[Array], factors: tuple[Factor, ...]) -> Array:
-        lower = np.tril_indices(self.dim)
-        pieces = [
-            piece.ravel()
-            for head, factor in zip(first, factors, strict=True)
-            for piece in (head, factor.means, factor.roots[:, *lower], factor.log_scales)
-        ]
-        return np.concatenate(pieces)
+def _factor_at(x: Array, truncation: int, dim: int) -> Factor:
+    """Return the factor that has given coordinates."""
+    ends = np.cumsum(_sizes(truncation, dim))
+    logarithms, means, entries, log_scales = np.split(x, ends[:-1])
+    weights = np.exp(logarithms - logarithms.max())
+    roots = np.zeros((truncation, dim, dim))
+    roots[:, *np.tril_indices(dim)] = entries.reshape(truncation, -1)
+    return Factor(weights / weights.sum(), means.reshape(truncation, dim), roots, log_scales)

@@ -21,20 +21,14 @@ _USED_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedPart:
-    """The mixture of one sign, of ``K`` Gaussians.
-
-    ``mass`` is the value of its kernel at distance zero; ``weights`` (K,) are positive and sum to
-    one; ``means`` (K, d) and ``covariances`` (K, d, d) are in radians per unit of the inputs;
-    ``labels`` (K, T) are the probabilities of the model's components for the frequencies of each
-    Gaussian.
-    """
+    """The mixture of one sign, of ``K`` Gaussians, in radians per unit of the inputs."""
 
     sign: float
-    mass: float
-    weights: Array
-    means: Array
-    covariances: Array
-    labels: Array
+    mass: float  # Value of the kernel at distance zero
+    weights: Array  # (K,): Positive, and of sum one
+    means: Array  # (K, d)
+    covariances: Array  # (K, d, d)
+    labels: Array  # (K, T): Probabilities of the model's components for each Gaussian's frequencies
 
     def __post_init__(self) -> None:
         # Inverses and products of matrices are symmetric only up to rounding.
@@ -68,19 +62,13 @@ class LearnedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedMixture:
-    """The parts of a kernel, and the record of their inference.
+    """The parts of a kernel, and the record of their inference."""
 
-    There is at most one part of each sign, the positive one first. ``bounds`` (n_iter,) are
-    evidence lower bounds after each iteration, ``changes`` (n_iter,) Frobenius norms of the change
-    of label probabilities, ``noise`` the standard deviation of similarities around the kernel, and
-    ``allocation`` divides frequencies among the Gaussians of all parts.
-    """
-
-    parts: tuple[LearnedPart, ...]
-    bounds: Array
-    changes: Array
-    noise: float
-    allocation: Allocation
+    parts: tuple[LearnedPart, ...]  # At most one of each sign, the positive one first
+    bounds: Array  # (n_iter,): Evidence lower bound after each iteration
+    changes: Array  # (n_iter,): Frobenius norms of the change of label probabilities
+    noise: float  # Standard deviation of similarities around the kernel
+    allocation: Allocation  # Divides frequencies among the Gaussians of all parts
 
     @property
     def kernel(self) -> Kernel:
@@ -90,12 +78,10 @@ class LearnedMixture:
     @property
     def measure(self) -> SpectralMeasure:
         """The kernel's spectral measure."""
-        parts = (
-            piece
-            for part in self.parts
-            for piece in (part.sign * closed_form(part.kernel, part.means.shape[1])).parts
-        )
-        return SpectralMeasure(tuple(parts), allocation=self.allocation)
+        dim = self.parts[0].means.shape[1]
+        measures = (part.sign * closed_form(part.kernel, dim) for part in self.parts)
+        pieces = tuple(piece for measure in measures for piece in measure.parts)
+        return SpectralMeasure(pieces, allocation=self.allocation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +102,9 @@ class Expectation(ABC):
 
     __slots__ = ()
 
-    scheme: str
-    """Sampling scheme of the frequencies drawn from what it learns."""
-
-    max_iter: int
-    """Default number of iterations."""
-
-    learns_noise: bool
-    """Whether the noise, unless given, is learned from the similarities."""
+    scheme: str  # Sampling scheme of the frequencies drawn from what it learns
+    max_iter: int  # Default number of iterations
+    learns_noise: bool  # Whether the noise, unless given, is learned from the similarities
 
     @abstractmethod
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:

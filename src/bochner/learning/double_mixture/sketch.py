@@ -12,51 +12,41 @@ from bochner._numerics.arrays import Array
 
 # Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
 _N_RANDOM = 10
-
 # Rows among which a spread sketch is chosen. Time and memory are proportional to it; rows that
 # lie farther out than all of them are about one in 10,000.
 _N_CANDIDATES = 10_000
-
 # Pairs of rows that the bound sums over. Its memory and time are proportional to this number:
 # 8,192 pairs times 5 components times 8 bytes are 0.3 MiB for each intermediate array.
 _MOST_PAIRS = 8_192
-
 # Singular values of the centred rows below this fraction of the largest are rounding error.
 _RANK_TOLERANCE = 1e-9
-
 # Mean self-similarities below this fraction of the mean of all similarities are rounding error.
 _ZERO_DIAGONAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """Rows (n, d), their similarities (n, n), and a typical distance of the data, positive.
-
-    Priors expect frequencies of the order of the inverse of ``distance``.
-    """
+    """Rows (n, d), their similarities (n, n), and a typical distance of the data, positive."""
 
     rows: Array
     gram: Array
-    distance: float
+    distance: float  # Priors expect frequencies of the order of its inverse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
     """Differences of rows, in the span of all differences, and their similarities.
 
-    ``deltas`` (P, q) are in units of the typical distance, in the orthonormal ``basis`` (d, q) of
-    the span. ``values`` (P,) are mean similarities at each difference, in units of ``unit``, the
-    mean size of self-similarities (or of all similarities where those are zero up to rounding);
-    ``counts`` (P,) are the numbers of similarities averaged, and ``spread`` is the sum of squared
-    deviations from the averages. The self-similarities of all rows are one observation, their mean.
+    The self-similarities of all rows are one observation, their mean. ``unit`` is their mean size,
+    or that of all similarities where those are zero up to rounding.
     """
 
-    deltas: Array
-    values: Array
-    counts: Array
-    spread: float
+    deltas: Array  # (P, q): Differences in ``basis``, in units of the typical distance
+    values: Array  # (P,): Mean similarities at each difference, in units of ``unit``
+    counts: Array  # (P,): Numbers of similarities averaged
+    spread: float  # Sum of squared deviations from the averages
     unit: float
-    basis: Array
+    basis: Array  # (d, q): Orthonormal basis of the span
 
     @property
     def total(self) -> float:
@@ -99,22 +89,13 @@ def _span(rows: Array) -> Array:
     return basis
 
 
-def random_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
-    """Return the indices of ``n`` random rows, or of all."""
-    return rng.permutation(len(rows))[:n]
-
-
 def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
     """Return the indices of ten random rows and of others that lie far apart, ``n`` in all.
 
-    Ten random rows have differences of typical length. Each further row is drawn with a
-    probability proportional to its squared distance from the nearest row chosen before: a kernel
-    learned from random rows alone is wrong for the few rows that lie far from the rest. At most
-    10,000 random rows, or ``n``, are candidates.
-
-    References
-    ----------
-    D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
+    Each further row is drawn with a probability proportional to its squared distance from the
+    nearest row chosen before, as in Arthur and Vassilvitskii, "k-means++: the advantages of careful
+    seeding", 2007: a kernel learned from random rows alone is wrong for the few rows that lie far
+    from the rest. At most 10,000 random rows, or ``n``, are candidates.
     """
     order = rng.permutation(len(rows))[: max(n, _N_CANDIDATES)]
     candidates = rows[order]

@@ -13,35 +13,26 @@ from bochner.learning.double_mixture.sketch import Observed
 # Candidate frequencies of each sign. The time and memory of their waves are proportional to it;
 # half leaves gaps between the frequencies twice as wide on a line.
 _N_CANDIDATES = 200
-
 # Pairs of rows that candidates are fitted to: ten for each, five for each of its two signs. The
 # cost of an iteration is this number times the square of the active candidates.
 _MOST_PAIRS = 2_000
-
 # Penalty on the sum of the candidates' weights per root of the number of pairs: a wave is used
 # only if it lowers the root mean square residual by the order of a hundredth of its weight.
 _PENALTY = 0.01
-
 # Range of candidate frequencies' lengths, in inverse typical distances: from a wave that is
 # constant over the data (period 126) to one of period 0.63.
 _LENGTHS = (0.05, 10.0)
-
 # Largest number of clustering steps; the clusters are only a start for the ascent.
 _CLUSTER_STEPS = 10
-
 # Spread of random component means, relative to the component's width. Components then differ
 # from the first step on; at zero, components of one width would stay equal.
 _MEAN_SPREAD = 0.2
-
 # Width added to that of a cluster of frequencies, which may be a single point.
 _LEAST_WIDTH = 0.2
-
 # Weight that a component without frequencies starts with: above zero, so that it can grow.
 _LEAST_WEIGHT = 1e-3
-
 # Ratio of the widest and the middle component's width (and of the middle to the narrowest).
 _WIDTH_RATIO = 3.0
-
 # Widths tried for a single Gaussian, in steps of 12 %, in inverse typical distances.
 _WIDTHS = np.geomspace(0.01, 10.0, 61)
 

@@ -6,9 +6,7 @@ r"""Truncated stick-breaking weights of a Dirichlet-process mixture of ``T`` com
 With :math:`N_t` frequencies expected in each component, a stick's posterior is
 :math:`\mathrm{Beta}(1 + N_t, \alpha + \sum_{s > t} N_s)`.
 
-References
-----------
-D. M. Blei and M. I. Jordan, "Variational inference for Dirichlet process mixtures", 2006.
+Blei and Jordan, "Variational inference for Dirichlet process mixtures", 2006.
 """
 
 import numpy as np

@@ -21,33 +21,24 @@ from bochner.learning.double_mixture import sticks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanFieldPrior:
-    r"""The paper's prior: :math:`\mu \sim N(m_0, R_0^{-1})`, :math:`\Lambda \sim W(W_0, \nu_0)`.
+    r"""The paper's prior: :math:`\mu \sim N(m_0, R_0^{-1})`, :math:`\Lambda \sim W(W_0, \nu_0)`."""
 
-    ``mean`` (d,), ``mean_precision`` (d, d), ``scale`` :math:`W_0` (d, d) with expected precision
-    :math:`\nu_0 W_0`, ``dof`` :math:`\nu_0` above ``d - 1``, and the positive ``concentration`` of
-    the Dirichlet process.
-    """
-
-    mean: Array
-    mean_precision: Array
-    scale: Array
-    dof: float
-    concentration: float
+    mean: Array  # (d,)
+    mean_precision: Array  # (d, d)
+    scale: Array  # (d, d): W_0, for the expected precision nu_0 W_0
+    dof: float  # nu_0, above d - 1
+    concentration: float  # Of the Dirichlet process, positive
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    r"""Factors of ``T`` components.
+    """Factors of ``T`` components."""
 
-    They are Beta parameters ``sticks`` (T - 1, 2), ``means`` (T, d) and ``mean_precisions`` (T, d,
-    d) of :math:`q(\mu_t)`, and ``scales`` (T, d, d) and ``dofs`` (T,) of :math:`q(\Lambda_t)`.
-    """
-
-    sticks: Array
-    means: Array
-    mean_precisions: Array
-    scales: Array
-    dofs: Array
+    sticks: Array  # (T - 1, 2): Beta parameters
+    means: Array  # (T, d): Of q(mu)
+    mean_precisions: Array  # (T, d, d): Of q(mu)
+    scales: Array  # (T, d, d): Of q(Lambda)
+    dofs: Array  # (T,): Of q(Lambda)
 
     @property
     def precisions(self) -> Array:
@@ -57,16 +48,12 @@ class Components:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    r"""Factors of frequencies, one for each of ``G`` groups of ``sizes`` (G,).
+    """Factors of frequencies, one for each of ``G`` groups."""
 
-    ``labels`` (G, T) are :math:`q(z = t)`; ``means`` (G, d) and ``precisions`` (G, d, d) are those
-    of :math:`q(\omega)`.
-    """
-
-    sizes: NDArray[np.intp]
-    labels: Array
-    means: Array
-    precisions: Array
+    sizes: NDArray[np.intp]  # (G,): Of the groups
+    labels: Array  # (G, T): q(z = t)
+    means: Array  # (G, d): Of q(omega)
+    precisions: Array  # (G, d, d): Of q(omega)
 
     @property
     def covariances(self) -> Array:

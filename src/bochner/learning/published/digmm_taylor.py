@@ -1,7 +1,7 @@
 r"""Algorithm 1 of Liu et al. (2020): coordinate ascent with a Taylor expansion of the cosine.
 
-**What the expansion does.** Near a difference :math:`\Delta` the data's term of the log posterior
-of one frequency is, to second order in it and with the other frequencies' cosines at one,
+**What the expansion does.** The data's term of the log posterior of one frequency is, to second
+order in it and with the other frequencies' cosines at one,
 
 .. math:: \frac{1}{2 \sigma^2 M} \sum_{i \neq j} (1 - k_{ij}) (\omega^\top \Delta_{ij})^2:
 
@@ -12,12 +12,11 @@ without the factor 1 / M: a matrix
 .. math:: A = \frac{1}{2 \sigma^2} \sum_{i \neq j} (1 - k_{ij}) \Delta_{ij} \Delta_{ij}^\top
 
 that is added to the precision of every frequency. It depends neither on the frequency, nor on its
-component, nor on what the other frequencies explain already, so wherever the data outweigh the
-prior all frequencies have one covariance, :math:`A^{-1}`. Consequences: similarities cannot
-distinguish components, whose number and shapes come from the prior and the start; where the kernel
-decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them vanish, and the
-features are constant in the directions of the sketch. The prior is what makes the published
-features useful. The bound, whose data term is evaluated here without an expansion, may fall.
+component, nor on the other frequencies, so wherever the data outweigh the prior all frequencies
+have one covariance, :math:`A^{-1}`. Consequences: similarities cannot distinguish components; where
+the kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all of them
+vanish, and the features are constant in the directions of the sketch. The prior is what makes the
+published features useful. The bound, whose data term is evaluated without an expansion, may fall.
 :class:`bochner.DIGMMFeatures` names the paper.
 """
 
@@ -38,7 +37,7 @@ from bochner.learning.double_mixture.learned_mixture import (
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.double_mixture.sketch import Sketch, random_rows
+from bochner.learning.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_mean_field import (
     Components,
     Frequencies,
@@ -52,7 +51,6 @@ from bochner.spectral import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
 _BLOCK = 4_096
-
 # Length scale of the prior's Gaussian kernel, relative to the typical distance.
 _LENGTH_SCALE = 0.5
 
@@ -67,7 +65,7 @@ class Taylor(Expectation):
     learns_noise = False
 
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
-        return random_rows(rows, n, rng)
+        return rng.permutation(len(rows))[:n]
 
     def infer(
         self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
@@ -90,11 +88,11 @@ class Taylor(Expectation):
         ]
         sizes = np.concatenate([q.sizes for q in laws])
         return LearnedMixture(
-            parts=tuple(parts),
-            bounds=_summed([one.bounds for one in found]),
-            changes=np.sqrt(_summed([one.changes**2 for one in found], last=0.0)),
-            noise=noise * max(part.mass for _, part in given),
-            allocation=GroupSizes(tuple(map(int, sizes))),
+            tuple(parts),
+            _summed([one.bounds for one in found]),
+            np.sqrt(_summed([one.changes**2 for one in found], last=0.0)),
+            noise * max(part.mass for _, part in given),
+            GroupSizes(tuple(map(int, sizes))),
         )
 
 
@@ -117,9 +115,9 @@ def eigen_split(sketch: Sketch, shift: float, noise: float) -> tuple["Part | Non
     .. math:: K_\pm = U \, \mathrm{diag}(\max(\pm\lambda, 0) + \tau) \, U^\top, \qquad
               K = K_+ - K_-, \qquad \tau = -\mathrm{shift} \cdot \lambda_{\min},
 
-    Liu et al. (2020), equation (5), with a ``shift`` of at least 1. It changes the diagonal only:
-    it adds white noise. A part is ``None`` if no eigenvalue beyond rounding has its sign; without
-    negative eigenvalues nothing is shifted.
+    Equation (5) of the paper, with a ``shift`` of at least 1, which adds white noise. A part is
+    ``None`` if no eigenvalue beyond rounding has its sign; without negative ones nothing is
+    shifted.
     """
     eigenvalues, vectors = eigh(sketch.gram)
     rounding = EIGENVALUE_ROUNDING * float(np.abs(eigenvalues).max(initial=0.0))
@@ -176,16 +174,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inferred:
-    """Factors after the last iteration, and the record of all iterations.
-
-    ``bounds`` (n_iter,) are evidence lower bounds, which may fall, and ``changes`` (n_iter,) the
-    Frobenius norms of the change of all labels.
-    """
+    """Factors after the last iteration, and the record of all iterations."""
 
     components: Components
     frequencies: Frequencies
-    bounds: Array
-    changes: Array
+    bounds: Array  # (n_iter,): Evidence lower bounds, which may fall
+    changes: Array  # (n_iter,): Frobenius norms of the change of all labels
 
 
 def coordinate_ascent(
@@ -196,11 +190,10 @@ def coordinate_ascent(
     max_iter: int,
     tol: float,
 ) -> Inferred:
-    """Return the factors of Algorithm 1 for one sign.
+    """Return the factors of Algorithm 1 for one sign, until labels change by ``tol`` or less.
 
     ``sizes`` (T,) are the numbers of frequencies that start in each component, whose factors start
-    at a draw from the prior. The ascent stops when labels change by at most ``tol`` (Frobenius
-    norm).
+    at a draw from the prior.
     """
     frequencies, components = start(prior, sizes, rng)
     curvature = part.curvature()
@@ -245,10 +238,8 @@ def _published_prior(sketch: Sketch, settings: MixtureSettings) -> MeanFieldPrio
 
 def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
     """Return the sizes of at most ``n_parts`` non-empty parts, which differ by at most one."""
-    n_parts = max(min(n_parts, total), 1)
-    sizes = np.full(n_parts, max(total, 1) // n_parts)
-    sizes[: max(total, 1) % n_parts] += 1
-    return sizes
+    parts = np.array_split(np.arange(max(total, 1)), max(min(n_parts, total), 1))
+    return np.array([len(part) for part in parts])
 
 
 def _summed(series: list[Array], last: float | None = None) -> Array:

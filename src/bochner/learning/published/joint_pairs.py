@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.frequencies.waves import Layout, wave_features
@@ -14,20 +16,95 @@ from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
 from bochner.learning.moves.replacement import acceptances
-from bochner.learning.published.laplace import Laplace, laplace, log_likelihood
 
 _WALK = PrecisionWalk()
 """Whose number of steps, step size and target acceptance the walk given the weights has."""
+_JITTER = 1e-10
+"""Ridge as a share of the mean square of the columns: far below any curvature that counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laplace:
+    """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
+
+    mode: Array  # (k,)
+    lower: NDArray[Any]  # (k, k): Cholesky factor of A
+
+    def sample(self, rng: Generator) -> Array:
+        """Return a draw, of shape (k,)."""
+        return self.mode + np.linalg.solve(self.lower.T, rng.normal(size=len(self.mode)))
+
+    def log_density(self, beta: Array) -> float:
+        """Return the log density at ``beta`` (k,), with its constant."""
+        whitened = (beta - self.mode) @ self.lower
+        half_log_determinant = float(np.sum(np.log(np.diagonal(self.lower))))
+        constant = half_log_determinant - 0.5 * len(beta) * np.log(2.0 * np.pi)
+        return float(constant - 0.5 * (whitened @ whitened))
+
+
+def log_likelihood(target: Array, activation: Array) -> float:
+    r"""Return :math:`\sum_i \kappa_i \eta_i - \log(2 \cosh(\eta_i / 2))`, without overflow.
+
+    With :math:`\kappa = y - 1/2` this is :math:`\log p(y \mid \eta)` of a logistic regression.
+    ``target`` (n,) is ``kappa`` and ``activation`` (n,) ``eta``, the log odds of a one.
+    """
+    size = np.abs(activation)
+    return float(target @ activation - 0.5 * size.sum() - np.log1p(np.exp(-size)).sum())
+
+
+def laplace(
+    Z: Array, target: Array, offset: Array, precision: float, n_newton: int, tolerance: float = 1e-5
+) -> Laplace:
+    r"""Return the Laplace approximation of :math:`p(\beta \mid y)`, :math:`\beta` (k,).
+
+    The log odds are :math:`\text{offset} + Z^\top \beta`, the prior is
+    :math:`N(0, I / \text{precision})`, flat where that is zero. ``Z`` has shape (k, n), and
+    ``target`` is :math:`\kappa = y - 1/2`. Newton's method starts at zero and halves a step that
+    would descend, so that the result is a function of the arguments alone. It takes ``n_newton``
+    steps at most, and ends where the next one gains no more than ``tolerance`` in log density.
+    """
+    beta: Array = np.zeros(len(Z))
+    eta = offset
+    value = log_likelihood(target, eta)
+    gradient, hessian = _derivatives(Z, target, eta, beta, precision)
+    for _ in range(n_newton):
+        step = np.linalg.solve(hessian, gradient)
+        while True:
+            if 0.5 * float(gradient @ step) <= tolerance:
+                return Laplace(beta, np.linalg.cholesky(hessian))
+            trial = beta + step
+            trial_eta = offset + trial @ Z
+            reached = log_likelihood(target, trial_eta) - 0.5 * precision * float(trial @ trial)
+            if reached >= value:
+                break
+            step = 0.5 * step
+        beta, eta, value = trial, trial_eta, reached
+        gradient, hessian = _derivatives(Z, target, eta, beta, precision)
+    return Laplace(beta, np.linalg.cholesky(hessian))
+
+
+def _derivatives(
+    Z: Array, target: Array, eta: Array, beta: Array, precision: float
+) -> tuple[Array, Array]:
+    """Return the gradient of the log posterior, and its negative Hessian."""
+    half = 0.5 * np.tanh(0.5 * eta)
+    gradient: Array = Z @ (target - half) - precision * beta
+    hessian: Array = (Z * (0.25 - half * half)) @ Z.T
+    diagonal = np.arange(len(Z))
+    # Without a prior, rows that are all predicted with certainty leave no curvature.
+    jitter = _JITTER * (float(np.vdot(Z, Z)) / len(Z) + 1.0)
+    hessian[diagonal, diagonal] += precision + jitter
+    return gradient, hessian
 
 
 @dataclass(slots=True, eq=False)
 class JointPairState:
-    r"""A state of the chain, which owns it and changes it in place."""
+    """A state of the chain, which owns it and changes it in place."""
 
     omega: Array  # (m, d)
-    # (p,): Weights of cosine and sine of every frequency in turn, then of the q fixed columns; p =
-    # 2m + q
-    beta: Array
+    beta: (
+        Array  # (2m + q,): Weights of cosine and sine of every frequency in turn, of fixed columns
+    )
     activation: Array  # (n,): eta = Phi beta, the log odds of a one
     precision: float  # lambda_0: weights of features are N(0, 1/lambda_0)
     prior: FrequencyPrior
@@ -47,14 +124,8 @@ class JointPairChain:
 
     where ``L`` is the approximation's density. The approximations depend on the weights of the
     other frequencies only, so the chain is exact however rough they are. A proposal costs
-    :math:`O(nd)`.
-
-    Rows with weights raise ``ValueError``.
-
-    Notes
-    -----
-    Section 3.3.2 of Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
-    kernel-learning", 2016; the mode of its equation (16) is an arg max.
+    :math:`O(nd)`. It is that of section 3.3.2 of the paper (see :class:`bochner.BaNKClassifier`),
+    where the mode of equation (16) is an arg max. Rows with weights raise ``ValueError``.
     """
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights
@@ -69,16 +140,14 @@ class JointPairChain:
             )
 
     def init(
-        self, rng: np.random.Generator, omega: Array, prior: FrequencyPrior, precision: float
+        self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
     ) -> JointPairState:
         beta = np.zeros(2 * len(omega) + self.rows.n_fixed)
         activation = np.zeros(self.rows.n_samples)
         steps = StepSizes({_WALK.name: _WALK.step_size})
         return JointPairState(omega.copy(), beta, activation, precision, prior, steps)
 
-    def step(
-        self, rng: np.random.Generator, state: JointPairState, *, adapting: bool = False
-    ) -> Info:
+    def step(self, rng: Generator, state: JointPairState, *, adapting: bool = False) -> Info:
         info = self._sweep(rng, state)
         if self.rows.n_fixed:
             info["acceptance_fixed"] = self._move_fixed(rng, state)
@@ -130,7 +199,7 @@ class JointPairChain:
         self._set_activation(state)
         return state
 
-    def _sweep(self, rng: np.random.Generator, state: JointPairState) -> Info:
+    def _sweep(self, rng: Generator, state: JointPairState) -> Info:
         """Propose every frequency with its weights, in random order; return acceptances."""
         kinds = state.prior.kinds
         order = rng.permutation(len(state.omega))
@@ -148,7 +217,7 @@ class JointPairChain:
         state.prior = state.prior.decided(order, suggestion, decided)
         return acceptances(kinds, tried, accepted)
 
-    def _move_fixed(self, rng: np.random.Generator, state: JointPairState) -> float:
+    def _move_fixed(self, rng: Generator, state: JointPairState) -> float:
         columns = self.rows.fixed
         here = slice(2 * len(state.omega), None)
         threshold = float(np.log(rng.random()))
@@ -156,7 +225,7 @@ class JointPairChain:
 
     def _exchange(
         self,
-        rng: np.random.Generator,
+        rng: Generator,
         state: JointPairState,
         here: slice,
         old: Array,
@@ -198,11 +267,7 @@ class JointPairChain:
 
 
 def weight_precision_step(
-    rng: np.random.Generator,
-    weights: Array,
-    precision: float,
-    prior: LogNormalPrecision,
-    step_size: float,
+    rng: Generator, weights: Array, precision: float, prior: LogNormalPrecision, step_size: float
 ) -> tuple[float, float]:
     r"""Return :math:`\lambda_0` after random-walk moves of its logarithm, and their acceptance.
 

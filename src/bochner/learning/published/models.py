@@ -1,33 +1,39 @@
 """The papers' models with independence proposals, as printed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._numerics.arrays import Array
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.dense import DensePrior
+from bochner.learning.inference.draws import Draw, point_draw
 from bochner.learning.inference.driver import Chain
 from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.likelihood import GaussianLikelihood
 from bochner.learning.inference.models import Amplitudes, Model
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.start import Start, Structure, dense_hyper
+from bochner.learning.inference.state import Info, StepSizes
 from bochner.learning.inference.training_data import SummedRows, TrainingData
 from bochner.learning.mixture import sample_prior
 from bochner.learning.moves import Move, PriorParameters, ReplacementSweep
-from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.least_squares_labels import LeastSquaresChain
+from bochner.learning.moves.replacement import acceptances
+from bochner.learning.published.joint_pairs import JointPairChain, log_likelihood
 
 FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())
 """A round where the precision of the weights is fixed, as in GaBaSR."""
-
 _NOISE = InverseGammaNoise(shape=1e-3, rate=1e-3)
 """GaBaSR's prior of the noise variance, as printed."""
-
 _PRECISION = 1e-6
 """GaBaSR's precision of the weights, whose features are not divided by the root of their number."""
+_LEAST_SHARE = 1e-12
+"""Least ridge as a share of the Gram matrix's trace; below it, rounding decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +43,11 @@ class IndependentStructure(Structure):
     name: ClassVar[str] = "dense"
     is_discrete: ClassVar[bool] = False
 
-    def start(
-        self, rng: np.random.Generator, scale: Array, n_frequencies: int, X: Array, y: Array
-    ) -> Start:
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
         return independent_start(rng, scale, n_frequencies)
 
 
-def independent_start(rng: np.random.Generator, scale: Array, n_frequencies: int) -> Start:
+def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start:
     """Return a draw of the dense prior (m, d), which proposes independent draws of itself."""
     hyper = dense_hyper(scale)
     mixture, omega = sample_prior(rng, hyper, n_frequencies)
@@ -52,13 +56,7 @@ def independent_start(rng: np.random.Generator, scale: Array, n_frequencies: int
 
 @dataclass(frozen=True, slots=True)
 class PublishedBaNK(Model):
-    """BaNK; labels have the paper's joint moves of a frequency and its weights.
-
-    References
-    ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016.
-    """
+    """BaNK; labels have the paper's joint moves of a frequency and its weights."""
 
     labels_in_memory: ClassVar[bool] = True
 
@@ -74,10 +72,6 @@ class PublishedGaBaSR(Amplitudes):
     r"""GaBaSR: waves of the frequencies :math:`s_n + v_k / 2` with independent weights.
 
     Its priors are the paper's, noise is constant, and labels have least-squares weights.
-
-    References
-    ----------
-    "Gaussian mixture Bayesian nonparametric kernel learning using spectral representation".
     """
 
     labels_in_memory: ClassVar[bool] = True
@@ -86,7 +80,7 @@ class PublishedGaBaSR(Amplitudes):
     def precision(self, n_waves: int) -> float:
         return _PRECISION / (self.n_stationary(n_waves) * max(1, self.n_envelope))
 
-    def envelope(self, rng: np.random.Generator, size: int) -> tuple[Array, FrequencyPrior]:
+    def envelope(self, rng: Generator, size: int) -> tuple[Array, FrequencyPrior]:
         return independent_start(rng, np.array(self.scale), size)
 
     def likelihood(self) -> GaussianLikelihood:
@@ -121,3 +115,106 @@ def repeated(rows: SummedRows) -> TrainingData:
         fixed=np.ascontiguousarray(rows.fixed[:, index]),
         weight=None,
     )
+
+
+@dataclass(slots=True, eq=False)
+class LeastSquaresState:
+    """A state of the chain, which owns it and changes it in place."""
+
+    omega: Array  # (k, D)
+    prior: FrequencyPrior
+    steps: StepSizes  # Empty: no move has a step size
+    precision: float  # precision of the weights, fixed
+    Z: NDArray[Any]  # (p, n): Features and fixed columns
+    gram: Array  # (p, p)
+    coef: Array  # (p,): Least-squares weights of the labels zero and one
+    value: float  # Log likelihood
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeastSquaresChain:
+    r"""Sampling frequencies by the likelihood of least-squares weights; equation (11) of the paper.
+
+    .. math:: \prod_i P_i^{y_i} (1 - P_i)^{1 - y_i}, \quad P_i = 1/(1 + e^{-w_N \cdot \phi(x_i)}).
+
+    :math:`w_N = (\Phi^\top \Phi + V_0)^{-1} \Phi^\top y` is the ridge regression of the labels 0
+    and 1: it lies near the labels, where the logistic function is near one half to three quarters.
+    So this is no likelihood of any model, and its probabilities say little; the chain is here to be
+    compared with. Every proposal is decided with a factorisation of its own, as published in
+    section 3.2.3 of the paper (see :class:`bochner.GaBaSRClassifier`). Its :math:`V_0` is a
+    precision.
+    """
+
+    rows: TrainingData  # targets y - 1/2, no weights
+
+    def init(
+        self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
+    ) -> LeastSquaresState:
+        Z = self.rows.features(omega)
+        wide = Z.astype(np.float64, copy=False)
+        gram = wide @ wide.T
+        fit = self._fitted(Z, gram, precision)
+        return LeastSquaresState(omega.copy(), prior, StepSizes({}), precision, Z, gram, *fit)
+
+    def step(self, rng: Generator, state: LeastSquaresState, *, adapting: bool = False) -> Info:
+        kinds = state.prior.kinds
+        tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
+        for group in self.rows.basis.groups(len(state.omega)):
+            for j in rng.permutation(group):
+                index = np.array([j])
+                suggestion = state.prior.suggest(rng, state.omega, index)
+                threshold = float(np.log(rng.random()) - suggestion.log_ratio[0])
+                decided = self._exchange(state, index, suggestion.omega, threshold)
+                if decided:
+                    yes = np.ones(1, dtype=np.bool_)
+                    state.prior = state.prior.decided(index, suggestion, yes)
+                tried[suggestion.kind[0]] += 1
+                accepted[suggestion.kind[0]] += decided
+        state.prior = state.prior.refresh(rng, state.omega)
+        return acceptances(kinds, tried, accepted) | {"log_likelihood": state.value}
+
+    def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> Draw:
+        """Return what is kept of a state; nothing is known of the spread of its weights."""
+        fitted = state.omega, state.coef, state.precision, state.value
+        return point_draw(*fitted, state.prior, in_full=in_full)
+
+    def saved(self, state: LeastSquaresState) -> dict[str, Any]:
+        own = {"omega": state.omega, "precision": state.precision}
+        return {**own, "prior": state.prior.state()}
+
+    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> LeastSquaresState:
+        rng, prior = np.random.default_rng(0), prior.restored(saved["prior"])
+        return self.init(rng, np.array(saved["omega"]), prior, saved["precision"])
+
+    def _exchange(
+        self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float
+    ) -> bool:
+        """Give a unit other values, in place, unless the ratio of likelihoods forbids it."""
+        basis, n_units = self.rows.basis, len(state.omega)
+        waves = basis.proposed(state.omega, index, values)
+        touched = basis.touched(index, n_units).ravel()
+        columns = (2 * touched[:, None] + np.arange(2)).ravel()
+        Z = state.Z.copy()
+        Z[columns] = waves.features(self.rows.inputs, 1.0 / np.sqrt(basis.n_waves(n_units)))
+        gram = state.gram.copy()
+        sums = (Z @ Z[columns].T).astype(np.float64, copy=False)
+        gram[:, columns] = sums
+        gram[columns] = sums.T
+        try:
+            coef, value = self._fitted(Z, gram, state.precision)
+        except LinAlgError:
+            return False
+        if not threshold < value - state.value:
+            return False
+        state.omega[index] = values
+        state.Z, state.gram, state.coef, state.value = Z, gram, coef, value
+        return True
+
+    def _fitted(self, Z: NDArray[Any], gram: Array, precision: float) -> tuple[Array, float]:
+        """Return the least-squares weights of the labels, and their log likelihood."""
+        ridge = gram.copy()
+        features = np.arange(len(Z) - self.rows.n_fixed)
+        ridge[features, features] += max(precision, _LEAST_SHARE * float(np.trace(gram)))
+        labels = self.rows.target + 0.5
+        coef = cho_solve(cho_factor(ridge, lower=True), Z @ labels)
+        return coef, log_likelihood(self.rows.target, coef @ Z)
