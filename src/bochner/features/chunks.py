@@ -185,8 +185,8 @@ class ValidatedChunks(RowChunks):
 
 
 def _validated(
-    chunks: Iterable[Chunk], check: Callable[[Any], None], function: Any, args: Any, kwargs: Any
-) -> Any:
+    chunks: Iterable[Chunk], check: Any, function: Callable[..., Sum], args: Any, kwargs: Any
+) -> Sum:
     def passed() -> Iterator[Chunk]:
         for chunk in chunks:
             check(chunk.X)
