@@ -1,7 +1,8 @@
 """Arrays of other namespaces than NumPy, such as torch tensors, and their way there and back.
 
 They occur only with scikit-learn's ``array_api_dispatch``: without it, the validation of inputs
-converts them to NumPy arrays. "On a device" means: of another namespace, wherever it lies.
+converts them to NumPy arrays. "On a device" means: of another namespace, wherever it lies. What
+libraries call by other names or leave out is left to array-api-compat.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.utils import _array_api
 
 
 def on_device(X: Any) -> bool:
@@ -20,14 +20,14 @@ def on_device(X: Any) -> bool:
 
 def namespace(X: Any) -> Any:
     """Return the module whose functions take ``X``."""
-    return _array_api.get_namespace_and_device(X)[0] if on_device(X) else np
+    return _compat().array_namespace(X) if on_device(X) else np
 
 
 def same_namespace(X: Any, Y: Any) -> None:
     """Raise ``ValueError`` unless two inputs, validated or not, are of one namespace and device."""
     if Y is None or not get_config()["array_api_dispatch"] or not (on_device(X) or on_device(Y)):
         return
-    homes = [_array_api.get_namespace_and_device(A)[::2] if on_device(A) else None for A in (X, Y)]
+    homes = [(namespace(A), _compat().device(A)) if on_device(A) else None for A in (X, Y)]
     if homes[0] != homes[1]:
         names = " and ".join(
             "NumPy" if home is None else f"{home[0].__name__} on {home[1]}" for home in homes
@@ -40,13 +40,11 @@ def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
 
     A device without float64 has float32 only.
     """
-    if not on_device(X):
+    if not on_device(X) or not get_config()["array_api_dispatch"]:
         return wanted
-    xp, is_kept, device = _array_api.get_namespace_and_device(X)
-    if not is_kept:
-        return wanted
-    if _array_api._max_precision_float_dtype(xp, device) == xp.float32:
-        return (xp.float32,)
+    xp, widest = namespace(X), _widest(X)
+    if widest == xp.float32:
+        return (widest,)
     return tuple(getattr(xp, np.dtype(one).name) for one in wanted)
 
 
@@ -54,8 +52,7 @@ def widened(X: Any) -> Any:
     """Return ``X``, dense or sparse, in float64, or in float32 where its device has no more."""
     if not on_device(X):
         return X.astype(np.float64, copy=False)
-    xp, _, device = _array_api.get_namespace_and_device(X)
-    return xp.astype(X, _array_api._max_precision_float_dtype(xp, device), copy=False)
+    return namespace(X).astype(X, _widest(X), copy=False)
 
 
 def retyped(X: Any, dtype: Any) -> Any:
@@ -71,18 +68,23 @@ def like(values: NDArray[Any], X: Any) -> Any:
     """Return a NumPy array in the namespace and type of ``X``, on its device."""
     if not on_device(X):
         return values.astype(X.dtype, copy=False)
-    xp, _, device = _array_api.get_namespace_and_device(X)
+    xp = namespace(X)
     # A copy of that type, because torch would share memory, and not every device has float64.
     narrow = np.array(values, np.float32 if X.dtype == xp.float32 else np.float64)
-    return xp.asarray(narrow, device=device)
+    return xp.asarray(narrow, device=_compat().device(X))
 
 
 def to_numpy(X: Any) -> Any:
     """Return an array on a device as a NumPy array; anything else is returned as is."""
-    if not on_device(X):
-        return X
+    return _brought(X) if on_device(X) else X
+
+
+def _brought(X: Any) -> NDArray[Any]:
     X = X.detach() if hasattr(X, "detach") else X
-    return np.asarray(_array_api._convert_to_numpy(X, namespace(X)))
+    if _compat().is_torch_array(X) or _compat().is_cupy_array(X):
+        return np.asarray(_compat().to_device(X, "cpu"))
+    xp = namespace(X)
+    return np.asarray(xp.asarray(X, device=xp.__array_namespace_info__().default_device()))
 
 
 def taken(X: Any, index: Any, axis: int = 0) -> Any:
@@ -91,8 +93,27 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
         return X[index] if axis == 0 else X[:, index]
     if isinstance(index, slice):
         return X[index, ...]
-    xp, _, device = _array_api.get_namespace_and_device(X)
-    return xp.take(X, xp.asarray(index, device=device), axis=axis)
+    xp = namespace(X)
+    return xp.take(X, xp.asarray(index, device=_compat().device(X)), axis=axis)
+
+
+def _compat() -> Any:
+    """Return array-api-compat, which only arrays on a device need."""
+    try:
+        import array_api_compat
+    except ImportError as error:
+        raise ImportError(
+            "Arrays of other libraries than NumPy need array-api-compat: "
+            "pip install array-api-compat."
+        ) from error
+    return array_api_compat
+
+
+def _widest(X: Any) -> Any:
+    """Return float64 of an array's namespace, or float32 where its device has no more."""
+    xp = namespace(X)
+    known = xp.__array_namespace_info__().dtypes(device=_compat().device(X), kind="real floating")
+    return known.get("float64", xp.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
