@@ -1,5 +1,6 @@
 """Tables, and the command run on them as a user would."""
 
+import io
 import warnings
 from typing import Any
 
@@ -49,6 +50,15 @@ def fit(folder, frame, *options, target="y", out="model.bochner", settings=SMALL
     result = bochner("fit", path, "--target", target, "--out", folder / out, *settings, *options)
     assert result.exit_code == 0, result.output
     return folder / out
+
+
+def predict(model, frame, *options):
+    """Predict through files, and return what was written."""
+    path = write(frame, model.parent / "new.csv")
+    result = bochner("predict", model, path, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    return pd.read_csv(io.StringIO(result.stdout))
 
 
 def refusal(folder, *arguments):

@@ -12,11 +12,6 @@ from bochner.cli.diagnosing import scaled_inputs
 INPUTS = table().drop(columns="y")
 
 
-@pytest.fixture
-def good(tmp_path):
-    return write(table(), tmp_path / "t.csv")
-
-
 def flat(path, kernel, *options, target="y"):
     """Run the command without complaint; return its output on one line."""
     result = bochner("diagnose", path, "--kernel", kernel, "--target", target, *options)

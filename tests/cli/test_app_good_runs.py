@@ -9,26 +9,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, fit, labelled, table, write
+from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
 
 COMPARED = ("--model", "fourier", "--n-components", "64")
-GAUSSIAN = ("--model", "fourier", "--kernel", "gaussian")
-
-
-def predict(model, frame, *options):
-    """Predict through files, and return what was written."""
-    path = write(frame, model.parent / "new.csv")
-    result = bochner("predict", model, path, *options)
-    assert result.exit_code == 0, result.output
-    assert result.stderr == ""
-    return pd.read_csv(io.StringIO(result.stdout))
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return fit(tmp_path_factory.mktemp("regressor"), table())
 
 
 @pytest.mark.parametrize("name", [None, "fit", "predict", "inspect", "diagnose", "demo"])
@@ -87,16 +72,16 @@ def test_a_seed_makes_the_same_file(tmp_path):
     assert content(one) != content(other)
 
 
-def test_predictions_are_those_of_the_loaded_model(model, tmp_path):
+def test_predictions_are_those_of_the_loaded_model(regressor, tmp_path):
     features = table(20).drop(columns="y")
-    loaded = library.load(model)
+    loaded = library.load(regressor)
     mean, std = loaded.predict(features, return_std=True)
-    found = predict(model, features, "--std")
+    found = predict(regressor, features, "--std")
     assert list(found.columns) == ["prediction", "std"]
     np.testing.assert_array_equal(found["prediction"], mean)
     np.testing.assert_array_equal(found["std"], std)
     out = tmp_path / "out.csv"
-    result = bochner("predict", model, write(features, tmp_path / "x.csv"), "--out", out)
+    result = bochner("predict", regressor, write(features, tmp_path / "x.csv"), "--out", out)
     assert (result.exit_code, result.output) == (0, "")
     np.testing.assert_array_equal(pd.read_csv(out)["prediction"], mean)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "x.csv"]
@@ -105,11 +90,11 @@ def test_predictions_are_those_of_the_loaded_model(model, tmp_path):
     np.testing.assert_array_equal(library.load(again).predict(features), mean)
 
 
-def test_inspect(model):
-    result = bochner("inspect", model)
+def test_inspect(regressor):
+    result = bochner("inspect", regressor)
     assert result.exit_code == 0
     flat = " ".join(result.stdout.split())
-    record = library.load(model).record_
+    record = library.load(regressor).record_
     for part in (
         "model TableRegressor",
         "n samples 120",
@@ -131,18 +116,11 @@ def test_inspect_other_models(tmp_path):
     assert "model KreinRidge kernel Gaussian(length_scale=0.5) features 16" in flat
 
 
-def test_one_row_is_predicted_as_among_others(model):
-    features = table(5).drop(columns="y")
-    together = predict(model, features)["prediction"]
-    alone = [predict(model, features.iloc[[i]])["prediction"][0] for i in range(5)]
-    np.testing.assert_allclose(alone, together, rtol=1e-12)
-
-
-def test_a_target_in_the_file_is_passed_over(model):
+def test_a_target_in_the_file_is_passed_over(regressor):
     full = table(5)
-    expected = predict(model, full.drop(columns="y"))
+    expected = predict(regressor, full.drop(columns="y"))
     for frame in (full, full[["y", "a", "b", "colour"]], full.assign(y="unknown")):
-        pd.testing.assert_frame_equal(predict(model, frame), expected)
+        pd.testing.assert_frame_equal(predict(regressor, frame), expected)
 
 
 def test_dropped_columns_are_passed_over(tmp_path):
@@ -151,16 +129,6 @@ def test_dropped_columns_are_passed_over(tmp_path):
     expected = predict(dropping, frame[["a", "b", "colour"]])
     pd.testing.assert_frame_equal(predict(dropping, frame), expected)
     assert "['id', 'note']" in bochner("inspect", dropping).stdout
-
-
-def test_missing_values_where_the_fit_saw_none(model):
-    features = table(6).drop(columns="y")
-    gaps = features.assign(a=[None, 1.0, None, 1.0, 1.0, 1.0], colour=["red", None] * 3)
-    found = predict(model, gaps)["prediction"]
-    median = pd.read_csv(model.parent / "train.csv")  # close to the training rows' median
-    assert np.isfinite(found).all()
-    typical = predict(model, gaps.assign(a=gaps["a"].fillna(median["a"].median())))["prediction"]
-    assert found[0] == pytest.approx(typical[0], abs=0.3)
 
 
 def test_text_is_read_as_at_the_fit(tmp_path):
@@ -215,23 +183,6 @@ def test_five_rows(tmp_path):
     assert library.load(fit(tmp_path, few, "--test-size", "0.4")).record_["n_samples"] == 3
 
 
-def test_a_wide_table(tmp_path):
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(30, 60))).add_prefix("x")
-    wide = fit(tmp_path, frame.assign(y=frame["x0"] + frame["x1"]), "--kernel", "gaussian")
-    assert np.isfinite(predict(wide, frame)["prediction"]).all()
-
-
-def test_dates(tmp_path):
-    days = pd.date_range("2001-01-01", periods=150, freq="30D")
-    frame = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "y": np.arange(150.0)})
-    dated = fit(tmp_path, frame)
-    assert "day date" in " ".join(bochner("inspect", dated).stdout.split())
-    new = pd.DataFrame({"day": ["2003-02-01", "2005-06-01", "2008-03-01"]})
-    expected = (pd.to_datetime(new["day"]) - days[0]).dt.days / 30.0
-    np.testing.assert_allclose(predict(dated, new)["prediction"], expected, atol=3.0)
-
-
 def test_parquet_gives_what_csv_gives(tmp_path):
     frame = table().assign(flag=np.arange(150) % 2 == 0)
     from_csv = fit(tmp_path, frame, out="csv.bochner")
@@ -254,9 +205,9 @@ def run(*arguments, **options):
     )
 
 
-def test_a_reader_that_goes_away(model, tmp_path):
+def test_a_reader_that_goes_away(regressor, tmp_path):
     many = write(pd.concat([table().drop(columns="y")] * 100), tmp_path / "many.csv")
-    process = run("predict", model, many)
+    process = run("predict", regressor, many)
     assert process.stdout.readline().strip() == b"prediction"
     process.stdout.close()
     assert process.stderr.read() == b""

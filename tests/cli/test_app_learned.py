@@ -1,13 +1,23 @@
 """What a user does with models that learn their kernel: `bochner fit --model bank`."""
 
-import io
 import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import QUICK, SMALL, bochner, fit, labelled, refusal, table, usage_error, write
+from cli.command import (
+    QUICK,
+    SMALL,
+    bochner,
+    fit,
+    labelled,
+    predict,
+    refusal,
+    table,
+    usage_error,
+    write,
+)
 
 import bochner as library
 from bochner.cli.inspecting import encoded_columns
@@ -22,13 +32,6 @@ def yearly(n_rows=200):
     t = np.sort(rng.uniform(0.0, 12.0, n_rows))
     y = 5.0 + 2.0 * np.sin(2.0 * np.pi * t / 1.5) + 0.1 * rng.normal(size=n_rows)
     return pd.DataFrame({"time": t, "y": y})
-
-
-def predict(model, frame, *options):
-    path = write(frame, model.parent / "new.csv")
-    result = bochner("predict", model, path, *options)
-    assert result.exit_code == 0, result.output
-    return pd.read_csv(io.StringIO(result.stdout))
 
 
 @pytest.fixture(scope="module")
@@ -122,16 +125,6 @@ def test_a_level_that_no_row_had(tmp_path):
     assert "unknown" not in bochner("inspect", model).stdout
 
 
-def test_a_trend_goes_on(tmp_path):
-    rng = np.random.default_rng(0)
-    x = np.linspace(0.0, 1.0, 120)
-    frame = pd.DataFrame({"x": x, "y": 3.0 * x + 0.05 * rng.normal(size=120)})
-    model = fit(tmp_path, frame, "--trend", "1", settings=QUICK)
-    far = predict(model, pd.DataFrame({"x": [2.0]}), "--std")
-    assert abs(far["prediction"][0] - 6.0) < 4.0 * far["std"][0]
-    assert far["prediction"][0] > 4.0
-
-
 def test_inspect_a_model_of_python(tmp_path):
     path, frame = tmp_path / "m.bochner", yearly()
     X, y = frame[["time"]].to_numpy(), frame["y"].to_numpy()
@@ -141,11 +134,6 @@ def test_inspect_a_model_of_python(tmp_path):
         library.save(model.fit(X, y), path)
     flat = " ".join(bochner("inspect", path).stdout.split())
     assert flat.startswith("model BaNKRegressor frequencies 12, dense components")
-
-
-@pytest.fixture
-def good(tmp_path):
-    return write(table(), tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(

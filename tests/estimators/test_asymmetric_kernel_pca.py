@@ -44,16 +44,6 @@ def test_all_components_give_the_gram_matrix():
     assert_allclose(gram, model.frequencies_.gram(NEW, RIGHT), atol=1e-5)
 
 
-def test_a_positive_definite_kernel_has_the_scores_of_kernel_components():
-    model = components(kernel=kernels.Gaussian(1.5)).fit(X)
-    K = model.frequencies_.gram(X)
-    left = model.transform(X)
-    assert_allclose(left, model.transform_right(X), atol=1e-9)
-    values, vectors = np.linalg.eigh(K)
-    expected = vectors[:, ::-1][:, :4] * np.sqrt(values[::-1][:4])
-    assert_allclose(np.abs(left), np.abs(expected), atol=1e-8)
-
-
 def test_two_widths():
     matrix = RNG.normal(size=(5, 2))
     kernel = kernels.Bilinear(kernels.Gaussian(1.0), np.eye(2), matrix)

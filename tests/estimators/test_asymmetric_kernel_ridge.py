@@ -7,8 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 
@@ -47,16 +45,6 @@ def test_rows_are_fitted_by_the_dual_formula():
     assert_allclose(model.predict(NEW), model.frequencies_.features(NEW) @ model.coef_.T)
 
 
-def test_a_symmetric_kernel_gives_kernel_ridge_regression_with_its_square():
-    model = ridge(kernel=kernels.Gaussian(1.0)).fit(X, Y, sample_weight=WEIGHT + 0.5)
-    weight = WEIGHT + 0.5
-    K, cross = model.frequencies_.gram(X), model.frequencies_.gram(NEW, X)
-    theirs = KernelRidge(alpha=0.1, kernel="precomputed")
-    theirs.fit((K * weight) @ K / weight.sum(), Y, sample_weight=weight)
-    expected = theirs.predict((cross * weight) @ K / weight.sum())
-    assert_allclose(model.predict(NEW), expected, atol=1e-9)
-
-
 @pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
 @pytest.mark.parametrize("alpha", [0.1, "evidence"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
@@ -79,31 +67,6 @@ def test_rows_of_no_weight_are_not_looked_at(right):
     second = clone(model).fit(X + away, T + away[:, 0], sample_weight=WEIGHT, right=moved)
     assert_array_equal(first.frequencies_.weight, second.frequencies_.weight)
     assert_same_model(first, second)
-
-
-@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
-def test_an_intercept_takes_up_a_shift_of_the_targets(right):
-    model = ridge(fit_intercept=True, alpha="evidence").fit(X, T, right=right)
-    moved = clone(model).fit(X, T + 1e4, right=right)
-    assert_allclose(moved.alpha_, model.alpha_, rtol=1e-4)
-    assert_allclose(moved.intercept_, model.intercept_ + 1e4, atol=1e-4)
-    new_right = None if right is None else NEW_RIGHT
-    assert_allclose(
-        moved.predict(NEW, right=new_right), model.predict(NEW, right=new_right) + 1e4, atol=1e-4
-    )
-
-
-def test_several_targets_are_each_their_own():
-    joint = ridge().fit(X, Y)
-    assert joint.coef_.shape == (2, 40)
-    mean, std = joint.predict(NEW, return_std=True)
-    assert mean.shape == std.shape == (20, 2)
-    for index, target in enumerate(Y.T):
-        single = ridge().fit(X, target)
-        assert_allclose(joint.coef_[index], single.coef_)
-        assert_allclose(mean[:, index], single.predict(NEW))
-    assert ridge().fit(X, Y[:, :1]).predict(NEW).shape == (20, 1)
-    assert ridge().fit(X, T[:, None], right=RIGHT).predict(NEW, right=NEW_RIGHT).shape == (20, 1)
 
 
 def test_pairs_of_two_widths():
@@ -132,22 +95,6 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch, right):
     monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * 20 * 7)
     assert_same_model(ridge().fit(thin, T, right=right), model)
     assert_allclose(model.predict(thin, right=right), whole)
-
-
-@pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
-def test_float32_inputs_are_close_to_float64_ones(right):
-    narrow, new_narrow = (
-        None if right is None else rows.astype(np.float32) for rows in (RIGHT, NEW_RIGHT)
-    )
-    model = ridge().fit(X.astype(np.float32), T, right=narrow)
-    whole = ridge().fit(X, T, right=right)
-    new_right = None if right is None else NEW_RIGHT
-    assert_allclose(
-        model.predict(NEW.astype(np.float32), right=new_narrow),
-        whole.predict(NEW, right=new_right),
-        rtol=1e-2,
-        atol=1e-2,
-    )
 
 
 def test_the_score_is_the_share_of_variance_explained():
@@ -236,14 +183,3 @@ def test_the_median_distance_is_that_of_all_rows():
     assert ridge(kernel="gaussian").fit(X, T, right=far).kernel_.length_scale > 10.0 * near
     both = ridge(kernel="gaussian").fit(np.concatenate([X, RIGHT]), np.tile(T, 2))
     assert_allclose(both.kernel_.length_scale, near)
-
-
-def test_the_signature_of_an_indefinite_kernel_is_respected():
-    signed = kernels.Gaussian(0.7) - 0.8 * kernels.Gaussian(1.5)
-    model = ridge(kernel=signed, decomposition="jordan", alpha=0.01).fit(X, T)
-    assert set(model.signature_) == {-1.0, 1.0}
-    K = model.frequencies_.gram(X)
-    composed = K @ K.T / 80
-    Z = np.linalg.cholesky(composed + 1e-13 * np.eye(80))
-    theirs = Ridge(0.01, fit_intercept=False).fit(Z, T)
-    assert_allclose(model.predict(X), theirs.predict(Z), atol=1e-6)

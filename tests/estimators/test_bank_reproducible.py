@@ -84,15 +84,6 @@ def test_small_weights_are_relative_and_leave_the_noise_to_be_learned():
     assert small.noise_variance_ < 0.5 * Y.var()
 
 
-def test_weight_is_what_counts():
-    outlying = Y.copy()
-    outlying[:5] += 20.0
-    weight = np.ones(len(X))
-    weight[:5] = 1e-6
-    model = regressor(n_burn_in=30).fit(X, outlying, weight)
-    assert np.sqrt(np.mean((model.predict(X[5:]) - Y[5:]) ** 2)) < 0.5
-
-
 @pytest.mark.parametrize("structure", ["sparse", "dense"])
 @pytest.mark.parametrize(
     ("units", "origin"),

@@ -1,16 +1,21 @@
-"""scikit-learn's own checks of the models that learn their kernel, and their refusals."""
+"""scikit-learn's own checks of the models that learn their kernel, parameters and refusals."""
 
 import numpy as np
 import pytest
-from estimators.bank_fits import THREE, X, Y, classifier, regressor
+from estimators.bank_fits import NEW, THREE, X, Y, assert_same_model, classifier, regressor
+from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import bochner
 from bochner import BaNKClassifier, BaNKRegressor, GaBaSRClassifier, GaBaSRRegressor
+from bochner.learning.inference.start import DenseStructure, SparseStructure
+from bochner.learning.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
@@ -123,3 +128,32 @@ def test_it_serves_in_pipelines_and_searches():
     search = GridSearchCV(model, {"bankregressor__trend": [0, 1]}, cv=2)
     assert np.isfinite(search.fit(X, Y).predict(X)).all()
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())
+
+
+@pytest.mark.parametrize(
+    ("names", "objects"),
+    [
+        ({"structure": "sparse"}, {"structure": SparseStructure(), "sampler": [*LOCAL_MOVES]}),
+        (
+            {"structure": "dense", "sampler": "hmc"},
+            {"structure": DenseStructure(), "sampler": TRAJECTORIES},
+        ),
+    ],
+)
+def test_objects_are_what_strings_stand_for(names, objects, tmp_path):
+    model = clone(regressor(**objects)).fit(X, Y)
+    assert_same_model(model, regressor(**names).fit(X, Y))
+    bochner.save(model, tmp_path / "model")
+    assert_array_equal(bochner.load(tmp_path / "model").predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "error"),
+    [("gibbs", ValueError), (3, TypeError), ([], TypeError), (["pcn"], TypeError)],
+)
+def test_other_samplers_are_refused(sampler, error):
+    with pytest.raises(error, match="a Sampler or a sequence of moves, got"):
+        regressor(sampler=sampler).fit(X, Y)

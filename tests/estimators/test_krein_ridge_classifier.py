@@ -58,17 +58,6 @@ def test_it_is_the_regressor_of_indicators(n_classes):
 
 
 @each_count
-def test_probabilities_are_probabilities_and_agree_with_the_class(n_classes):
-    model = classifier(alpha=1e-3).fit(X, LABELS[n_classes])
-    probability = model.predict_proba(NEW)
-    assert probability.shape == (30, n_classes)
-    assert probability.min() >= 0.0
-    assert_allclose(probability.sum(axis=1), 1.0)
-    chosen = probability[np.arange(30), np.searchsorted(model.classes_, model.predict(NEW))]
-    assert_allclose(chosen, probability.max(axis=1))
-
-
-@each_count
 @pytest.mark.usefixtures("signs")
 @pytest.mark.parametrize("associated", [False, True])
 def test_batches_in_any_order_give_the_whole(n_classes, associated):

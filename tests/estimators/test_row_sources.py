@@ -56,16 +56,6 @@ def test_chunks_without_rows_change_no_bit_of_a_regression(solver, weight, wrap)
     assert_array_equal(found.predict(NEW), whole.predict(NEW))
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["unweighted", "weighted"])
-def test_chunks_without_rows_change_no_bit_of_a_classification(solver, weight):
-    whole = classifier(solver=solver).fit(chunks(FULL, LABEL, weight))
-    found = classifier(solver=solver).fit(chunks(HOLED, LABEL, weight))
-    assert found.classes_.dtype == LABEL.dtype
-    assert_array_equal(found.classes_, ["no", "yes"])
-    assert_array_equal(found.decision_function(NEW), whole.decision_function(NEW))
-
-
 def test_empty_lists_are_chunks_without_rows():
     """They have no width and no type: labels must stay text."""
     full = list(chunks(FULL, LABEL))

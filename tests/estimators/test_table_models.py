@@ -6,7 +6,6 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -161,58 +160,6 @@ def test_progress_is_reported_and_changes_nothing(model):
     assert said[-1] == "fitting all rows"
 
 
-def test_intervals_cover_what_they_promise():
-    """Ninety-per-cent intervals on draws of the model; every draw has one test row of its own."""
-    inside = 0
-    n_draws = 60
-    for seed in range(n_draws):
-        X, y = draw(Gaussian(1.5), 81, 2, seed)
-        model = TableRegressor(Gaussian(1.5), 256, random_state=seed)
-        mean, std = model.fit(X[:80], y[:80]).predict(X[80:], return_std=True)
-        inside += int(abs(y[80] - mean[0]) <= 1.6449 * std[0])
-    assert binomtest(inside, n_draws, 0.9).pvalue > 1e-3
-
-
-def chosen_kernels(kernel, dim):
-    for seed in SEEDS:
-        X, y = draw(kernel, 200, dim, seed)
-        yield TableRegressor("auto", 256, random_state=seed).fit(X, y).kernel_
-
-
-def order(kernel, dim):
-    """Expected number of inputs that act together; a Gaussian is Anova that includes them all."""
-    return sum(kernel.inclusion) if isinstance(kernel, Anova) else dim
-
-
-def test_additive_data_ask_for_anova():
-    kernel = sum(
-        (Anova(Gaussian(0.7), tuple(np.eye(4)[i])) for i in range(1, 4)),
-        start=Anova(Gaussian(0.7), (1.0, 0.0, 0.0, 0.0)),
-    )
-    assert all(order(found, 4) < 1.5 for found in chosen_kernels(kernel, 4))
-
-
-def test_isotropic_data_ask_for_all_inputs_together():
-    assert all(order(found, 4) > 2.5 for found in chosen_kernels(Gaussian(1.5), 4))
-
-
-def drops(kernel, dim):
-    """How much less a row correlates with the origin one step along each input."""
-    return 1.0 - kernel(np.zeros((1, dim)), np.eye(dim))[0]
-
-
-def test_an_irrelevant_input_hardly_matters():
-    for seed in SEEDS:
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(250, 3))
-        y = np.sin(2.0 * X[:, 0]) + np.cos(2.0 * X[:, 1]) + NOISE * rng.normal(size=250)
-        kernel = TableRegressor("anova", 256, random_state=seed).fit(X, y).kernel_
-        *relevant, irrelevant = drops(kernel, 3)
-        assert irrelevant < 0.1 * min(relevant)
-        kernel = TableRegressor("gaussian", 256, random_state=seed).fit(X, y).kernel_
-        assert kernel.length_scale[2] > 2.0 * max(kernel.length_scale[:2])
-
-
 def rings(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(240, 2))
@@ -228,22 +175,6 @@ def test_classes_are_learned(seed):
     majority = np.bincount(y[160:]).max() / 80
     assert model.score(X[160:], labels[160:]) > majority + 0.2
     assert model.classes_.tolist() == ["inner", "middle", "outer"]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_class_is_the_most_probable(n_classes):
-    X, y = rings(0)
-    y = np.minimum(y, n_classes - 1)
-    model = TableClassifier("gaussian", 64, random_state=0).fit(X, y)
-    probability = model.predict_proba(X)
-    assert probability.shape == (240, n_classes)
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    assert probability.min() >= 0.0
-    second, first = np.sort(probability, axis=1)[:, -2:].T
-    clear = first > second + 1e-9
-    assert clear.mean() > 0.5
-    most = model.classes_[probability.argmax(axis=1)]
-    np.testing.assert_array_equal(model.predict(X)[clear], most[clear])
 
 
 def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):

@@ -6,62 +6,15 @@ import numpy as np
 import pytest
 from laws.head_laws import krein_problem, krein_solution, krein_spectrum
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import Ridge
 
 from bochner._numerics.linalg import pivoted_cholesky
 from bochner.features import FeatureSums
 from bochner.learning.krein import KreinSpectrum, fit_krein
-from bochner.learning.ridge import fit_ridge
 
 RNG = np.random.default_rng(0)
 Z, Y, NEW = RNG.normal(size=(30, 8)), RNG.normal(size=(30, 2)) + 1.0, RNG.normal(size=(5, 8))
-WEIGHT = RNG.integers(0, 4, size=30).astype(float)
 SUMS = FeatureSums.from_rows(Z, Y)
 SIGNS = np.array([1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
-INTERCEPT = pytest.mark.parametrize("fit_intercept", [False, True])
-
-
-@INTERCEPT
-def test_without_negative_signs_it_is_scikit_learns_ridge_and_ours(fit_intercept):
-    sums = FeatureSums.from_rows(Z, Y, WEIGHT)
-    solution = fit_krein(sums, np.ones(8), 0.7, fit_intercept=fit_intercept)
-    theirs = Ridge(0.7, fit_intercept=fit_intercept).fit(Z, Y, sample_weight=WEIGHT)
-    assert_allclose(solution.coef, theirs.coef_.T, atol=1e-11)
-    assert_allclose(solution.intercept, theirs.intercept_, atol=1e-11)
-    assert solution.poles.shape == (0,)
-    ours = fit_ridge(sums, 0.7, fit_intercept=fit_intercept)
-    assert_allclose(solution.mean(NEW), ours.mean(NEW), rtol=1e-10)
-
-
-@INTERCEPT
-def test_it_is_where_the_gradient_vanishes(fit_intercept):
-    solution = fit_krein(SUMS, SIGNS, 0.7, fit_intercept=fit_intercept)
-    assert (solution.poles > 0.7).any()
-
-    def objective(coef, intercept):
-        residual = Y - Z @ coef - intercept
-        return np.sum(residual**2) + 0.7 * np.sum(SIGNS[:, None] * coef**2)
-
-    here = solution.coef, solution.intercept
-    # Quadratic, so that central differences are exact up to rounding.
-    for step in 1e-3 * np.eye(8):
-        up, down = here[0] + step[:, None], here[0] - step[:, None]
-        assert abs(objective(up, here[1]) - objective(down, here[1])) < 1e-10 * 30
-    if fit_intercept:
-        assert abs(objective(here[0], here[1] + 1e-3) - objective(here[0], here[1] - 1e-3)) < 1e-9
-
-
-@pytest.mark.parametrize("alpha", [0.7, None])
-@INTERCEPT
-def test_sums_of_parts_and_weights_are_rows(fit_intercept, alpha):
-    repeat = WEIGHT.astype(int)
-    rows = np.repeat(Z, repeat, axis=0), np.repeat(Y, repeat, axis=0)
-    whole = fit_krein(FeatureSums.from_rows(*rows), SIGNS, alpha, fit_intercept=fit_intercept)
-    parts = [FeatureSums.from_rows(Z[r], Y[r], WEIGHT[r]) for r in (slice(20, 30), slice(20))]
-    merged = fit_krein(parts[0] + parts[1], SIGNS, alpha, fit_intercept=fit_intercept)
-    assert_allclose(merged.alpha, whole.alpha, rtol=1e-4)
-    assert_allclose(merged.coef, whole.coef, rtol=1e-9 if alpha else 1e-3)
-    assert_allclose(merged.intercept, whole.intercept, rtol=1e-9 if alpha else 1e-3, atol=1e-12)
 
 
 @pytest.mark.parametrize("signature", [np.ones(7), np.zeros(8), np.where(SIGNS > 0, 1.0, np.nan)])
@@ -148,14 +101,6 @@ def test_clear_values_are_clear_and_none_is_nearer(seed):
         gap = abs(np.log(clear / alpha))
         nearer = alpha * np.exp(np.linspace(-gap, gap, 201)[1:-1] * (1 - 1e-6))
         assert gap < 1e-9 or not any(is_clear(other) for other in nearer)
-
-
-def test_cross_validation_is_the_textbook_one_without_negative_eigenvalues():
-    spectrum = KreinSpectrum.of(SUMS, np.ones(8), 30.0)
-    for alpha in (0.01, 1.0, 100.0):
-        H = Z @ np.linalg.solve(Z.T @ Z + alpha * np.eye(8), Z.T)
-        scores = 30.0 * np.sum((Y - H @ Y) ** 2, axis=0) / (30.0 - np.trace(H)) ** 2
-        assert_allclose(spectrum.score(alpha), np.mean(np.log(scores)), rtol=1e-10)
 
 
 def test_the_choice_of_alpha_heeds_no_units():

@@ -1,10 +1,15 @@
-"""The Dirichlet-process mixture: exact partitions, the restaurant's law, and its algebra."""
+"""The Dirichlet-process mixture: exact partitions, the restaurant's law, and its algebra.
+
+Of Geweke's joint-distribution test: a chain that alternates one sweep of the sampler at fixed
+frequencies with a redraw of the frequencies given the mixture has the generative model's joint law,
+if both are right. So its means are those of independent draws from the model (J. Geweke, "Getting
+it right", 2004).
+"""
 
 from collections import Counter
 
 import numpy as np
 import pytest
-from learning.test_mixture_geweke import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.special import gammaln, multigammaln
@@ -130,39 +135,6 @@ def test_the_labels_of_components_do_not_matter():
     assert_allclose(renamed.weights, mixture.weights[order])
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["as-is", "renamed"])
-def test_a_sweep_over_two_frequencies_has_the_law_worked_out_by_hand(order):
-    """Both are alone, so each leaves an empty component behind."""
-    n = 5000
-    alpha, omega = 0.8, np.array([[0.2], [0.6]])
-    mean, variance = 0.9, 0.5
-    fresh = alpha * np.exp(BASE.log_marginal(omega))
-    old = stats.norm(mean, np.sqrt(variance)).pdf(omega[:, 0])
-    joins, stays = old / (old + fresh)
-    # Frequency 0 may start a component, whose parameters frequency 1 then sees.
-    posterior = BASE.posterior(omega[:1])
-    s2 = np.exp(np.linspace(-10.0, 40.0, 3001))[:, None]
-    unit = np.linspace(-8.0, 8.0, 301)
-    mass = stats.invgamma(posterior.dof / 2.0, scale=posterior.scale[0, 0] / 2.0).pdf(s2) * s2
-    mass = mass * stats.norm.pdf(unit)
-    density = stats.norm(posterior.mean[0] + unit * np.sqrt(s2 / posterior.strength), s2**0.5).pdf(
-        omega[1, 0]
-    )
-    follows = np.sum(mass * density / (density + fresh[1])) / np.sum(mass)
-    expected = joins * stays + (1.0 - joins) * follows
-    start = Mixture(
-        np.argsort(order),
-        np.array([[-1.0], [mean]])[list(order)],
-        np.array([[[0.2]], [[variance]]])[list(order)],
-        alpha,
-    )
-    rng = np.random.default_rng(11)
-    labels = [module.sample_labels(rng, start, omega, BASE) for _ in range(n)]
-    share = np.mean([first == second for first, second in labels])
-    z = (share - expected) / np.sqrt(expected * (1.0 - expected) / n)
-    assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 4.0)
-
-
 def test_what_dominates_may_be_empty():
     """A component whose only frequency leaves has no mass, however well it fits."""
     counts, logs = [0.5, 0, 3], [-2000.0, 0.0, -2000.0 + np.log(2.0)]
@@ -261,3 +233,65 @@ def test_what_is_no_mixture_is_refused(change, message):
     }
     with pytest.raises(ValueError, match=message):
         Mixture(**(fields | change))
+
+
+PLANE = NormalInverseWishart(np.array([0.5, -0.5]), 0.6, np.array([[1.0, 0.3], [0.3, 0.5]]), 5.0)
+# Concentrations on one side of one, where the loss of the factor alpha shows.
+PLANE_PRIOR = MixturePrior(PLANE, GammaPrior(2.0, 5.0))
+M = 5
+
+
+def functions(mixture, omega):
+    """What is compared; bounded, but for the log determinant, whose tails are light."""
+    covariance = mixture.covariances[mixture.labels[0]]
+    mean_square = np.mean(np.sum(omega**2, axis=1))
+    return (
+        mixture.concentration / (1.0 + mixture.concentration),
+        np.log1p(mixture.concentration) ** 2,
+        mixture.n_components,
+        mean_square / (2.0 + mean_square),
+        np.exp(-mean_square),
+        np.bincount(mixture.labels).max(),
+        np.log(np.linalg.det(covariance)),
+        np.tanh(mixture.means[mixture.labels[0], 0] - PLANE.mean[0]),
+        np.tanh(mixture.means[mixture.labels[0], 0] - PLANE.mean[0]) ** 2,
+        np.tanh(omega[0, 0] * omega[1, 0]),
+    )
+
+
+def standard_errors(chain):
+    """Errors of the means of a chain (n, q), by Geyer's initial positive sequence."""
+    n = len(chain)
+    centred = chain - chain.mean(axis=0)
+    spectrum = np.abs(np.fft.rfft(centred, 2 * n, axis=0)) ** 2
+    covariances = np.fft.irfft(spectrum, axis=0)[: n // 2] / n
+    pairs = covariances[0::2][: n // 4] + covariances[1::2][: n // 4]
+    positive = np.cumprod(pairs > 0.0, axis=0)
+    variance = 2.0 * np.sum(pairs * positive, axis=0) - covariances[0]
+    return np.sqrt(np.maximum(variance, covariances[0] / n) / n)
+
+
+def test_sweeps_and_redraws_have_the_models_joint_law(n=8000):
+    rng = np.random.default_rng(20)
+    forward = np.array([functions(*sample_prior(rng, PLANE_PRIOR, M)) for _ in range(n)])
+    state, omega = sample_prior(rng, PLANE_PRIOR, M)
+    successive = []
+    for _ in range(n):
+        state = step(rng, state, omega, PLANE_PRIOR)
+        omega = state.colour(rng.standard_normal(omega.shape))
+        successive.append(functions(state, omega))
+    chain = np.array(successive)
+    error = np.hypot(forward.std(axis=0) / np.sqrt(n), standard_errors(chain))
+    z = (chain.mean(axis=0) - forward.mean(axis=0)) / error
+    assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
+
+
+def test_the_errors_of_a_chain_are_those_of_its_memory():
+    """An autoregression of coefficient r: the variance of the mean is (1 + r) / (1 - r) / n."""
+    rng, n, r = np.random.default_rng(21), 20_000, np.array([0.0, 0.6, 0.9])
+    chain = np.empty((n, 3))
+    chain[0] = rng.standard_normal(3)
+    for i in range(1, n):
+        chain[i] = r * chain[i - 1] + np.sqrt(1.0 - r**2) * rng.standard_normal(3)
+    exact = np.sqrt((1.0 + r) / (1.0 - r) / n)
+    assert np.all(np.abs(standard_errors(chain) / exact - 1.0) < 0.25)

@@ -91,22 +91,20 @@ def test_much_regularisation_leaves_a_multiple_of_the_kernel(fit_intercept):
 
 
 @pytest.mark.usefixtures("solver")
-def test_weights_are_repetitions():
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_weights_are_repetitions(fit_intercept):
     f, X, Y, targets, _ = problem(60)
     repeat = np.random.default_rng(1).integers(0, 4, size=60)
-    many = PairFeatures.of(f, np.repeat(X, repeat, axis=0), np.repeat(Y, repeat, axis=0))
-    few, t = PairFeatures.of(f, X, Y), np.repeat(targets, repeat)
-    for intercept in (False, True):
-        kwargs = {"weight": repeat.astype(float), "fit_intercept": intercept}
-        one = fit_pairs(few, targets, 0.5, **kwargs)
-        other = fit_pairs(many, t, 0.5, fit_intercept=intercept)
-        assert_allclose(one.coef, other.coef, atol=1e-6)
-        rng = np.random.default_rng(0)
-        alphas = (
-            best_pair_alpha(few, targets, rng, **kwargs),
-            best_pair_alpha(many, t, rng, fit_intercept=intercept),
-        )
-        assert_allclose(*alphas, rtol=1e-5)
+    rows = np.repeat(np.arange(60), repeat)
+    few, many = PairFeatures.of(f, X, Y), PairFeatures.of(f, X[rows], Y[rows])
+    weighted = {"weight": repeat.astype(float), "fit_intercept": fit_intercept}
+    one = fit_pairs(few, targets, 0.5, **weighted)
+    other = fit_pairs(many, targets[rows], 0.5, fit_intercept=fit_intercept)
+    assert_allclose(one.coef, other.coef, atol=1e-6)
+    rng = np.random.default_rng(0)
+    alpha = best_pair_alpha(few, targets, rng, **weighted)
+    again = best_pair_alpha(many, targets[rows], rng, fit_intercept=fit_intercept)
+    assert_allclose(alpha, again, rtol=1e-5)
 
 
 @pytest.mark.usefixtures("solver")

@@ -4,7 +4,7 @@ A developer's tool, not a test. It chooses places at random, with a seed, in pro
 of each room, changes one operator, constant or argument there, and runs the tests that reach the
 line.
 
-    python -m pytest --cov --cov-context=test --junitxml=durations.xml
+    python -m pytest --cov --cov-context=test
     python tests/mutants/blind.py --count 100 --seed 1 --out mutants.csv
 
 Survivors are listed with their change: each is either a missing test or a change of nothing.
@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -134,29 +133,16 @@ def chosen(count, seed, only):
     return [mutant for mutant in found if of_lines[mutant.path, mutant.line] is mutant][:count]
 
 
-def seconds_by_test(path):
-    """Return what each test took, by the name that coverage gives it."""
-    seconds = {}
-    for case in ET.parse(path).iter("testcase"):
-        module = case.get("classname", "").replace(".", "/")
-        seconds[f"{module}.py::{case.get('name')}"] = float(case.get("time", 0.0))
-    return seconds
-
-
-def reaching(mutant, data, seconds):
-    """Return the tests that reach the line: one of each function first, the quick ones first."""
+def reaching(mutant, data):
+    """Return the tests that reach the line: one of each function first."""
     contexts = data.contexts_by_lineno(str(mutant.path))
     lines = contexts.get(mutant.line) or {name for names in contexts.values() for name in names}
-    tests = sorted(
-        {name.split("|")[0] for name in lines if "::" in name},
-        key=lambda name: seconds.get(name, 1.0),
-    )
     rank, ordered = defaultdict(int), []
-    for name in tests:
+    for name in sorted({name.split("|")[0] for name in lines if "::" in name}):
         function = name.split("[")[0]
         ordered.append((rank[function], name))
         rank[function] += 1
-    return [name for _, name in sorted(ordered, key=lambda pair: pair[0])]
+    return [name for _, name in sorted(ordered)]
 
 
 def survives(mutant, slot, tests, limit):
@@ -201,7 +187,6 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="part of the paths to plant in")
     parser.add_argument("--coverage", default=".coverage")
-    parser.add_argument("--durations", default="durations.xml")
     parser.add_argument("--limit", type=float, default=150.0, help="seconds per mutant")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--slots", type=Path, default=Path("build/blind"))
@@ -209,7 +194,6 @@ def main():
     options = parser.parse_args()
     data = CoverageData(options.coverage)
     data.read()
-    seconds = seconds_by_test(options.durations)
     slots = Queue()
     for number in range(options.jobs):
         slot = options.slots.resolve() / str(number)
@@ -220,7 +204,7 @@ def main():
     def run(mutant):
         slot = slots.get()
         try:
-            tests = reaching(mutant, data, seconds)
+            tests = reaching(mutant, data)
             return mutant, *survives(mutant, slot, tests, options.limit), len(tests)
         finally:
             slots.put(slot)

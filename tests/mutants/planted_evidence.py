@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from laws import inference_laws
-from learning.inference import test_sparse_parameters, test_sparse_prior
+from learning.inference import test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import planted, replaces
 
@@ -31,7 +31,7 @@ steps_of_precision = partial(test_precision.test_steps_leave_the_posterior_as_it
 toggles = partial(test_sparse_prior.test_moves_keep_the_law, "toggle")
 toggles_back = partial(test_sparse_prior.test_moves_are_reversible, "toggle")
 swaps = partial(test_sparse_prior.test_moves_keep_the_law, "swap")
-parameters = test_sparse_parameters.test_refreshes_and_redraws_keep_the_hyperprior
+parameters = test_sparse_prior.test_refreshes_and_redraws_keep_the_hyperprior
 crank_nicolson = partial(test_sparse_prior.test_moves_keep_the_law, "pcn")
 
 

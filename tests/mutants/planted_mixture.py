@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from learning import test_mixture, test_mixture_geweke, test_wishart
+from learning import test_mixture, test_wishart
 from mutants.registry import changes, planted, replaces
 
 from bochner.learning import mixture
@@ -14,7 +14,7 @@ bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
 draws = partial(test_wishart.test_draws_follow_their_laws, 2)
 t = partial(test_wishart.test_the_marginal_is_a_multivariate_t, 2)
 few = partial(test_mixture.test_partitions_are_visited_as_their_posterior_says, 0.25, 3000)
-joint = partial(test_mixture_geweke.test_sweeps_and_redraws_have_the_models_joint_law, 2500)
+joint = partial(test_mixture.test_sweeps_and_redraws_have_the_models_joint_law, 2500)
 
 
 def change_posterior(patch, **changes):

@@ -94,59 +94,34 @@ def mixture(rng, dim):
     return scaled(parts[0] - rng.uniform(0.0, 2.0) * parts[1])
 
 
-def negative(rng, dim):
-    return scaled(-np.exp(rng.uniform(-3.0, 3.0)) * kernels.Gaussian(np.exp(rng.normal())))
-
-
-def laplacian(rng, dim):
-    return scaled(kernels.Laplacian(np.exp(rng.normal())))
-
-
-def truncated(rng, dim):
-    return scaled(kernels.TL1(rng.uniform(0.2, 1.0) * dim))
-
-
-def tanh(rng, dim):
-    return scaled(kernels.Tanh(rng.uniform(0.1, 2.0)))
-
-
-def polynomial(rng, dim):
-    power, shift = int(rng.integers(1, 5)), rng.uniform(-2.0, 2.0)
-    return scaled(lambda X, Y: (X @ Y.T + shift) ** power)
-
-
-def zero_diagonal(rng, dim):
-    """Return a power of the distance, whose diagonal is zero but for rounding."""
-    power = rng.uniform(0.3, 2.0)
-    return scaled(lambda X, Y: -1e-13 - cdist(X, Y) ** power)
-
-
-def constant(rng, dim):
-    value = rng.choice([-3.0, 1e-6, 1.0, 1e6])
+def constant(value):
     return lambda X, Y: np.full((len(X), len(Y)), value)
 
 
-def white(rng, dim):
-    return lambda X, Y: rng.choice([-1.0, 2.0]) * (cdist(X, Y) == 0.0)
+def polynomial(power, shift):
+    return scaled(lambda X, Y: (X @ Y.T + shift) ** power)
 
 
-def given(rng, dim):
-    return "precomputed"
+def powers(power):
+    """A power of the distance, whose diagonal is zero but for rounding."""
+    return scaled(lambda X, Y: -1e-13 - cdist(X, Y) ** power)
 
 
+# Kinds of kernels, of a generator and a width.
 KINDS = (
     difference,
     mixture,
-    negative,
-    laplacian,
-    truncated,
-    tanh,
-    polynomial,
-    zero_diagonal,
-    constant,
-    white,
-    given,
-    given,
+    lambda rng, dim: scaled(
+        -np.exp(rng.uniform(-3.0, 3.0)) * kernels.Gaussian(np.exp(rng.normal()))
+    ),
+    lambda rng, dim: scaled(kernels.Laplacian(np.exp(rng.normal()))),
+    lambda rng, dim: scaled(kernels.TL1(rng.uniform(0.2, 1.0) * dim)),
+    lambda rng, dim: scaled(kernels.Tanh(rng.uniform(0.1, 2.0))),
+    lambda rng, dim: polynomial(int(rng.integers(1, 5)), rng.uniform(-2.0, 2.0)),
+    lambda rng, dim: powers(rng.uniform(0.3, 2.0)),
+    lambda rng, dim: constant(rng.choice([-3.0, 1e-6, 1.0, 1e6])),
+    lambda rng, dim: lambda X, Y: rng.choice([-1.0, 2.0]) * (cdist(X, Y) == 0.0),
+    *[lambda rng, dim: "precomputed"] * 2,
 )
 
 

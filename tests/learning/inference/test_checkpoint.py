@@ -2,11 +2,11 @@
 
 import io
 import os
-from dataclasses import fields
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from persist.same import assert_same
 
 from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
 from bochner.learning.inference.components import Components
@@ -44,7 +44,7 @@ def some_content(n_draws=3):
             "omega": RNG.normal(size=(1, 1)),
             "precision": 1.0 / 3.0,
             "step_sizes": {"hmc": 0.1 + 0.2, "precision": 1.0 / 7.0},
-            "prior": {"labels": np.arange(3), "concentration": np.nextafter(1.0, 2.0)},
+            "prior": {"labels": np.arange(3), "concentration": float(np.nextafter(1.0, 2.0))},
             "latent": {},
         },
         "draws": [some_draw(index % 2 == 0) for index in range(n_draws)],
@@ -54,22 +54,6 @@ def some_content(n_draws=3):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "fit.checkpoint"
-
-
-def assert_same(a, b):
-    if hasattr(a, "__dataclass_fields__"):
-        assert type(a) is type(b)
-        for field in fields(a):
-            assert_same(getattr(a, field.name), getattr(b, field.name))
-    elif isinstance(a, dict):
-        assert a.keys() == b.keys()
-        for name in a:
-            assert_same(a[name], b[name])
-    elif isinstance(a, np.ndarray):
-        assert a.dtype == b.dtype
-        assert_array_equal(a, b)
-    else:
-        assert a == b
 
 
 @pytest.mark.parametrize("n_draws", [0, 3])

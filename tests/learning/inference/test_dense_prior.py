@@ -1,12 +1,13 @@
-"""The prior of dense frequencies: Gaussian moves within components, and their coordinates."""
+"""The prior of dense frequencies: moves within components and to others, and coordinates."""
 
 import numpy as np
 import pytest
+from learning.inference.test_sparse_prior import check_pull
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.mixture import Mixture, MixturePrior, sample_prior, step
+from bochner.learning.mixture import GammaPrior, Mixture, MixturePrior, sample_prior, step
 from bochner.learning.wishart import NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of each test.
@@ -73,35 +74,8 @@ def test_moves_are_of_the_components_of_the_frequencies_asked_for():
     assert_allclose(prior.suggest(rng, omega, index).omega, omega[index], rtol=1e-10)
 
 
-def test_whitening_is_undone_by_colouring():
-    prior, rng = some_prior(m=30), np.random.default_rng(4)
-    omega = prior.sample(rng, 30)
-    components = prior.whitening(rng, omega)
-    assert np.all(components.moving)
-    assert components.moving.shape == omega.shape
-    xi = components.whiten(omega)
-    assert_allclose(components.colour(xi), omega, rtol=1e-10)
-    # The prior is standard normal in these coordinates: same distance from the mean.
-    for j in range(30):
-        offset = omega[j] - MEANS[j % 2]
-        distance = offset @ np.linalg.solve(COVARIANCES[j % 2], offset)
-        assert_allclose(xi[j] @ xi[j], distance, rtol=1e-10)
-
-
 def test_a_pulled_gradient_is_that_of_the_composition():
-    prior, rng = some_prior(m=6), np.random.default_rng(5)
-    omega = prior.sample(rng, 6)
-    components, slope = prior.whitening(rng, omega), rng.normal(size=omega.shape)
-    xi, step_size = components.whiten(omega), 1e-6
-    expected = np.empty_like(xi)
-    for place in np.ndindex(*xi.shape):
-        ends = []
-        for sign in (1.0, -1.0):
-            shifted = xi.copy()
-            shifted[place] += sign * step_size
-            ends.append(np.sum(slope * np.sin(components.colour(shifted))))
-        expected[place] = (ends[0] - ends[1]) / (2.0 * step_size)
-    assert_allclose(components.pull(slope * np.cos(omega)), expected, rtol=1e-6, atol=1e-8)
+    check_pull(some_prior(m=6), np.random.default_rng(5), 6)
 
 
 def test_a_refresh_is_a_sweep_of_the_mixture():
@@ -123,3 +97,85 @@ def test_a_start_labels_the_frequencies():
 def test_as_many_frequencies_are_drawn_as_are_labelled():
     with pytest.raises(ValueError, match="labels 6 frequencies, not 5"):
         some_prior(m=6).sample(np.random.default_rng(9), 5)
+
+
+LINE = MixturePrior(NormalInverseWishart(np.zeros(1), 0.5, np.eye(1), 6.0), GammaPrior(4.0, 2.0))
+N_FREQUENCIES, N_REPLICATES, BOUND = 6, 4000, 4.4  # 5 functions at 1e-5 each, two-sided
+
+
+def jump_functions(omega, prior):
+    labels, means = prior.mixture.labels, prior.mixture.means[:, 0]
+    return np.array(
+        [
+            np.bincount(labels).max(),
+            labels[0] == labels[1],
+            np.tanh(omega[:, 0] ** 2).mean(),
+            np.tanh(omega[0, 0] - means[labels[0]]),
+            np.tanh(means[np.bincount(labels).argmax()] ** 2),
+        ],
+        dtype=np.float64,
+    )
+
+
+def moved(rng, omega, prior):
+    """Three blocks of proposals, all accepted: the law of the prior has to stay."""
+    for _ in range(3):
+        index = rng.permutation(N_FREQUENCIES)[:4]
+        suggestion = prior.suggest(rng, omega, index)
+        omega = omega.copy()
+        omega[index] = suggestion.omega
+        prior = prior.decided(index, suggestion, np.ones(4, dtype=bool))
+    return omega, prior
+
+
+def z_scores(jumps, seed=0):
+    rng = np.random.default_rng(seed)
+    change = []
+    for _ in range(N_REPLICATES):
+        mixture, omega = sample_prior(rng, LINE, N_FREQUENCIES)
+        prior = DensePrior(LINE, mixture, jumps=jumps)
+        change.append(jump_functions(*moved(rng, omega, prior)) - jump_functions(omega, prior))
+    change = np.array(change)
+    return change.mean(axis=0) / (change.std(axis=0) / np.sqrt(N_REPLICATES))
+
+
+@pytest.mark.parametrize("jumps", [0.5, 1.0])
+def test_jumps_keep_the_prior(jumps):
+    assert np.abs(z_scores(jumps)).max() < BOUND
+
+
+def test_jumps_that_may_empty_a_component_do_not(monkeypatch):
+    def unguarded(self, rng, index):
+        labels = self.mixture.labels
+        weights = rng.dirichlet(np.bincount(labels))
+        wanted = rng.choice(len(weights), size=len(index), p=weights)
+        # Only the last resort of a label for every component is kept.
+        kept = np.isin(np.arange(len(index)), np.unique(labels[index], return_index=True)[1])
+        jumping = ~kept
+        return np.where(jumping, wanted, labels[index]), jumping
+
+    monkeypatch.setattr(DensePrior, "_jumps", unguarded)
+    assert np.abs(z_scores(1.0)).max() > BOUND
+
+
+def test_labels_follow_what_was_accepted():
+    rng = np.random.default_rng(1)
+    mixture, omega = sample_prior(rng, LINE, 200)
+    prior = DensePrior(LINE, mixture, jumps=1.0)
+    index = rng.permutation(200)[:64]
+    suggestion = prior.suggest(rng, omega, index)
+    accepted = rng.random(64) < 0.5
+    after = prior.decided(index, suggestion, accepted)
+    expected = mixture.labels.copy()
+    expected[index[accepted]] = suggestion.labels[accepted]
+    np.testing.assert_array_equal(after.mixture.labels, expected)
+    assert (suggestion.labels != mixture.labels[index]).any()
+
+
+def test_without_jumps_labels_stay():
+    rng = np.random.default_rng(2)
+    mixture, omega = sample_prior(rng, LINE, 20)
+    prior = DensePrior(LINE, mixture, jumps=0.0)
+    suggestion = prior.suggest(rng, omega, np.arange(20))
+    np.testing.assert_array_equal(suggestion.labels, mixture.labels)
+    assert prior.decided(np.arange(20), suggestion, np.ones(20, dtype=bool)) is prior

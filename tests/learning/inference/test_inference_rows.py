@@ -11,31 +11,20 @@ from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 
 
-@pytest.mark.parametrize(("n", "d", "m"), [(9, 3, 4), (1, 1, 1)])
-def test_features_are_cosines_and_sines_in_turn(n, d, m):
+@pytest.mark.parametrize(("n", "d", "m"), [(30, 3, 4), (9, 3, 4), (1, 1, 1)])
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-14), (np.float32, 1e-6)])
+def test_features_are_cosines_and_sines_in_turn_where_they_are_asked_for(n, d, m, dtype, atol):
     case = inference_laws.problem(n=n, d=d, m=m)
-    found = wave_features(
-        case.rows().inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m)
+    inputs, out = case.rows(dtype).inputs, np.full((2 * m + 1, n), -7.0, dtype)
+    found = wave_features(inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m))
+    assert found.dtype == dtype
+    assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=atol)
+    same = wave_features(
+        inputs, case.omega, Layout.BY_WAVE, amplitude=1.0 / np.sqrt(m), out=out[: 2 * m]
     )
-    assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
-
-
-def test_features_are_written_where_they_are_asked_for():
-    case = inference_laws.problem()
-    out = np.full((9, len(case.X)), -7.0)
-    result = wave_features(
-        case.rows().inputs, case.omega, Layout.BY_WAVE, amplitude=2.0, out=out[:8]
-    )
-    assert np.shares_memory(result, out)
-    assert_allclose(out[:8], 4.0 * case.design(case.omega).T, rtol=1e-12, atol=1e-14)
-    assert_array_equal(out[8], -7.0)
-
-
-def test_features_have_the_type_of_the_inputs():
-    case = inference_laws.problem()
-    found = wave_features(case.rows(np.float32).inputs, case.omega, Layout.BY_WAVE, amplitude=0.5)
-    assert found.dtype == np.float32
-    assert_allclose(found, case.design(case.omega).T, atol=1e-6)
+    assert np.shares_memory(same, out)
+    assert_array_equal(same, found)
+    assert_array_equal(out[-1], -7.0)
 
 
 @pytest.mark.parametrize("weights", [None, "real"])
@@ -60,13 +49,6 @@ def test_a_part_is_made_as_rows_are():
     assert_allclose(part.total_square, own.total_square)
     assert_allclose(part.weight, own.weight)
     assert_allclose(part.target, own.target)
-
-
-def test_rows_without_weight_add_nothing_to_a_part():
-    case = inference_laws.problem()
-    weight = np.arange(30.0) % 3
-    part = TrainingData.of(case.X, case.y, weight=weight).part(slice(0, 20))
-    assert_allclose(part.total_square, np.sum(weight[:20] * case.y[:20] ** 2))
 
 
 def test_new_weights_make_the_rows_of_new_targets():

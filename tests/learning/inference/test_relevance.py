@@ -21,9 +21,13 @@ def some_draws(seed=0, d=4, degree=2, n_draws=3, m=6):
     X = rng.normal(size=(N, d))
     trend = Trend.of(X, degree)
     coef = rng.normal(size=(n_draws, 2 * m + len(trend.kept)))
-    ones = np.ones(n_draws)
-    empty = np.empty((0, 1, 1), dtype=np.float32), np.empty(0, dtype=np.int64)
-    return Draws(omega, coef, ones, ones, ones, *empty), X, trend
+    return draws_of(omega, coef), X, trend
+
+
+def draws_of(omega, coef):
+    ones, size = np.ones(len(omega)), coef.shape[1]
+    empty = np.empty((0, size, size), dtype=np.float32), np.empty(0, dtype=np.int64)
+    return Draws(omega, coef, ones, ones, ones, *empty)
 
 
 def found(draws, X, trend, weight=None):
@@ -84,9 +88,7 @@ def test_low_frequencies_that_cancel_count_as_what_is_left():
     omega = np.array([[[3.0, 0.0], [0.0, 0.02], [0.0, 0.04]]])
     coef = np.sqrt(3.0) * np.array([[1.0, 0.0, 1e4, 0.0, -2.5e3, 0.0, 0.0]])
     X = np.random.default_rng(3).normal(size=(4_000, 2))
-    ones = np.ones(1)
-    empty = np.empty((0, 7, 7), dtype=np.float32), np.empty(0, dtype=np.int64)
-    relevance = found(Draws(omega, coef, ones, ones, ones, *empty), X, Trend.of(X, 0))
+    relevance = found(draws_of(omega, coef), X, Trend.of(X, 0))
     # 1e4 cos(0.02 x) - 2.5e3 cos(0.04 x) is 7500 - 0.0002 x^4 to leading order.
     assert relevance.inclusion[0] > 0.999
     assert relevance.importance[0] > 0.99
@@ -98,9 +100,7 @@ def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
     coef = np.array([[0.0, 1.0, 0.0, 10.0, 0.0]])
     X = np.random.default_rng(5).normal(size=(500, 2))
     X[:, 0] = X[:, 0] > 0
-    ones = np.ones(1)
-    empty = np.empty((0, 5, 5), dtype=np.float32), np.empty(0, dtype=np.int64)
-    relevance = found(Draws(omega, coef, ones, ones, ones, *empty), X, Trend.of(X, 0))
+    relevance = found(draws_of(omega, coef), X, Trend.of(X, 0))
     ratio = np.std(X[:, 0]) / (10.0 * np.std(np.sin(X[:, 1])))
     assert_allclose(relevance.importance[0] / relevance.importance[1], ratio, rtol=1e-9)
 
@@ -108,8 +108,7 @@ def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
 def test_a_sum_of_functions_of_single_inputs_has_no_interactions():
     draws, X, trend = some_draws(degree=2)
     single = np.eye(4)[np.arange(6) % 4]
-    draws = Draws(draws.omega * single, *(getattr(draws, name) for name in Draws.__slots__[1:]))
-    interactions = found(draws, X, trend).interactions
+    interactions = found(draws_of(draws.omega * single, draws.coef), X, trend).interactions
     assert_array_equal(interactions - np.diag(np.diag(interactions)), 0.0)
     assert_allclose(np.trace(interactions), 1.0)
 
@@ -121,8 +120,7 @@ def test_signs_of_frequencies_and_sizes_of_weights_do_not_matter():
     sign = np.random.default_rng(2).choice([-1.0, 1.0], size=draws.omega.shape[:2])
     coef = -1e6 * draws.coef
     coef[:, 1 : 2 * m : 2] *= sign
-    rest = (getattr(draws, name) for name in Draws.__slots__[2:])
-    second = found(Draws(sign[:, :, None] * draws.omega, coef, *rest), X, trend)
+    second = found(draws_of(sign[:, :, None] * draws.omega, coef), X, trend)
     for name in ("inclusion", "importance", "interactions"):
         assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
 
@@ -152,8 +150,7 @@ def test_a_row_of_weight_two_is_two_rows():
 @pytest.mark.parametrize(("omega", "coef"), [(1.0, 0.0), (0.0, 1.0), (1e8, 1.0)])
 def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
     draws, X, trend = some_draws(degree=0)
-    rest = (getattr(draws, name) for name in Draws.__slots__[2:])
-    relevance = found(Draws(omega * draws.omega, coef * draws.coef, *rest), X, trend)
+    relevance = found(draws_of(omega * draws.omega, coef * draws.coef), X, trend)
     for name in ("inclusion", "importance", "interactions"):
         assert np.isfinite(getattr(relevance, name)).all()
     nothing = omega * coef == 0.0

@@ -1,7 +1,8 @@
-"""The spike-and-slab prior: its law, moves that keep it, and its whitened coordinates."""
+"""The spike-and-slab prior: its law, moves that keep it, its coordinates and its parameters."""
 
 import numpy as np
 import pytest
+from learning.test_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -128,15 +129,6 @@ def test_ratios_of_moves_between_inputs_are_those_of_odds(monkeypatch, kind):
     assert_array_equal(suggestion.omega[kept], omega[kept])
 
 
-@pytest.mark.parametrize("active", [True, False])
-def test_swaps_need_an_active_and_an_inactive_input(monkeypatch, active):
-    only(monkeypatch, "swap")
-    omega = np.full((20, 3), 1.3 if active else 0.0)
-    suggestion = some_prior().suggest(np.random.default_rng(5), omega, np.arange(20))
-    assert_array_equal(suggestion.omega, omega)
-    assert_array_equal(suggestion.log_ratio, 0.0)
-
-
 def test_crank_nicolson_leaves_inactive_inputs_at_zero(monkeypatch):
     only(monkeypatch, "pcn")
     prior, rng = some_prior(), np.random.default_rng(6)
@@ -225,20 +217,22 @@ def test_whitened_coordinates_are_standard_normal():
     assert min(p_values) > FAMILY_ALPHA / 3
 
 
-def test_a_pulled_gradient_is_that_of_the_composition():
-    prior, rng = some_prior(), np.random.default_rng(16)
-    omega = prior.sample(rng, 5)
-    slabs, slope = prior.whitening(rng, omega), rng.normal(size=omega.shape)
-    xi, step = slabs.whiten(omega), 1e-6
+def check_pull(prior, rng, n_frequencies):
+    """A pulled gradient is that of the composition with the coordinates, by differences."""
+    omega = prior.sample(rng, n_frequencies)
+    law, slope = prior.whitening(rng, omega), rng.normal(size=omega.shape)
+    xi, step = law.whiten(omega), 1e-6
     expected = np.empty_like(xi)
     for place in np.ndindex(*xi.shape):
-        ends = []
-        for sign in (1.0, -1.0):
-            shifted = xi.copy()
-            shifted[place] += sign * step
-            ends.append(np.sum(slope * np.sin(slabs.colour(shifted))))
+        way = np.zeros_like(xi)
+        way[place] = step
+        ends = [np.sum(slope * np.sin(law.colour(xi + w))) for w in (way, -way)]
         expected[place] = (ends[0] - ends[1]) / (2.0 * step)
-    assert_allclose(slabs.pull(slope * np.cos(omega)), expected, rtol=1e-6, atol=1e-8)
+    assert_allclose(law.pull(slope * np.cos(omega)), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_pulled_gradient_is_that_of_the_composition():
+    check_pull(some_prior(), np.random.default_rng(16), 5)
 
 
 def test_a_start_is_sensible():
@@ -249,3 +243,67 @@ def test_a_start_is_sensible():
     assert np.all((prior.scales.min(axis=1) <= scale) & (scale <= prior.scales.max(axis=1)))
     assert prior.n_components == 20
     assert set(prior.state()) == {"inclusion", "weights", "means", "scales"}
+
+
+HYPER = SparseHyper(
+    np.array([1.0, 3.0]), inclusion=(2.0, 1.5), n_slabs=2, concentration=2.0, shape=2.5
+)
+
+
+def hyper_draw(rng):
+    """Parameters drawn from their prior as it is written, one number after another."""
+    inclusion = rng.beta(*HYPER.inclusion, size=2)
+    weights = rng.dirichlet(np.full(2, HYPER.concentration / 2.0), size=2)
+    scales, means = np.empty((2, 2)), np.empty((2, 2))
+    for place in np.ndindex(2, 2):
+        rate = HYPER.shape * HYPER.scale[place[0]] ** 2
+        scales[place] = np.sqrt(rate / rng.standard_gamma(HYPER.shape))
+        means[place] = scales[place] / np.sqrt(HYPER.mean_strength) * rng.normal()
+    return SparsePrior(HYPER, inclusion, weights, means, scales)
+
+
+def hyper_functions(prior):
+    """Bounded functions of the parameters, and logarithms of scales, whose tails are light."""
+    values = (
+        prior.inclusion,
+        prior.inclusion**2,
+        prior.weights,
+        prior.weights**2,
+        np.log(prior.scales),
+        np.log(prior.scales) ** 2,
+        np.tanh(prior.means / HYPER.scale[:, None]) ** 2,
+        np.tanh(np.abs(prior.means) / prior.scales),
+        np.tanh(prior.means[:, 0] * prior.means[:, 1]),
+    )
+    return np.concatenate([np.ravel(value) for value in values])
+
+
+def forward(n):
+    rng = np.random.default_rng(10)
+    return np.array([hyper_functions(hyper_draw(rng)) for _ in range(n)])
+
+
+def assert_same_means(first, first_error, second, second_error):
+    z = (first.mean(axis=0) - second.mean(axis=0)) / np.hypot(first_error, second_error)
+    assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
+
+
+def test_refreshes_and_redraws_keep_the_hyperprior(n=6000, m=5):
+    """Parameters given frequencies, frequencies given parameters: the prior's law stays."""
+    rng = np.random.default_rng(11)
+    prior, successive = hyper_draw(rng), []
+    for _ in range(n):
+        prior = prior.refresh(rng, prior.sample(rng, m))
+        successive.append(hyper_functions(prior))
+    chain, direct = np.array(successive), forward(n // 3)
+    error = direct.std(axis=0) / np.sqrt(len(direct))
+    assert_same_means(chain, standard_errors(chain), direct, error)
+
+
+def test_parameters_are_drawn_from_the_hyperprior():
+    rng = np.random.default_rng(12)
+    start, none = SparsePrior.start(HYPER), np.zeros((0, len(HYPER.scale)))
+    drawn = np.array([hyper_functions(start.refresh(rng, none)) for _ in range(3000)])
+    direct = forward(3000)
+    errors = [a.std(axis=0) / np.sqrt(len(a)) for a in (drawn, direct)]
+    assert_same_means(drawn, errors[0], direct, errors[1])

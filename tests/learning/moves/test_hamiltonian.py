@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from laws.inference_laws import log_density, problem
-from learning.test_mixture_geweke import standard_errors
+from learning.test_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -159,23 +159,17 @@ def test_volume_is_kept():
     assert_allclose(np.linalg.det(np.array(columns) / (2.0 * step)), 1.0, rtol=1e-6)
 
 
-def test_inactive_inputs_stay_inactive():
-    t = trajectories("sparse")
-    position, momentum, _ = t.run(t.start, np.ones_like(t.start), 0.1, 4)
-    still = ~t.whitening.moving
-    assert np.any(still)
-    assert_array_equal(t.whitening.colour(position)[still], 0.0)
-    assert_array_equal(momentum[still], 0.0)
-
-
-def test_inactive_inputs_have_no_share_in_the_energy():
+def test_inactive_inputs_stay_inactive_and_have_no_share_in_the_energy():
     """Their momentum is none, so neither start nor end depends on what is drawn for them."""
     t = trajectories("sparse")
-    momentum = momentum_of(t)
+    momentum, still = momentum_of(t), ~t.whitening.moving
+    assert np.any(still)
     plain = t.run(t.start, momentum, 0.1, 4)
-    other = t.run(t.start, np.where(t.whitening.moving, momentum, 7.0), 0.1, 4)
+    other = t.run(t.start, np.where(still, 7.0, momentum), 0.1, 4)
     for a, b in zip(plain, other, strict=True):
         assert_array_equal(a, b)
+    assert_array_equal(t.whitening.colour(plain[0])[still], 0.0)
+    assert_array_equal(plain[1][still], 0.0)
 
 
 class Standard(Whitening):

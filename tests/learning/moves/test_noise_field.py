@@ -5,12 +5,10 @@ import pytest
 from laws import noise_field_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.models import sparse_envelope
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.noise_field import (
     NoiseField,
-    VaryingNoise,
     log_factor,
     part_field_likelihood,
 )
@@ -78,33 +76,3 @@ def test_its_likelihood_is_that_of_normal_residuals():
 def test_a_constant_field_to_start_from():
     field = NoiseField.start(np.random.default_rng(0), sparse_envelope(np.ones(2), 1.0))
     assert_array_equal(field.values(TrainingData.of(X, np.zeros(20))), np.zeros(20))
-
-
-def test_a_field_comes_back_from_its_state():
-    field = some_field(np.random.default_rng(6))
-    template = some_field(np.random.default_rng(7)).prior
-    likelihood = VaryingNoise(InverseGammaNoise(1.0, 1.0), template)
-    other = likelihood.restored(likelihood.saved(field))
-    assert_array_equal(other.omega, field.omega)
-    assert_array_equal(other.weights, field.weights)
-    assert other.spread == field.spread
-    rows, squares = TrainingData.of(X, np.zeros(20)), np.linspace(0.1, 3.0, 20)
-    moved = [f.moved(np.random.default_rng(8), rows, squares) for f in (field, other)]
-    assert_array_equal(moved[0].omega, moved[1].omega)
-    assert_array_equal(moved[0].weights, moved[1].weights)
-    assert_array_equal(moved[0].prior.inclusion, moved[1].prior.inclusion)
-
-
-def test_an_envelope_of_noise_is_found():
-    """Of many rows, the posterior of the heights is at what they are."""
-    rng = np.random.default_rng(9)
-    x = rng.uniform(-2.0, 2.0, size=(1500, 1))
-    true = 1.5 * np.sin(x[:, 0])
-    squares = np.exp(true) * rng.chisquare(1, size=1500)
-    rows = TrainingData.of(x, np.zeros(1500))
-    field, total = NoiseField.start(rng, sparse_envelope(np.ones(1), 1.0)), 0.0
-    for number in range(120):
-        field = field.moved(rng, rows, squares)
-        if number >= 60:
-            total = total + field.values(rows) / 60
-    assert np.sqrt(np.mean((total - true) ** 2)) < 0.2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.inference_laws import log_density, problem
-from learning.test_mixture_geweke import standard_errors
+from learning.test_mixture import standard_errors
 from numpy.testing import assert_allclose
 from scipy import stats
 

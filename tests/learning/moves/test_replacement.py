@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from laws.inference_laws import Problem, problem
+from laws.inference_laws import problem
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._numerics import limits
@@ -183,32 +183,25 @@ def forced(case, omega, index, precision, noise=GAUSSIAN):
     return evidence, accepted
 
 
-def test_proposals_of_the_current_values_change_nothing():
-    case = problem(m=10)
-    evidence, accepted = forced(case, case.omega[[7, 2, 5]], [7, 2, 5], 0.1)
-    assert np.all(accepted)
-    expected = literal_log_evidence(case, case.omega, 0.1, GAUSSIAN)
-    assert_allclose(evidence.log_evidence(), expected, rtol=0.0, atol=1e-8)
-    check_state(case, evidence)
-
-
-def test_frequencies_may_change_places():
-    """Each takes the other's value: for one step they are the same, at the first's place."""
-    case = problem(m=10)
-    evidence, accepted = forced(case, case.omega[[2, 7]], [7, 2], 0.1)
-    assert np.all(accepted)
-    assert_array_equal(evidence.omega[[7, 2]], case.omega[[2, 7]])
-    expected = literal_log_evidence(case, case.omega, 0.1, GAUSSIAN)
-    assert_allclose(evidence.log_evidence(), expected, rtol=0.0, atol=1e-8)
-    check_state(case, evidence)
-
-
-def test_a_zero_frequency_has_a_sine_of_nothing():
+@pytest.mark.parametrize(
+    ("index", "values"),
+    [
+        ([7, 2, 5], lambda case: case.omega[[7, 2, 5]]),
+        # Each takes the other's value: for one step they are the same, at the first's place.
+        ([7, 2], lambda case: case.omega[[2, 7]]),
+        # The sine of a zero frequency is zero.
+        ([0, 4, 9], lambda case: np.stack((case.other[0], np.zeros(3), np.zeros(3)))),
+        ([], lambda case: np.empty((0, 3))),
+    ],
+    ids=["current values", "changed places", "zero frequencies", "empty"],
+)
+def test_any_proposals_may_be_accepted(index, values):
     case = problem(m=10)
     case = replace(case, omega=np.vstack((np.zeros((1, 3)), case.omega[1:])))
-    omega = np.stack((case.other[0], np.zeros(3), np.zeros(3)))
-    evidence, accepted = forced(case, omega, [0, 4, 9], 0.1)
+    evidence, accepted = forced(case, values(case), np.array(index, dtype=int), 0.1)
+    assert accepted.shape == (len(index),)
     assert np.all(accepted)
+    assert_array_equal(evidence.omega[index], values(case))
     check_state(case, evidence)
     literal = literal_log_evidence(case, evidence.omega, 0.1, GAUSSIAN)
     assert_allclose(evidence.log_evidence(), literal, rtol=0.0, atol=1e-8)
@@ -263,10 +256,3 @@ def test_single_precision_features_follow_their_frequencies():
     assert_array_equal(evidence.features, fresh.features)
     assert_allclose(evidence.gram, fresh.gram, atol=1e-5 * np.max(fresh.gram))
     assert_allclose(evidence.log_evidence(), fresh.log_evidence(), atol=1e-2)
-
-
-def test_an_empty_block_is_no_move():
-    case: Problem = problem()
-    evidence, accepted = forced(case, np.empty((0, 3)), np.empty(0, dtype=int), 0.1)
-    assert accepted.shape == (0,)
-    check_state(case, evidence)

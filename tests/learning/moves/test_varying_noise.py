@@ -142,21 +142,6 @@ def test_a_state_is_the_one_computed_afresh(settings):
     assert_array_equal(same.latent.weights, again.latent.weights)
 
 
-def test_degrees_count_rows_and_not_their_precisions():
-    case = amplitude_problem(MATCHED, n=25, d=D, m=5, weights="integer", q=2)
-    _, state = started(case, np.random.default_rng(4))
-    assert state.evidence.degrees == case.weight.sum() - 2
-
-
-def test_single_precision_features_give_nearly_the_same_evidence():
-    case = amplitude_problem(MATCHED, n=60, d=D, m=5)
-    values = []
-    for dtype in (np.float32, np.float64):
-        _, state = started(case, np.random.default_rng(5), dtype)
-        values.append(state.evidence.log_evidence())
-    assert_allclose(values[0], values[1], atol=1e-2)
-
-
 def test_a_draw_keeps_the_field_and_its_noise():
     case = amplitude_problem(MATCHED, n=25, d=D, m=5)
     rng = np.random.default_rng(6)

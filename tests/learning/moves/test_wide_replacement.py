@@ -89,29 +89,6 @@ def test_all_of_a_group_may_be_accepted(group, keep):
     assert_allclose(evidence.log_evidence(), literal, rtol=0.0, atol=1e-8)
 
 
-@pytest.mark.parametrize("group", [0, 1])
-def test_proposals_of_the_current_values_change_nothing(group):
-    case = amplitude_problem(GRID, n=60)
-    index = groups_of(case)[group]
-    evidence = evidence_of(case.rows(), case.omega, 0.1, GAUSSIAN)
-    replace_frequencies(evidence, case.rows(), proposals_of(case, index, case.omega[index]))
-    check_state(case, evidence)
-
-
-@pytest.mark.parametrize("group", [0, 1])
-def test_single_precision_features_follow_their_units(group):
-    case = amplitude_problem(WIDE, n=200, weights="integer")
-    rows, index = case.rows(np.float32), groups_of(case)[group]
-    evidence = evidence_of(rows, case.omega, 0.1, GAUSSIAN)
-    replace_frequencies(evidence, rows, proposals_of(case, index, case.other[index]))
-    fresh = evidence_of(rows, evidence.omega, 0.1, GAUSSIAN)
-    assert evidence.features.dtype == np.float32
-    # Amplitudes of all waves are made in one product, those of a unit in a smaller one.
-    assert_allclose(evidence.features, fresh.features, atol=1e-6)
-    assert_allclose(evidence.gram, fresh.gram, atol=1e-5 * np.max(fresh.gram))
-    assert_allclose(evidence.log_evidence(), fresh.log_evidence(), atol=2e-2)
-
-
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("block_size", [1, 4, 9, 100])
 def test_blocks_are_of_one_group_and_of_so_many_waves(name, block_size):

@@ -3,6 +3,8 @@
 Nothing is shared with the library. All is of one sign: ``K`` is the part's matrix.
 """
 
+from itertools import permutations
+
 import numpy as np
 from scipy.special import digamma
 
@@ -32,64 +34,39 @@ class Algorithm:
         for m in range(self.M):
             self.update_z(m)
             self.update_w(m)
-        total = 0.0
-        for m in range(self.M):
-            for k in range(self.T):
-                total += (self.q[m, k] - before[m, k]) ** 2
-        return np.sqrt(total)
+        return np.linalg.norm(self.q - before)
 
     def update_beta(self, k):
-        if k == self.T - 1:
-            return  # q(beta_T = 1) = 1
-        self.a[k], self.b[k] = 1.0, self.alpha0
-        for m in range(self.M):
-            self.a[k] += self.q[m, k]
-            for t in range(k + 1, self.T):
-                self.b[k] += self.q[m, t]
+        if k < self.T - 1:  # q(beta_T = 1) = 1
+            self.a[k] = 1.0 + sum(self.q[:, k])
+            self.b[k] = self.alpha0 + sum(sum(self.q[:, t]) for t in range(k + 1, self.T))
 
     def update_mu(self, k):
-        expected = self.nu[k] * self.W[k]
-        precision, pulled = self.R0.copy(), self.R0 @ self.m0
-        for m in range(self.M):
-            precision = precision + self.q[m, k] * expected
-            pulled = pulled + self.q[m, k] * (expected @ self.w_mean[m])
-        self.R[k] = precision
-        self.m[k] = np.linalg.inv(precision) @ pulled
+        expected, q = self.nu[k] * self.W[k], self.q[:, k]
+        pulled = self.R0 @ self.m0 + sum(q[m] * expected @ self.w_mean[m] for m in range(self.M))
+        self.R[k] = self.R0 + sum(q) * expected
+        self.m[k] = np.linalg.inv(self.R[k]) @ pulled
 
     def update_lambda(self, k):
-        inverse, nu = np.linalg.inv(self.W0), self.nu0
-        for m in range(self.M):
-            inverse = inverse + self.q[m, k] * self.expected_outer(m, k)
-            nu += self.q[m, k]
-        self.W[k] = np.linalg.inv(inverse)
-        self.nu[k] = nu
+        q = self.q[:, k]
+        scatter = sum(q[m] * self.expected_outer(m, k) for m in range(self.M))
+        self.W[k] = np.linalg.inv(np.linalg.inv(self.W0) + scatter)
+        self.nu[k] = self.nu0 + sum(q)
 
     def expected_outer(self, m, k):
         """Return E (w_m - mu_k)(w_m - mu_k)^T under q."""
-        outer = np.empty((self.d, self.d))
-        noise = np.linalg.inv(self.R[k])
-        for i in range(self.d):
-            for j in range(self.d):
-                product = (self.w_mean[m, i] - self.m[k, i]) * (self.w_mean[m, j] - self.m[k, j])
-                outer[i, j] = product + self.w_cov[m, i, j] + noise[i, j]
-        return outer
+        gap = self.w_mean[m] - self.m[k]
+        return np.outer(gap, gap) + self.w_cov[m] + np.linalg.inv(self.R[k])
 
     def update_z(self, m):
-        h = np.empty(self.T)
-        for k in range(self.T):
-            h[k] = self.log_h(m, k)
+        h = np.array([self.log_h(m, k) for k in range(self.T)])
         h = np.exp(h - max(h))
-        for k in range(self.T):
-            self.q[m, k] = h[k] / sum(h)
+        self.q[m] = h / sum(h)
 
     def log_h(self, m, k):
         log_det = self.d * np.log(2.0) + np.log(np.linalg.det(self.W[k]))
-        for i in range(1, self.d + 1):
-            log_det += digamma((self.nu[k] + 1 - i) / 2.0)
-        xi, outer = 0.0, self.expected_outer(m, k)
-        for i in range(self.d):
-            for j in range(self.d):
-                xi += self.nu[k] * self.W[k, i, j] * outer[j, i]
+        log_det += sum(digamma((self.nu[k] + 1 - i) / 2.0) for i in range(1, self.d + 1))
+        xi = self.nu[k] * np.trace(self.W[k] @ self.expected_outer(m, k))
         value = 0.5 * (log_det - self.d * np.log(2.0 * np.pi) - xi)
         if k < self.T - 1:
             value += digamma(self.a[k]) - digamma(self.a[k] + self.b[k])
@@ -102,12 +79,9 @@ class Algorithm:
         for k in range(self.T):
             S = S + self.q[m, k] * self.nu[k] * self.W[k]
             pulled = pulled + self.q[m, k] * self.nu[k] * (self.W[k] @ self.m[k])
-        for i in range(len(self.x)):
-            for j in range(len(self.x)):
-                if i == j:
-                    continue
-                delta = self.x[i] - self.x[j]
-                weight = max(1.0 - self.K[i, j], 0.0)  # or S need not be a precision
-                S = S + weight * np.outer(delta, delta) / (2.0 * self.sigma**2)
+        for i, j in permutations(range(len(self.x)), 2):
+            delta = self.x[i] - self.x[j]
+            weight = max(1.0 - self.K[i, j], 0.0)  # or S need not be a precision
+            S = S + weight * np.outer(delta, delta) / (2.0 * self.sigma**2)
         self.w_cov[m] = np.linalg.inv(S)
         self.w_mean[m] = self.w_cov[m] @ pulled

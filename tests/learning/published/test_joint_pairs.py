@@ -71,13 +71,6 @@ def test_far_offsets_do_not_defeat_newtons_method():
     assert np.max(np.abs(gradient)) < 1e-5
 
 
-@pytest.mark.parametrize("n_newton", [0, 1, 8])
-def test_the_approximation_needs_no_memory(n_newton):
-    first, second = (laplace(*problem(), 0.1, n_newton) for _ in range(2))
-    assert np.array_equal(first.mode, second.mode)
-    assert np.array_equal(first.lower, second.lower)
-
-
 def test_its_density_and_its_draws_are_gaussian():
     Z, target, offset = problem()
     law = laplace(Z, target, offset, 0.5, 20)
@@ -196,16 +189,6 @@ def test_activations_are_those_of_the_weights(q):
     assert_allclose(info["log_likelihood"], fit)
     assert ("acceptance_fixed" in info) == bool(q)
     assert state.steps.n_adapted == 5
-
-
-def test_a_sweep_keeps_activations_up_to_date():
-    rng, _, chain, state = small_chain(q=1)
-    chain._sweep(rng, state)
-    chain._move_fixed(rng, state)
-    assert np.any(state.beta != 0.0)
-    assert_allclose(
-        state.activation, chain.restored(chain.saved(state), state.prior).activation, atol=1e-12
-    )
 
 
 def test_single_precision_inputs_lead_the_same_way():

@@ -75,19 +75,6 @@ def test_a_round_is_the_papers(n_fixed):
     assert 0 < n_accepted < 28
 
 
-def test_proposals_are_draws_of_their_component():
-    """As in the paper: nothing of the old value is left, and labels stay."""
-    _, omega, prior = start(2)
-    rng, n = np.random.default_rng(3), 4000
-    drawn = np.array([prior.suggest(rng, omega, np.array([0])).omega[0] for _ in range(n)])
-    mixture = prior.stationary.mixture
-    own = mixture.labels[0]
-    error = np.sqrt(np.diag(mixture.covariances[own]) / n)
-    assert np.all(np.abs(drawn[:, :2].mean(axis=0) - mixture.means[own]) < 5.0 * error)
-    spread = np.cov(drawn[:, :2].T)
-    assert_allclose(spread, mixture.covariances[own], atol=0.15 * np.abs(spread).max())
-
-
 def test_it_comes_back_from_what_is_saved():
     rng, omega, prior = start(4)
     chain = LeastSquaresChain(TrainingData.of(X, LABELS - 0.5, basis=BASIS))

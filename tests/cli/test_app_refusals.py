@@ -1,4 +1,4 @@
-"""What `bochner fit` refuses: one message, exit code 2, and no file touched."""
+"""What the commands refuse: one message, exit code 2, and no file touched."""
 
 import os
 
@@ -7,17 +7,13 @@ import pandas as pd
 import pytest
 from cli.command import SMALL, bochner, refusal, table, usage_error, write
 
+import bochner as library
+
 
 def fit_refusal(folder, file, *options, target="y"):
     (folder / "model.bochner").write_text("what was here before")
     out = folder / "model.bochner"
     return refusal(folder, "fit", file, "--target", target, "--out", out, *SMALL, *options)
-
-
-def spoilt(column, value):
-    frame = table()
-    frame[column] = frame[column].astype(object).where(frame.index != 4, value)
-    return frame
 
 
 TEXTS = {
@@ -35,26 +31,13 @@ def test_texts(tmp_path, text, message):
     assert message in fit_refusal(tmp_path, path)
 
 
-FRAMES = {
-    "constant": (table().assign(k=3), "Only one value in column 'k' (always 3)"),
-    "target missing": (spoilt("y", np.nan), "'y' is missing in 1 of 150 rows (row 5,"),
-    "infinite": (spoilt("a", -np.inf), "Infinite numbers (or beyond 1e+150) in column 'a'"),
-    "constant target": (table().assign(y=1.5), "'y' has one value throughout"),
-    "a class in no test row": (
-        pd.DataFrame({"a": np.arange(80.0), "y": [f"k{i % 40}" for i in range(80)]}),
-        "leaves 64 to fit and 16 to test: expected at least 40 and 40, for 40 classes",
-    ),
-}
-
-
-@pytest.mark.parametrize(("frame", "message"), FRAMES.values(), ids=FRAMES)
-def test_tables(tmp_path, frame, message):
+def test_tables(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(80.0), "y": [f"k{i % 40}" for i in range(80)]})
+    message = "leaves 64 to fit and 16 to test: expected at least 40 and 40, for 40 classes"
     assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
-
-
-@pytest.fixture
-def good(tmp_path):
-    return write(table(), tmp_path / "t.csv")
+    frame = table().assign(k=3)
+    message = "Only one value in column 'k' (always 3)"
+    assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
 
 
 @pytest.mark.parametrize(
@@ -125,3 +108,54 @@ def test_debugging_shows_the_traceback(tmp_path, monkeypatch):
     monkeypatch.setenv("BOCHNER_DEBUG", "1")
     result = bochner("inspect", tmp_path / "none.bochner")
     assert isinstance(result.exception, ValueError)
+
+
+def predict_refusal(folder, model, frame, *options):
+    path = write(frame, folder / "new.csv")
+    (folder / "out.csv").write_text("what was here before")
+    return refusal(folder, "predict", model, path, "--out", folder / "out.csv", *options)
+
+
+FEATURES = table(3).drop(columns="y")
+TABLES = {
+    "missing": (FEATURES.drop(columns="b"), "Missing column 'b'"),
+    "text for numbers": (FEATURES.assign(a="x"), "'a' (numbers at fit, now text, row 1: 'x')"),
+    "no rows": (FEATURES.head(0), "has a header but no rows"),
+}
+
+
+@pytest.mark.parametrize(("frame", "message"), TABLES.values(), ids=TABLES)
+def test_tables_to_predict(tmp_path, regressor, frame, message):
+    assert message in predict_refusal(tmp_path, regressor, frame)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "is empty"), (b"a,b\n1,2\n", "is not a model file"), (None, "There is no file")],
+)
+def test_files_that_are_no_models(tmp_path, content, message):
+    path = tmp_path / "m.bochner"
+    if content is not None:
+        path.write_bytes(content)
+    assert message in predict_refusal(tmp_path, path, FEATURES)
+    assert message in refusal(tmp_path, "inspect", path)
+
+
+def test_models_of_no_table(tmp_path):
+    path = tmp_path / "m.bochner"
+    library.save(library.kernels.Gaussian(1.0), path)
+    assert "holds a Gaussian" in predict_refusal(tmp_path, path, FEATURES)
+    library.save(library.TableRegressor(), path)
+    assert "not fitted yet" in predict_refusal(tmp_path, path, FEATURES)
+    assert "not fitted yet" in refusal(tmp_path, "inspect", path)
+
+
+def test_predictions_that_cannot_be_written(tmp_path, regressor):
+    path = write(FEATURES, tmp_path / "new.csv")
+    for out, message in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "no" / "out.csv", "There is no folder"),
+        (path, "is read from, and would be replaced"),
+        (regressor, "is read from, and would be replaced"),
+    ):
+        assert message in refusal(tmp_path, "predict", regressor, path, "--out", out)
