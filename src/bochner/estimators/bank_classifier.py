@@ -59,7 +59,8 @@ class BaNKClassification(ClassifierMixin, BaNK):
         if is_dask(X):
             check_is_fitted(self, "learned_")
             return lazily(self, "predict", X, (), self.classes_.dtype)
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+        probability = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(probability, axis=1)])
 
 
 @register
