@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bochner import kernels
 from bochner.baselines import (
     ALaCarteRegressor,
+    AsymmetricNystroem,
     KreinNystroem,
     MultipleKernelFeatures,
     RandomFrequencyClassifier,
@@ -24,6 +25,8 @@ from bochner.baselines import (
         RandomMaclaurin([0.5, -1.0], n_components=8),
         TensorizedRandomProjection(n_components=8),
         TensorSketch(n_components=8),
+        AsymmetricNystroem(n_components=8),
+        AsymmetricNystroem(n_components=8, landmarks="pivoted"),
         KreinNystroem(n_components=8),
         KreinNystroem(kernels.DeltaGaussian() + kernels.Gaussian(), 8, landmarks="leverage"),
         KreinNystroem(kernels.Tanh(0.1), 8, landmarks="pivoted"),

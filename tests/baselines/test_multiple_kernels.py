@@ -162,23 +162,6 @@ def test_many_rows_are_weighed_on_a_subsample():
     assert not np.array_equal(map.weights_, other.weights_)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"kernels": "gaussian"}, ValueError, "kernels must be a sequence"),
-        ({"kernels": ()}, ValueError, "kernels must be a sequence"),
-        ({"kernels": ("gausian",)}, ValueError, "Did you mean 'gaussian'"),
-        ({"kernels": ("ntk",)}, ValueError, "not made from a length scale"),
-        ({"length_scales": (1.0, -1.0)}, ValueError, "length_scales must be positive"),
-        ({"weights": "best"}, ValueError, "weights must be one of 'alignment', 'uniform'"),
-        ({"n_components": 7}, ValueError, "n_components must be even"),
-    ],
-)
-def test_wrong_parameters_are_refused_by_name(parameters, error, message):
-    with pytest.raises(error, match=message):
-        fitted(**parameters)
-
-
 def test_targets_of_another_length_are_refused():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         fitted(Y[:-1])

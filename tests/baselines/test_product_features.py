@@ -123,18 +123,9 @@ def test_degrees_are_geometric_on_the_support(base):
 )
 def test_coefficients_are_those_of_the_kernel(kernel):
     coefficients = RandomMaclaurin(kernel, 4).fit(X).coefficients_
-    assert_allclose(exact(coefficients.tolist()), exact_on_plane(kernel, X, Y), rtol=1e-12)
     left, right = rows_for(kernel)
     u = np.einsum("ij,ij->i", left, right)
     assert_allclose(np.polynomial.polynomial.polyval(u, coefficients), exact(kernel), rtol=1e-10)
-
-
-def exact_on_plane(kernel, left, right):
-    """The polynomial in the inner product off the sphere, too."""
-    u = np.einsum("ij,ij->i", left, right)
-    if isinstance(kernel, kernels.SphericalPolynomial):
-        return (1.0 - (2.0 - 2.0 * u) / kernel.a**2) ** kernel.degree
-    return (u + kernel.offset) ** kernel.degree
 
 
 def test_a_homogeneous_kernel_has_no_constant_column():
@@ -169,24 +160,3 @@ def test_seeds_repeat_and_names_resolve(make):
     )
     assert_array_equal(first, second)
     assert np.abs(first - third).max() > 0.1
-
-
-@pytest.mark.parametrize(
-    ("make", "parameters", "error", "message"),
-    [
-        (TensorizedRandomProjection, {"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "neg"),
-        (TensorSketch, {"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "negative constant"),
-        (TensorizedRandomProjection, {"kernel": kernels.NTK()}, TypeError, "polynomial kernel"),
-        (TensorSketch, {"kernel": kernels.Gaussian()}, TypeError, "polynomial kernel"),
-        (RandomMaclaurin, {"kernel": kernels.Tanh()}, TypeError, "polynomial kernel"),
-        (RandomMaclaurin, {"kernel": [0.0, 0.0]}, ValueError, "flat sequence of finite coeff"),
-        (RandomMaclaurin, {"kernel": [[1.0]]}, ValueError, "flat sequence of finite coeff"),
-        (RandomMaclaurin, {"kernel": [np.nan]}, ValueError, "flat sequence of finite coeff"),
-        (RandomMaclaurin, {"base": 1.0}, ValueError, "base must be above 1"),
-        (RandomMaclaurin, {"n_components": 0}, ValueError, "n_components must be positive"),
-        (TensorSketch, {"n_components": "8"}, TypeError, "n_components must be a positive int"),
-    ],
-)
-def test_wrong_parameters_are_refused(make, parameters, error, message):
-    with pytest.raises(error, match=message):
-        make(**parameters).fit(X)

@@ -168,17 +168,3 @@ def test_more_iterations_and_smaller_penalties_have_smaller_objectives():
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="at least two classes, got 1 class"):
         RandomFrequencyClassifier().fit(X, np.ones(120, dtype=int))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"alpha": 0.0}, ValueError, "alpha must be positive"),
-        ({"alpha": "one"}, TypeError, "alpha must be a positive number"),
-        ({"tol": np.nan}, ValueError, "tol must be finite and zero or more"),
-        ({"covariance": 1}, ValueError, "covariance must be one of 'auto'"),
-    ],
-)
-def test_wrong_parameters_are_refused_by_name(parameters, error, message):
-    with pytest.raises(error, match=message):
-        RandomFrequencyClassifier(**parameters).fit(X, SIGNS)

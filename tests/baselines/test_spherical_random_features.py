@@ -126,15 +126,6 @@ def test_the_diagonal_is_exact():
     assert_allclose(features.signature_, 1.0)
 
 
-def test_features_depend_on_the_dimension_alone():
-    kernel = kernels.SphericalPolynomial(2)
-    first, second = (
-        SphericalRandomFeatures(kernel, 8, n_starts=1, random_state=3).fit(X)
-        for X in (np.eye(4), np.ones((7, 4)))
-    )
-    assert_allclose(first.transform(np.eye(4)), second.transform(np.eye(4)), rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("kernel", "same"),
     [
@@ -166,26 +157,3 @@ def test_a_kernel_that_is_not_positive_at_zero_gets_features_of_zero():
     assert_allclose(features.fit_error_, np.sqrt(np.mean(exact**2)), rtol=1e-2)
     assert not features.transform(np.eye(3)).any()
     assert not features.amplitudes_.any()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"kernel": kernels.TL1(1.0)}, ValueError, "not a function of the distance"),
-        ({"kernel": kernels.Gaussian((1.0, 2.0, 1.0))}, ValueError, "not a function of the dist"),
-        ({"kernel": lambda z: z[:-1]}, ValueError, "finite values of the shape"),
-        ({"kernel": lambda z: z / 0.0 * 0.0}, ValueError, "finite values of the shape"),
-        ({"kernel": 3}, TypeError, "kernel must be a Kernel"),
-        ({"kernel": "spherical"}, ValueError, "No kernel is called"),
-        ({"density": "jordan"}, ValueError, "density must be one of 'clipped', 'mixture'"),
-        ({"n_components": 3}, ValueError, "Use 4"),
-        ({"n_components": 0}, ValueError, "n_components must be positive"),
-        ({"n_gaussians": 2.0}, TypeError, "n_gaussians must be a positive integer"),
-        ({"n_starts": 0}, ValueError, "n_starts must be positive"),
-        ({"radius": -1.0}, ValueError, "radius must be positive"),
-        ({"kernel": kernels.NTK(), "radius": 2.0}, ValueError, "unit sphere"),
-    ],
-)
-def test_wrong_parameters_are_refused(parameters, error, message):
-    with pytest.raises(error, match=message), np.errstate(all="ignore"):
-        SphericalRandomFeatures(**parameters).fit(np.eye(3))

@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.bank import accuracy, design, methods, speed
-from benchmarks.bank.accuracy import scaling_metrics
 from benchmarks.bank.kernel import LAGS, TRUE, TRUE_SPECTRUM, kernel_metrics, true_kernel
 from benchmarks.folds import Fold, fold_of
 from benchmarks.predictions import Prediction, figures, scaled
@@ -187,12 +186,6 @@ def test_the_learned_kernel_and_its_draws_are_in_the_same_units():
 
 
 # Scaling and speed.
-
-
-def test_scaling_takes_some_of_the_rows():
-    found = scaling_metrics("breast_cancer", 60, 8, 3, 0, None)
-    assert 0.0 <= found["error"] < 0.4
-    assert found["sweep_seconds"] > 0.0
 
 
 @pytest.mark.parametrize("block_size", [1, 5, 64])

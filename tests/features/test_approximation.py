@@ -5,10 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity
 
-from bochner import FourierFeatures, kernels
+from bochner import FourierFeatures
 from bochner.kernels import NTK, TL1, Cauchy, DeltaGaussian, Gaussian, Laplacian, Matern, Tanh
 
 RNG = np.random.default_rng(0)
@@ -113,26 +112,6 @@ def test_a_bad_fit_is_called_so():
     assert features.fit_error_ > 0.5
 
 
-class Unknown(kernels.Kernel):
-    """A kernel object without a known measure."""
-
-    def evaluate(self, X, Y):
-        return 1.0 / (1.0 + cosine_similarity(X, Y) ** 2)
-
-    def diag(self, X):
-        return np.full(len(X), 0.5)
-
-    def check_dim(self, dim):
-        """Any will do."""
-
-
-def test_kernel_objects_without_a_measure_are_fitted():
-    assert fitted(Unknown(), n_components=256).fit_error_ < 0.2
-    for parameters in ({"weights": "sampled"}, {"decomposition": "jordan"}):
-        with pytest.raises(TypeError, match="No spectral measure in closed form"):
-            fitted(Unknown(), **parameters)
-
-
 @pytest.mark.parametrize(
     ("kernel", "decomposition"),
     [
@@ -175,9 +154,3 @@ def test_fitted_features_stay_bounded_far_from_the_data(kernel, rows, seed):
         value = np.abs(features.gram(far, rows)).max()
     # Kernels that are bounded by their values at the data, or by one.
     assert value < 1.75 * max(np.abs(kernel(rows, rows)).max(), 1.0)
-
-
-def test_sparse_rows_are_fitted_as_dense_ones():
-    thin = np.where(X > 0.2, X, 0.0)
-    dense, same = (fitted(TL1(2.5), rows, scheme="iid") for rows in (thin, sparse.csr_array(thin)))
-    assert_allclose(same.frequencies_.weight, dense.frequencies_.weight, rtol=1e-6, atol=1e-9)

@@ -234,11 +234,6 @@ def test_few_rows_are_enough_to_fit_on():
     assert np.isfinite([*f.weight, *f.phase, error]).all()
 
 
-def test_functions_of_wrong_shape_are_refused():
-    with pytest.raises(ValueError, match=r"shape \(300, 250\).*got \(250, 300\)"):
-        fitted(lambda X, Y: shifted(X, Y).T, right=Y)
-
-
 def test_the_sampled_weights_and_phases_are_kept_and_a_warning_says_so():
     class Exact:
         """Frequencies whose finite sum is the kernel itself."""

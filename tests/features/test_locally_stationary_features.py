@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bochner
-from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, diagnose
+from bochner import FourierFeatures, KreinRidge, diagnose
 from bochner.kernels import Anova, Gaussian, LocallyStationary, Matern, SpectralMixture
 
 RNG = np.random.default_rng(0)
@@ -99,11 +99,6 @@ def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
         errors.append([np.mean((model.predict(new) - truth) ** 2) for model in made])
     local, plain = np.mean(errors, axis=0)
     assert local < 0.85 * plain
-
-
-def test_classifiers_take_it():
-    model = KreinRidgeClassifier(PLAIN, 512, weights="least_squares", random_state=0)
-    assert model.fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.9
 
 
 def test_a_diagnosis_says_whether_it_is_positive_definite():

@@ -32,12 +32,6 @@ def test_blocks_give_the_whole(weight, monkeypatch):
     assert_same(feature_sums(F, sparse.csr_array(X), Y, weight), whole)
 
 
-def test_float32_features_are_summed_in_float64():
-    sums = feature_sums(F, X.astype(np.float32), Y)
-    assert sums.gram.dtype == np.float64
-    assert_same(sums, feature_sums(F, X, Y), rtol=1e-4)
-
-
 def test_rows_of_no_weight_count_for_nothing():
     weight = np.where(np.arange(30) < 10, WEIGHT, 0.0)
     assert_same(feature_sums(F, X, Y, weight), feature_sums(F, X[:10], Y[:10], WEIGHT[:10]))

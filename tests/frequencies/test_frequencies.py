@@ -1,57 +1,31 @@
-"""Frequencies: dtypes, sparse input, chunks and what they refuse."""
+"""Frequencies and their factors: sizes, sides and what they refuse; see also test_every_map."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from bochner import Frequencies
+from bochner.frequencies import CosineFactors, Envelope
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(11, 3))
 OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)
 F = Frequencies(OMEGA, WEIGHT)
-GENERAL = Frequencies(OMEGA, WEIGHT, RNG.uniform(size=6), RNG.normal(size=(6, 3)))
+RATE, RADIUS = np.array([0.0, 0.3, 2.0, 0.3]), np.array([1.0, 1.0, 1.5, 1.0])
+LEFT, RIGHT = RNG.normal(size=(3, 2)), RNG.normal(size=(5, 2))
+WAVES = CosineFactors(RNG.normal(size=(4, 3)), RNG.uniform(-3.0, 3.0, 4))
 
 
 def test_sizes_and_signature():
     assert (F.n_frequencies, F.dim) == (6, 3)
     assert_array_equal(F.signature, np.tile(np.sign(WEIGHT), 2))
-    assert F.is_symmetric
-    assert not GENERAL.is_symmetric
 
 
 def test_inputs_are_copied():
-    omega = OMEGA.copy()
-    f = Frequencies(omega, WEIGHT)
-    omega[:] = 0.0
+    omega, rate = OMEGA.copy(), RATE.copy()
+    f, envelope = Frequencies(omega, WEIGHT), Envelope(rate, RADIUS)
+    omega[:] = rate[:] = 0.0
     assert_array_equal(f.omega, OMEGA)
-    assert omega.flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((OMEGA[0], WEIGHT), "omega must have shape"),
-        ((np.empty((0, 3)), []), "omega must have shape"),
-        ((OMEGA, WEIGHT[:-1]), r"weight must have shape \(6,\)"),
-        ((OMEGA, WEIGHT, np.zeros(5)), r"phase must have shape \(6,\)"),
-        (
-            (OMEGA, WEIGHT, None, OMEGA[:5]),
-            r"nu must have shape \(m, d2\) with m = 6.*got \(5, 3\)",
-        ),
-        ((OMEGA, WEIGHT, None, OMEGA[:, 0]), r"nu must have shape \(m, d2\).*got \(6,\)"),
-        ((OMEGA, WEIGHT, None, np.empty((6, 0))), r"nu must have shape \(m, d2\)"),
-        ((np.full((1, 1), np.inf), [1.0]), "omega must be finite"),
-        ((OMEGA, np.full(6, np.nan)), "weight must be finite"),
-    ],
-)
-def test_bad_arrays_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Frequencies(*arguments)
-
-
-WIDE = Frequencies(OMEGA, WEIGHT, RNG.uniform(size=6), RNG.normal(size=(6, 5)))
-RIGHT = RNG.normal(size=(7, 5))
+    assert_array_equal(envelope.rate, RATE)
 
 
 def test_frequencies_are_two_sided_one_by_one():
@@ -59,9 +33,66 @@ def test_frequencies_are_two_sided_one_by_one():
     nu = OMEGA.copy()
     nu[3, 1] += 1e-9
     assert_array_equal(Frequencies(OMEGA, WEIGHT, phase, nu).is_two_sided, [0, 1, 0, 1, 1, 0])
-    same = Frequencies(OMEGA, WEIGHT, nu=OMEGA.copy())
-    assert same.is_symmetric
-    assert not F.is_two_sided.any()
+    assert Frequencies(OMEGA, WEIGHT, nu=OMEGA.copy()).is_symmetric
+
+
+def test_envelopes_are_one_at_the_most_and_continuous_and_vanish_far_away():
+    norms = np.concatenate([np.linspace(0.0, 3.0, 3001), [100.0, 1e8]])
+    factors = Envelope(RATE, RADIUS).factors(norms[:, None] * np.eye(1, 3))
+    assert (factors >= 0.0).all()
+    assert factors.max() <= 1.0
+    assert np.abs(np.diff(factors[:3001], axis=0)).max() < 0.02
+    assert factors[norms >= 2.5].max() < 1e-5
+    assert_array_equal(factors[:1001, 0], 1.0)
+
+
+def test_envelopes_of_mapped_inputs_join_their_like_alone():
+    mapped = Envelope(RATE, RADIUS, LEFT, RIGHT)
+    assert Envelope(RATE, RADIUS, LEFT, LEFT.copy()).is_symmetric
+    assert not mapped.is_symmetric
+    assert not Envelope(RATE, RADIUS, LEFT).is_symmetric
+    for other in (Envelope(RATE, RADIUS, LEFT, 2.0 * RIGHT), Envelope(RATE, RADIUS)):
+        with pytest.raises(NotImplementedError, match="differently mapped inputs"):
+            mapped.joined(other)
+
+
+REFUSED = [
+    (lambda: Frequencies(OMEGA[0], WEIGHT), "omega must have shape"),
+    (lambda: Frequencies(np.empty((0, 3)), []), "omega must have shape"),
+    (lambda: Frequencies(OMEGA, WEIGHT[:-1]), r"weight must have shape \(6,\)"),
+    (lambda: Frequencies(OMEGA, WEIGHT, np.zeros(5)), r"phase must have shape \(6,\)"),
+    (lambda: Frequencies(OMEGA, WEIGHT, nu=OMEGA[:5]), r"\(m, d2\) with m = 6.*got \(5, 3\)"),
+    (lambda: Frequencies(OMEGA, WEIGHT, nu=OMEGA[:, 0]), r"nu must have shape \(m, d2\).*\(6,\)"),
+    (lambda: Frequencies(OMEGA, WEIGHT, nu=np.empty((6, 0))), r"nu must have shape \(m, d2\)"),
+    (lambda: Frequencies(np.full((1, 1), np.inf), [1.0]), "omega must be finite"),
+    (lambda: Frequencies(OMEGA, np.full(6, np.nan)), "weight must be finite"),
+    (lambda: Envelope([[1.0]], [[1.0]]), r"rate must have shape \(m,\)"),
+    (lambda: Envelope([1.0, 2.0], [1.0]), r"radius must have shape \(2,\)"),
+    (lambda: Envelope([-1.0], [1.0]), "must not be negative"),
+    (lambda: Envelope([1.0], [-1.0]), "must not be negative"),
+    (lambda: Envelope([np.nan], [1.0]), "rate must be finite"),
+    (lambda: Envelope([1.0], [np.inf]), "radius must be finite"),
+    (
+        lambda: Frequencies(OMEGA, WEIGHT, envelope=Envelope(RATE, RADIUS)),
+        "envelope has 4 factors; omega has 6 frequencies",
+    ),
+    (lambda: CosineFactors([1.0], [1.0]), r"v must have shape \(m, d\)"),
+    (lambda: CosineFactors(np.ones((0, 2)), []), r"v must have shape \(m, d\)"),
+    (lambda: CosineFactors([[1.0], [2.0]], [1.0]), r"phase must have shape \(2,\)"),
+    (lambda: CosineFactors([[np.nan]], [1.0]), "v must be finite"),
+    (lambda: CosineFactors([[1.0]], [np.inf]), "phase must be finite"),
+    (lambda: Frequencies(OMEGA, WEIGHT, modulation=WAVES), "modulation has waves of shape"),
+    (
+        lambda: Frequencies(OMEGA[:4], WEIGHT[:4], nu=np.ones((4, 2)), modulation=WAVES),
+        "modulation has waves of shape",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED)
+def test_bad_arrays_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 def test_only_frequencies_can_be_added():

@@ -15,7 +15,6 @@ DIM, M = 100, 200
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(23, DIM))
 HELD = spectral_measure(Gaussian(10.0), DIM).sample(M, 0, "structured")
-DENSE = Frequencies(HELD.omega, HELD.weight)
 
 
 @pytest.fixture
@@ -24,13 +23,6 @@ def no_array(monkeypatch):
         raise AssertionError("omega was made")
 
     monkeypatch.setattr(HadamardRows, "__array__", refuse)
-
-
-def test_features_are_those_of_the_array():
-    assert isinstance(HELD.omega_blocks, HadamardRows)
-    assert (HELD.n_frequencies, HELD.dim, HELD.dim_right) == (M, DIM, DIM)
-    assert_allclose(HELD.features(X), DENSE.features(X), atol=1e-14)
-    assert_allclose(HELD.gram(X[:5], X), DENSE.gram(X[:5], X), atol=1e-13)
 
 
 def test_nothing_makes_the_array(no_array):

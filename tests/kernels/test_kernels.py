@@ -86,48 +86,16 @@ def test_a_single_mixture_component_is_a_gaussian():
     assert_allclose(mixture(X, Y), Gaussian(SCALES)(X, Y), rtol=1e-10)
 
 
-def test_covariances_may_be_scalar_diagonal_or_full():
-    means = RNG.normal(size=(2, 3))
-    scalar = SpectralMixture([1.0, 2.0], means, [0.5, 0.7])
-    diagonal = SpectralMixture([1.0, 2.0], means, [[0.5] * 3, [0.7] * 3])
-    full = SpectralMixture([1.0, 2.0], means, [0.5 * np.eye(3), 0.7 * np.eye(3)])
-    assert_allclose(diagonal(X, Y), scalar(X, Y), rtol=1e-12)
-    assert_allclose(full(X, Y), scalar(X, Y), rtol=1e-12)
-
-
 def test_anova_with_every_input_is_the_product_and_with_none_the_constant():
     assert_allclose(Anova(Gaussian(SCALES), 1.0)(X), Gaussian(SCALES)(X), rtol=1e-12)
     assert_allclose(Anova(Exponential(SCALES), 1.0)(X), Laplacian(SCALES)(X), rtol=1e-12)
     assert_allclose(Anova(Matern(SCALES), 0.0)(X), 1.0)
 
 
-def test_differences_have_negative_eigenvalues():
-    difference = Gaussian(1.0) - Gaussian(0.1)
-    assert np.linalg.eigvalsh(difference(X))[0] < -0.1
-
-
 def test_sums_and_products_flatten():
     a, b, c = Gaussian(), Cauchy(), Matern()
     assert a + b + c == Sum((a, b, c))
     assert a * b * c == Product((a, b, c))
-
-
-@pytest.mark.parametrize(
-    ("kernel", "text"),
-    [
-        (Gaussian() - Cauchy(2.0), "Gaussian(length_scale=1.0) + -1.0 * Cauchy(length_scale=2.0)"),
-        (
-            2.0 * (Gaussian() * Cauchy()),
-            "2.0 * (Gaussian(length_scale=1.0) * Cauchy(length_scale=1.0))",
-        ),
-        (
-            Gaussian() * (Cauchy() + Cauchy()),
-            "Gaussian(length_scale=1.0) * (Cauchy(length_scale=1.0) + Cauchy(length_scale=1.0))",
-        ),
-    ],
-)
-def test_repr_is_the_expression(kernel, text):
-    assert repr(kernel) == text
 
 
 def test_length_scales_become_floats():

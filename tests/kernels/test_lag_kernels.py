@@ -57,14 +57,6 @@ def test_functions_may_overwrite_their_argument_and_return_any_real_dtype():
     assert_allclose(Stationary(lambda d: even(d).astype("f4"), True)(X), Gaussian()(X), rtol=1e-6)
 
 
-def test_any_function_of_one_lag_can_be_vectorised():
-    def of_one(lag):
-        return max(0.0, 1.0 - abs(lag[0] - 0.5))
-
-    kernel = Stationary(np.vectorize(of_one, signature="(d)->()"))
-    assert_allclose(kernel(X, Y), [[of_one(x - y) for y in Y] for x in X])
-
-
 def test_few_lags_are_in_memory_at_once():
     # 1,000 by 1,000 lags of 64 inputs would take 512 MB.
     rows = RNG.normal(size=(1000, 64))
@@ -129,7 +121,7 @@ def test_functions_compare_by_identity_and_pickle_by_name():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda d: d, r"turned shape \(81, 3\) into \(81, 3\)\. .*.* numpy\.vectorize\(fun"),
+        (lambda d: d, r"turned shape \(81, 3\) into \(81, 3\)\. .* numpy\.vectorize\(fun"),
         (lambda d: 1.0, r"turned shape \(81, 3\) into \(\)"),
         (lambda d: d.sum(axis=0), r"into \(3,\)"),
         (lambda d: d[..., 7], r"Stationary\(<lambda>\) failed: .*with an array of lags"),
@@ -137,10 +129,7 @@ def test_functions_compare_by_identity_and_pickle_by_name():
         (lambda d: np.exp(1j * d[..., 0]), "real numbers, got complex128"),
         (lambda d: d[..., 0].astype(str), "real numbers, got <U"),
         (lambda d: np.sqrt(d[..., 0]), r"returned nan at the lag \[-\d\.\d+, -?\d\.\d+, -?\d\."),
-        (
-            lambda d: 1.0 / d[..., 0],
-            r"returned inf at the lag \[0\.0, 0\.0, 0\.0\]; it must be fin",
-        ),
+        (lambda d: 1.0 / d[..., 0], r"inf at the lag \[0\.0, 0\.0, 0\.0\]; it must be fin"),
     ],
 )
 def test_bad_functions_are_refused(function, message):
@@ -148,18 +137,10 @@ def test_bad_functions_are_refused(function, message):
         Stationary(function)(X)
 
 
-def test_the_diagonal_is_checked_too():
+def test_the_diagonal_and_the_arguments_are_checked_too():
     with pytest.raises(ValueError, match=r"returned inf at the lag \[0\.0, 0\.0, 0\.0\]"):
         Stationary(lambda d: 1.0 / np.abs(d).sum(axis=-1)).diag(X)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Stationary(1.0), "Stationary needs a function from arrays to arrays, got 1.0"),
-        (lambda: Stationary(even, symmetric=1), "symmetric must be True or False, got 1"),
-    ],
-)
-def test_bad_types_are_refused(make, message):
-    with pytest.raises(TypeError, match=message):
-        make()
+    with pytest.raises(TypeError, match=r"needs a function from arrays to arrays, got 1\.0"):
+        Stationary(1.0)
+    with pytest.raises(TypeError, match="symmetric must be True or False, got 1"):
+        Stationary(even, symmetric=1)

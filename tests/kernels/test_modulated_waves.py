@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import bochner
-from bochner.kernels import Gaussian, ModulatedWaves
+from bochner.kernels import ModulatedWaves
 
 RNG = np.random.default_rng(0)
 WEIGHTS = [0.5, 1.5, 0.2]
@@ -17,22 +16,6 @@ V[1] = 0.0
 PHASES = [0.3, 5.0, -2.0]
 KERNEL = ModulatedWaves(WEIGHTS, S, V, PHASES)
 X, Y = RNG.normal(size=(9, 2)), RNG.normal(size=(6, 2))
-
-
-def literal(x, y):
-    """Term by term, as [cos(v.u + 2 psi) + cos(v.delta/2)] cos(s.delta)."""
-    total, u, delta = 0.0, 0.5 * (x + y), x - y
-    for w, s, v, phase in zip(WEIGHTS, S, V, PHASES, strict=True):
-        factor = 1.0
-        if v.any():
-            factor = np.cos(v @ u + 2.0 * phase) + np.cos(0.5 * (v @ delta))
-        total += w * factor * np.cos(s @ delta)
-    return total
-
-
-def test_it_is_a_locally_stationary_kernel_and_a_stationary_one():
-    assert_allclose(KERNEL(X, Y), [[literal(x, y) for y in Y] for x in X], atol=1e-12)
-    assert_allclose(KERNEL.diag(X), [literal(x, x) for x in X], atol=1e-12)
 
 
 def test_its_diagonal_averages_to_its_weights():
@@ -63,14 +46,6 @@ def test_it_is_a_value():
     assert repr(KERNEL) == "ModulatedWaves(3 waves of 2 inputs)"
     assert KERNEL.dim == 2
     assert KERNEL.is_symmetric
-
-
-def test_a_model_file_holds_it(tmp_path):
-    both = 2.0 * KERNEL + Gaussian()
-    bochner.save(both, tmp_path / "kernel")
-    loaded = bochner.load(tmp_path / "kernel")
-    assert loaded == both
-    assert loaded(X).tobytes() == both(X).tobytes()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
 from bochner.kernels import (
-    NTK,
     Bilinear,
     Cauchy,
     CoshGaussian,
@@ -182,19 +181,6 @@ def test_each_side_is_checked_by_itself(kernel):
         check(TWOS)
         with pytest.raises(ValueError, match="the right has others"):
             check(ONES)
-
-
-def test_symmetric_kernels_check_inputs_once():
-    calls = []
-
-    class Counting(NTK):
-        def check_inputs(self, X):
-            calls.append(len(X))
-
-    Counting()(ONES)
-    assert calls == [3]
-    Counting()(ONES, TWOS)
-    assert calls == [3, 3, 4]
 
 
 def test_widths_are_asked_of_every_member():

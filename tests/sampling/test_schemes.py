@@ -59,12 +59,6 @@ def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
     assert uniforms.min() > 0.0
 
 
-def test_names_resolve_and_schemes_pass_through():
-    assert isinstance(resolve_scheme("iid"), Iid)
-    scheme = Orthogonal()
-    assert resolve_scheme(scheme) is scheme
-
-
 @pytest.mark.parametrize("bad", ["sobol", 3, None, Iid])
 def test_unknown_schemes_are_refused(bad):
     with pytest.raises(ValueError, match="'iid', 'orthogonal', 'qmc', 'structured'"):

@@ -12,7 +12,6 @@ from bochner.sampling import Iid
 from bochner.spectral import ByVariance
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 
-DAMPED = [case for case in CASES if isinstance(case.atoms, DampedGaussians)]
 U = np.linspace(0.0, 60.0, 601)
 
 
@@ -35,29 +34,21 @@ def test_the_mean_over_the_sphere_in_closed_form(dim, closed_form):
     assert_allclose(sphere_mean(U, dim), closed_form(U), atol=1e-11)
 
 
-def test_the_mean_over_a_sphere_of_many_dimensions_is_gaussian():
-    u = np.linspace(0.0, 5.0, 51) * np.sqrt(1e5)
-    assert_allclose(sphere_mean(u, 100_000), np.exp(-0.5 * u**2 / 1e5), atol=6e-5)
+LAWS = [
+    *((atom_laws.check_transform, case) for case in CASES),
+    *((atom_laws.check_variance, case) for case in CASES),
+    *((atom_laws.check_blocks, case) for case in BLOCKED),
+    *(
+        (atom_laws.check_dampening, case)
+        for case in CASES
+        if isinstance(case.atoms, DampedGaussians)
+    ),
+]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_transform_is_the_characteristic_function(case):
-    atom_laws.check_transform(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_variance_of_one_frequency(case):
-    atom_laws.check_variance(case)
-
-
-@pytest.mark.parametrize("case", BLOCKED, ids=str)
-def test_the_variance_of_a_block(case):
-    atom_laws.check_blocks(case)
-
-
-@pytest.mark.parametrize("case", DAMPED, ids=str)
-def test_envelopes_make_exponentials_of_inner_products(case):
-    atom_laws.check_dampening(case)
+@pytest.mark.parametrize(("check", "case"), LAWS, ids=lambda v: getattr(v, "__name__", str(v)))
+def test_atoms(check, case):
+    check(case)
 
 
 @pytest.mark.parametrize("rest", [1, 2, 4])

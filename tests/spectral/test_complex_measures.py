@@ -6,7 +6,6 @@ from laws.asymmetric_laws import vector
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
-from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
 from bochner.spectral import (
     ByMass,
@@ -109,23 +108,6 @@ def test_maps_of_measures_are_maps_of_their_parts():
     inner, outer = measure.sample(30, 0), mapped.sample(30, 0)
     assert_allclose(outer.gram(A, B), inner.gram(A @ left, B @ right), atol=1e-12)
     assert (outer.dim, outer.dim_right) == (4, 4)
-
-
-def test_polar_samples_are_brute_force_sums():
-    f = mu(SHIFT * SINH + COSH).sample(12, 0)
-    assert isinstance(f, Frequencies)
-    expected = [
-        [
-            sum(
-                a * np.cos(w @ (x - y) + p)
-                for a, w, p in zip(f.weight, f.omega, f.phase, strict=True)
-            )
-            for y in Y
-        ]
-        for x in X
-    ]
-    assert_allclose(f.gram(X, Y), expected, atol=1e-12)
-    assert (f.weight > 0.0).all()
 
 
 def test_the_total_variation_is_counted_by_the_least_number_of_parts():

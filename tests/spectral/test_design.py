@@ -1,5 +1,7 @@
 """Designed measures."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from laws import design_laws
@@ -37,45 +39,29 @@ def design(kernel, rows=X, m=48, **parameters):
     return designed_measure(kernel, rows.shape[1], pairs_of(kernel, rows), m, **parameters)
 
 
+CHECKS = {
+    "certificate": design_laws.check_certificate,
+    "accuracy": design_laws.check_accuracy,
+    "float32": design_laws.check_float32,
+    "total variation": design_laws.check_total_variation,
+    "bounded": lambda case: has_far_rows(case) and design_laws.check_bounded(case),
+    **{
+        f"bias, {scheme}": partial(design_laws.check_bias, scheme=scheme)
+        for scheme in design_laws.SCHEMES
+    },
+    "prediction of whole blocks": partial(design_laws.check_prediction, scheme="orthogonal"),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("case", EVERY)
-def test_certificate(case):
-    design_laws.check_certificate(case)
-
-
-@pytest.mark.parametrize("case", EVERY)
-def test_accuracy(case):
-    design_laws.check_accuracy(case)
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("case", EVERY)
-def test_bias(case, scheme):
-    design_laws.check_bias(case, scheme)
-
-
-@pytest.mark.parametrize("case", EVERY)
-def test_prediction_of_whole_blocks(case):
-    design_laws.check_prediction(case, "orthogonal")
+def test_design(case, check):
+    CHECKS[check](case)
 
 
 @pytest.mark.parametrize("case", [*FEW[::3], *(pytest.param(case, marks=SLOW) for case in CASES)])
 def test_prediction_of_independent_frequencies(case):
     design_laws.check_prediction(case, "iid")
-
-
-@pytest.mark.parametrize("case", [case for case in EVERY if has_far_rows(case.values[0])])
-def test_bounded(case):
-    design_laws.check_bounded(case)
-
-
-@pytest.mark.parametrize("case", EVERY)
-def test_float32(case):
-    design_laws.check_float32(case)
-
-
-@pytest.mark.parametrize("case", EVERY)
-def test_total_variation(case):
-    design_laws.check_total_variation(case)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -129,10 +115,6 @@ def step(z):
 
 def small_step(z):
     return np.exp(-z) - 0.05 * (z > 1.2)
-
-
-def pole(z):
-    return 1.0 / (z - 1.0) ** 2
 
 
 def hole(z):

@@ -189,15 +189,6 @@ def test_samples_that_determine_little_leave_masses_feasible(kinds, repeated):
         assert np.sum((A @ xi - b) ** 2) <= least * (1 + 1e-9) + 1e-12
 
 
-def test_a_kernel_of_zero_keeps_what_is_asked_at_zero():
-    sample = rows_and_gram(0)
-    zero = Sample(sample.left, sample.right, np.zeros_like(sample.gram))
-    parts = [part("positive", 0), part("negative", 1), part("imaginary", 2)]
-    fitted = least_squares_masses(parts, zero, 0.0)
-    assert max(np.abs(f.weight).max() for f in fitted) < 1e-9
-    assert_allclose(sum(f.weight.sum() for f in least_squares_masses(parts, zero, 0.5)[:2]), 0.5)
-
-
 def test_values_at_zero_that_no_factors_give_are_refused():
     sample = rows_and_gram(0)
     with pytest.raises(ValueError, match=r"value at zero is 1, but no part .* has that sign"):

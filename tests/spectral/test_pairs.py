@@ -68,11 +68,6 @@ def test_sparse_rows_are_dense_rows(metric):
     assert_allclose(same.inner, dense.inner, atol=1e-12)
 
 
-def test_few_pairs_are_all_there():
-    pairs = of_rows(X[:5], Metric.EUCLIDEAN)
-    assert_allclose(pairs.distance, np.sort(pdist(X[:5])))
-
-
 @pytest.mark.parametrize("metric", Metric)
 def test_many_rows_make_no_more_pairs(metric):
     many = np.random.default_rng(1).normal(size=(5000, 3))

@@ -215,25 +215,18 @@ def errors(kernel, decomposition, dim, m, seeds):
     )
 
 
-def check_ratio(kernel, seeds, bound):
-    """Root mean square errors of the polar form are below those of three sets (Welch's t)."""
-    polar, jordan = (errors(kernel, name, 8, 128, seeds) for name in ("polar", "jordan"))
-    result = stats.ttest_ind(polar, bound**2 * jordan, equal_var=False, alternative="less")
-    assert result.pvalue < ALPHA, (polar.mean() / jordan.mean()) ** 0.5
-
-
 TURNING = [kernels.ShiftGaussian(1.0, vector(8, 1.0)), kernels.SinhGaussian(1.0, vector(8, 1.2))]
 
 
+@pytest.mark.parametrize(
+    ("seeds", "bound"), [(200, 1.0), pytest.param(3000, 0.87, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("kernel", TURNING, ids=lambda k: type(k).__name__)
-def test_the_polar_form_has_a_lower_error_than_the_three_sets(kernel):
-    check_ratio(kernel, 200, 1.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", TURNING, ids=lambda k: type(k).__name__)
-def test_the_polar_form_has_a_much_lower_error_than_the_three_sets(kernel):
-    check_ratio(kernel, 3000, 0.87)
+def test_the_polar_form_has_a_lower_error_than_the_three_sets(kernel, seeds, bound):
+    """Of root mean square errors (Welch's t)."""
+    polar, jordan = (errors(kernel, name, 8, 128, seeds) for name in ("polar", "jordan"))
+    result = stats.ttest_ind(polar, bound**2 * jordan, equal_var=False, alternative="less")
+    assert result.pvalue < ALPHA, (polar.mean() / jordan.mean()) ** 0.5
 
 
 def test_the_correction_lowers_the_error_at_concentrated_lags(monkeypatch):

@@ -61,11 +61,6 @@ def test_sides_of_a_grid_are_near_each_other():
         assert rows + columns <= 2.5 * np.sqrt(m) + 1.0
 
 
-def test_matched_pairs_are_all_different():
-    f = spectral_measure(PLAIN, 2).sample(36, 0)
-    assert len(np.unique((f.omega - f.nu).round(10), axis=0)) == 36
-
-
 def test_pairs_are_chosen_by_name_or_object():
     grid = spectral_measure(PLAIN, 2, pairs="grid")
     assert grid == spectral_measure(PLAIN, 2, pairs=GridPairs())
