@@ -247,11 +247,6 @@ def test_targets_follow_the_rows(double, give):
     assert isinstance(turned.predict(X), np.ndarray)
 
 
-def test_scores(double):
-    _, found = both(double, n_components=64)
-    assert found.score(double(X), double(Y)) > 0.5
-
-
 def test_classes_are_numpy_s(double):
     labels = np.where(X[:, 0] > 0, "right", "left")
     known, found = (KreinRidgeClassifier(n_components=64, random_state=0) for _ in range(2))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from baselines.references import factor_of, slopes
 from numpy.testing import assert_allclose
 from scipy.stats import chi2, multivariate_normal
 
@@ -38,19 +39,9 @@ def dense_evidence(evidence, theta):
     lag = X[:, None] - X[None]
     K = noise * np.eye(len(X))
     for j, k in enumerate(component):
-        M = np.diag(entries[k])
-        if evidence.mixture.full:
-            M = np.zeros((d, d))
-            M[np.tril_indices(d)] = entries[k]
-        omega = M @ base[j] + means[k]
+        omega = factor_of(entries[k], d, evidence.mixture.full) @ base[j] + means[k]
         K += nu[k] ** 2 / np.count_nonzero(component == k) * np.cos(lag @ omega)
     return multivariate_normal(np.zeros(len(X)), K).logpdf(evidence.y)
-
-
-def slopes(function, theta, step=1e-5):
-    """Central differences, with an error of the order of 1e-7 of the largest third derivative."""
-    steps = step * np.eye(len(theta))
-    return np.array([(function(theta + h) - function(theta - h)) / (2 * step) for h in steps])
 
 
 SHAPES = [(2, 7, 3, 25), (1, 4, 1, 25), (3, 20, 2, 15)]

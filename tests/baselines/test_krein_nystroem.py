@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from baselines.references import landmark_weights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import sqrtm
 from scipy.stats import chisquare
@@ -173,11 +174,7 @@ def test_pivots_follow_the_residual_diagonal():
 def test_the_first_landmark_of_an_indefinite_kernel(rule):
     matrix = indefinite_gram()
     absolute = sqrtm(matrix @ matrix).real
-    weight = {
-        "uniform": np.ones(6),
-        "leverage": np.diagonal(absolute @ np.linalg.inv(absolute + 0.3 * np.eye(6))),
-        "pivoted": np.diagonal(absolute),
-    }[rule]
+    weight = landmark_weights(absolute, 0.3)[rule]
 
     def gram(left, right):
         return matrix[np.ix_(left[:, 0].astype(int), right[:, 0].astype(int))]

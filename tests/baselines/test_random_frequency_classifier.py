@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from baselines.references import factor_of, slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
@@ -39,11 +40,7 @@ def printed(loss, label, theta):
     for x, y in zip(X, label, strict=True):
         eta = zeroth.copy()
         for j, k in enumerate(mixture.component):
-            M = np.diag(entries[k])
-            if mixture.full:
-                M = np.zeros((d, d))
-                M[np.tril_indices(d)] = entries[k]
-            zeta = x @ M @ mixture.base[j] + x @ mu[k]
+            zeta = x @ factor_of(entries[k], d, mixture.full) @ mixture.base[j] + x @ mu[k]
             eta += nu[k] ** 2 * (beta[:, 0, j] * np.cos(zeta) + beta[:, 1, j] * np.sin(zeta))
         if targets == 1:
             total += -y * eta[0] + np.log(1.0 + np.exp(eta[0]))
@@ -70,11 +67,7 @@ def test_the_objective_and_its_gradient_are_those_of_the_printed_formula(n_class
     loss, label, theta = problem(n_classes, full)
     value, gradient = loss(theta)
     assert_allclose(value, printed(loss, label, theta), rtol=1e-12)
-    step = 1e-5
-    expected = [
-        (printed(loss, label, theta + h) - printed(loss, label, theta - h)) / (2 * step)
-        for h in step * np.eye(len(theta))
-    ]
+    expected = slopes(lambda at: printed(loss, label, at), theta)
     assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
 
 

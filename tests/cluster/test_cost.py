@@ -29,28 +29,6 @@ def test_sums_have_the_size_that_is_told():
     assert abs(cost.sum_bytes - sizeof(sums)) <= 16 * t
 
 
-def test_twice_the_workers_take_half_the_time_to_compute():
-    assert replace(COST, n_workers=8).compute_seconds == COST.compute_seconds / 2
-    assert replace(COST, n_workers=16).compute_seconds == COST.compute_seconds / 2
-    rate = MACHINE.seconds_per_feature + 512 * MACHINE.seconds_per_product
-    np.testing.assert_allclose(COST.compute_seconds, 250_000 * 512 * rate)
-
-
-def test_what_moves_is_what_is_added_elsewhere():
-    alone = replace(COST, n_workers=1)
-    assert alone.bytes_moved == alone.sum_bytes
-    assert COST.bytes_moved == (7 * 0.75 + 1) * COST.sum_bytes
-    assert COST.bytes_per_worker == 7 * 0.75 / 4 * COST.sum_bytes + 4 * 512 * 20
-
-
-def test_a_pass_takes_its_parts_together():
-    slow = replace(COST, machine=replace(MACHINE, bytes_per_second=1e6))
-    moved = COST.bytes_per_worker + COST.sum_bytes
-    np.testing.assert_allclose(slow.seconds - COST.seconds, moved / 1e6 - moved / 1e8)
-    fixed = COST.seconds - COST.compute_seconds - moved / 1e8
-    np.testing.assert_allclose(fixed, 0.05 + 16 * 1e-3)
-
-
 def test_workers_move_no_more_than_is_predicted(client):
     from bochner import KreinRidge
 

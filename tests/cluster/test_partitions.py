@@ -3,6 +3,7 @@
 from copy import deepcopy
 
 import dask.array as da
+import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -59,41 +60,33 @@ def test_bad_data_are_refused(case, model):
         model.fit(*make())
 
 
-def test_blocks_of_frames_and_arrays_must_have_the_same_rows():
-    table = frames(Y)[0]
-    y = da.from_array(Y, chunks=100)
-    with pytest.raises(ValueError, match=r"Partition \d has 80 rows of X and \d+ of y"):
-        KreinRidge(n_components=8).fit(table, y)
+ONE_CLASS = arrays(np.zeros(len(X)))
+TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (
+            lambda: KreinRidge(n_components=8).fit(frames(Y)[0], da.from_array(Y, chunks=100)),
+            r"Partition \d has 80 rows of X and \d+ of y",
+        ),
+        (lambda: KreinRidgeClassifier().fit(*ONE_CLASS), "two classes"),
+        (lambda: BaNKClassifier().fit(*ONE_CLASS), "two classes"),
+        (lambda: BaNKClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
+        (lambda: BaNKRegressor(4).fit(*arrays(Y), checkpoint="file"), "no checkpoint"),
+        (lambda: KreinRidge().fit(db.from_sequence([1, 2]), Y), "array or data frame"),
+        (lambda: BaNKRegressor(4).fit(*TWO_COLUMNS), r"In partition \d: y should"),
+    ],
+)
+def test_fits_that_cannot_be_made_are_refused(fit, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        fit()
 
 
 def test_targets_in_memory_go_with_an_array():
     parts = partitions_of(arrays(Y)[0], Y.tolist())
     assert [len(part.compute()[2]) for part in parts] == [90, 90, 60]
-
-
-@pytest.mark.parametrize("kind", [KreinRidgeClassifier, BaNKClassifier])
-def test_one_class_is_refused(kind):
-    with pytest.raises(ValueError, match="two classes"):
-        kind().fit(*arrays(np.zeros(len(X))))
-
-
-def test_what_needs_rows_in_memory_says_so(tmp_path):
-    with pytest.raises(ValueError, match="sampler='mh'"):
-        BaNKClassifier(4, sampler="mh").fit(*arrays(LABELS))
-    with pytest.raises(ValueError, match="no checkpoint"):
-        BaNKRegressor(4).fit(*arrays(Y), checkpoint=tmp_path / "file")
-
-
-def test_other_collections_are_refused():
-    import dask.bag as db
-
-    with pytest.raises(TypeError, match="array or data frame"):
-        KreinRidge().fit(db.from_sequence([1, 2]), Y)
-
-
-def test_two_columns_of_targets_are_too_many_for_a_chain():
-    with pytest.raises(ValueError, match=r"In partition \d: y should"):
-        BaNKRegressor(4).fit(arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2)))
 
 
 def test_frames_of_one_partition_and_many_are_alike():

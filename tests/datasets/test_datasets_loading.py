@@ -154,15 +154,10 @@ def test_loading_never_downloads_unasked(monkeypatch):
         load("letter")
 
 
-@pytest.mark.parametrize("name", ["../toy", "a/b", "", "toy.npz/..", ".hidden"])
+@pytest.mark.parametrize("name", ["../toy", "a/b", "", "toy.npz/..", ".hidden", 3])
 def test_a_name_is_no_path(name):
-    with pytest.raises(ValueError, match="folder="):
+    with pytest.raises((TypeError, ValueError), match=r"folder=|string"):
         load(name)
-
-
-def test_a_name_is_a_string():
-    with pytest.raises(TypeError, match="string"):
-        load(3)
 
 
 def test_a_missing_folder_is_named(tmp_path, monkeypatch):
@@ -173,39 +168,35 @@ def test_a_missing_folder_is_named(tmp_path, monkeypatch):
         load("iris")
 
 
-@pytest.mark.parametrize("keep", [0.02, 0.5, 0.9, 0.999])
-def test_a_truncated_file_is_damaged(folder, keep):
+def flipped(content):
+    return content[:1000] + bytes([content[1000] ^ 0xFF]) + content[1001:]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        *(
+            (
+                lambda content, keep=keep: content[: int(keep * len(content))],
+                r"toy\.npz is not an \.npz file, or is damaged",
+            )
+            for keep in (0.02, 0.5, 0.9, 0.999)
+        ),
+        (flipped, r"toy\.npz is damaged"),
+        (lambda content: b"a,b\n1,2\n", r"not an \.npz file"),
+    ],
+)
+def test_a_damaged_file_is_refused(folder, change, message):
     path = save(folder, X=np.random.default_rng(0).random((200, 2)), y=np.arange(200.0))
-    content = path.read_bytes()
-    path.write_bytes(content[: int(keep * len(content))])
-    with pytest.raises(ValueError, match=r"toy\.npz is not an \.npz file, or is damaged"):
-        load("toy", folder)
-
-
-def test_a_flipped_byte_is_damaged(folder):
-    path = save(folder, X=np.random.default_rng(0).random((200, 2)), y=np.arange(200.0))
-    content = bytearray(path.read_bytes())
-    content[1000] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"toy\.npz is damaged"):
-        load("toy", folder)
-
-
-def test_text_named_npz_is_damaged(folder):
-    (folder / "toy.npz").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"not an \.npz file"):
-        load("toy", folder)
-
-
-def test_pickled_objects_are_refused(folder):
-    save(folder, y=np.array([1, "a", None], dtype=object))
-    with pytest.raises(ValueError, match="pickled objects"):
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(ValueError, match=message):
         load("toy", folder)
 
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
+        ({"y": np.array([1, "a", None], dtype=object)}, "pickled objects"),
         ({"y": np.zeros(4)}, r"X must have shape \(n, d\)"),
         ({"X": np.zeros(3)}, r"X must have shape \(n, d\)"),
         ({"X": np.zeros((0, 2)), "y": np.zeros(0)}, "empty"),

@@ -90,16 +90,6 @@ def test_designed_errors_are_met_on_held_out_rows():
     assert found.fitted.least_squares_error < found.fitted.sampled_error
 
 
-def test_a_sum_of_laws_has_measured_errors_alone():
-    rows = np.random.default_rng(1).normal(size=(40, 3))
-    kernel = kernels.Gaussian() + kernels.Cauchy()
-    found = diagnose(kernel, rows, n_components=64, random_state=0).features
-    assert found.errors[0].predicted_error is None
-    assert 0.0 < found.errors[0].sampled_error < 1.0
-    assert found.errors[0].total_variation == 2.0
-    assert found.positive
-
-
 def test_weights_are_fitted_for_the_middle_number():
     rows = np.random.default_rng(1).normal(size=(40, 3))
     errors = diagnose("matern", rows, n_components=(64, 16, 32), random_state=0).features.errors

@@ -52,13 +52,6 @@ def test_the_effective_rank_of_a_geometric_spectrum(sign):
     assert found.rank_99 == np.ceil(np.log(1 - 0.99 * (1 - ratio**n)) / np.log(ratio)) == 13
 
 
-def test_a_flat_spectrum_has_full_rank():
-    found = spectrum_of(planted(np.resize([3.0, -3.0], 50)))
-    assert found.effective_rank == pytest.approx(50.0)
-    assert found.rank_99 == 50
-    assert found.negative_share == pytest.approx(0.5)
-
-
 def test_no_more_than_the_symmetric_part_counts():
     skew = np.random.default_rng(2).standard_normal((6, 6))
     symmetric = planted([5.0, 2.0, 1.0, -1.0, -2.0, -3.0])

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bochner import FourierFeatures, KreinRidge, spectral_measure
+from bochner import FourierFeatures, spectral_measure
 from bochner.features import automatic
 from bochner.kernels import Gaussian, Laplacian, Matern, RationalQuadratic
 from bochner.sampling import HadamardRows, Orthogonal
@@ -88,12 +88,6 @@ def test_the_choice_repeats():
     first, again = fitted(), pickle.loads(pickle.dumps(fitted()))
     assert_array_equal(first.transform(X), again.transform(X))
     assert not np.array_equal(first.transform(X), fitted(random_state=1).transform(X))
-
-
-def test_regressions_take_blocks_too():
-    y = np.sin(X[:, 0])
-    head = KreinRidge(KERNEL, P, random_state=0).fit(X, y)
-    assert isinstance(head.frequencies_.omega_blocks, HadamardRows)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,9 @@
 """Features of locally stationary kernels are of one side, symmetric and signed."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import bochner
 from bochner import FourierFeatures, KreinRidge, diagnose
 from bochner.kernels import Anova, Gaussian, LocallyStationary, Matern, SpectralMixture
 
@@ -62,18 +59,6 @@ def test_a_grid_has_fewer_products_with_rows_to_make():
     drawn = FourierFeatures(PLAIN, 256, pairs="grid", random_state=0).fit(X).frequencies_
     assert len(np.unique(drawn.omega.round(10), axis=0)) == 8
     assert len(np.unique(drawn.modulation.v.round(10), axis=0)) == 8
-
-
-@pytest.mark.parametrize("pairs", ["matched", "grid"])
-def test_fitted_maps_and_models_come_back(pairs, tmp_path):
-    map = FourierFeatures(PLAIN, 64, pairs=pairs, random_state=0).fit(X)
-    ridge = KreinRidge(PLAIN, 64, pairs=pairs, random_state=0).fit(X, X[:, 0])
-    for model, method in ((map, "transform"), (ridge, "predict")):
-        bochner.save(model, tmp_path / "model.bochner")
-        for twin in (bochner.load(tmp_path / "model.bochner"), pickle.loads(pickle.dumps(model))):
-            assert twin.pairs == pairs
-            assert twin.kernel_ == PLAIN
-            assert getattr(twin, method)(NEW).tobytes() == getattr(model, method)(NEW).tobytes()
 
 
 def burst(rng, n):

@@ -1,7 +1,5 @@
 """FourierFeatures of asymmetric kernels: two sides, concatenated outputs, masses and files."""
 
-import copy
-import pickle
 import warnings
 
 import numpy as np
@@ -170,17 +168,6 @@ def test_fitted_masses_change_nothing_but_the_sizes_of_the_parts():
         assert not np.allclose(ratio, 1.0)
     real = exact.phase == 0.0
     assert_allclose(masses.weight[real].sum(), 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize("decomposition", ["polar", "jordan"])
-def test_pickles_copies_and_clones(decomposition):
-    features = fitted(SINH, decomposition=decomposition, output="concatenated")
-    for twin in (pickle.loads(pickle.dumps(features)), copy.deepcopy(features)):
-        assert_array_equal(twin.transform(Y), features.transform(Y))
-        assert_array_equal(twin.transform_right(Y), features.transform_right(Y))
-    again = clone(features)
-    assert again.get_params() == features.get_params()
-    assert_array_equal(again.fit(X).transform(Y), features.transform(Y))
 
 
 @pytest.mark.parametrize("output", ["left", "concatenated"])

@@ -1,7 +1,5 @@
 """Figures: what is given is what is drawn."""
 
-import io
-
 import numpy as np
 import pytest
 
@@ -38,12 +36,6 @@ def test_the_band_holds_ninety_per_cent(forecast):
     for point in expected:
         assert np.abs(drawn - point).max(axis=1).min() < 1e-9
     assert len(drawn) == len(expected)
-
-
-def test_figures_can_be_written_without_a_display(forecast):
-    buffer = io.BytesIO()
-    forecast_figure(forecast, ylabel="ppm", title="A forecast").savefig(buffer, format="png")
-    assert buffer.getvalue().startswith(b"\x89PNG")
 
 
 def test_shares_are_drawn_at_their_periods():
