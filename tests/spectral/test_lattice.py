@@ -421,8 +421,8 @@ def test_a_subset_is_visited_in_the_order_of_the_whole():
     assert (np.diff(place[subset][hilbert_order(cube[subset])]) > 0).all()
 
 
-def measured(function=shifted, dim=2, reach=1.0, **options):
-    return lambda: lattice_measure(function, dim, reach, **options)
+def measured(function=shifted, **options):
+    return lambda: lattice_measure(function, 2, 1.0, **options)
 
 
 @pytest.mark.parametrize(
