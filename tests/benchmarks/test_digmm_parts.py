@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 from benchmarks.digmm import data as _digmm_data
 from benchmarks.digmm import design
-from benchmarks.digmm.data import Split, _directions, split_of
+from benchmarks.digmm.data import Split, _directions
 from benchmarks.digmm.learning import (
     _MORE_CS,
     Trial,
@@ -20,7 +20,7 @@ from benchmarks.digmm.learning import (
     per_input_scales,
 )
 from benchmarks.digmm.measures import Task, error_metrics
-from benchmarks.digmm.methods import Reweighted, mean_over_directions, mixture
+from benchmarks.digmm.methods import mean_over_directions
 from bochner import DIGMMFeatures, kernels
 from bochner.datasets import Dataset
 from bochner.features.transformer import FourierFeatures
@@ -57,18 +57,6 @@ def test_the_mean_over_directions_in_the_plane(distance):
     expected = quad(value, 0.0, np.pi / 2.0, limit=200)[0] / (np.pi / 2.0)
     found = mean_over_directions(kernels.TL1(tau), 2)(np.array([distance]))
     assert found == pytest.approx(expected, abs=5e-3)
-
-
-def test_fitted_weights_lower_the_error():
-    split = split_of(NAME, 0, None, on_sphere=False)
-    kernel = kernels.TL1(21.0)
-    plain = mixture(kernel, 240, 0, design.QUICK, expectation="exact").fit(split.fit)
-    fresh = mixture(kernel, 240, 0, design.QUICK, expectation="exact")
-    fitted = Reweighted(fresh, kernel, 0).fit(split.fit)
-    np.testing.assert_array_equal(plain.frequencies_.omega, fitted.frequencies_.omega)
-    exact = kernel(split.test)
-    errors = [np.linalg.norm(features.gram(split.test) - exact) for features in (fitted, plain)]
-    assert errors[0] < 0.7 * errors[1]
 
 
 def test_similarities_are_the_papers():

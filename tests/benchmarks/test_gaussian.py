@@ -22,13 +22,3 @@ def test_the_error_of_rbf_sampler_by_hand():
     expected = np.linalg.norm(Z @ Z.T - exact) / np.linalg.norm(exact)
     cell = Cell("wine", RBF_SAMPLER, 4, {"features_per_input": 8})
     assert GAUSSIAN.run(cell, Options())["relative_error"] == pytest.approx(expected, rel=1e-9)
-
-
-def error(method, multiple):
-    cells = (Cell("wine", method, seed, {"features_per_input": multiple}) for seed in range(9))
-    return np.median([GAUSSIAN.run(cell, Options())["relative_error"] for cell in cells])
-
-
-def test_errors_fall_and_orthogonal_is_ahead():
-    assert error("iid", 32) < 0.4 * error("iid", 2)
-    assert error("orthogonal", 8) < 0.6 * error(RBF_SAMPLER, 8)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.rows import scaled, training_rows
+from benchmarks.rows import scaled
 from bochner.datasets import Dataset
 
 N = 40
@@ -55,10 +55,3 @@ def test_the_scale_does_not_depend_on_how_many_rows_are_kept():
     many, every, _, _ = split()
     np.testing.assert_array_equal(few, many[:5])
     np.testing.assert_array_equal(y, every[:5])
-
-
-@pytest.mark.parametrize("own_test", [False, True])
-def test_training_rows_are_those_of_the_source(own_test):
-    rows = training_rows(dataset(own_test=own_test), 2, {}, 9)
-    _, y, _, _ = split(9, own_test=own_test)
-    np.testing.assert_array_equal(rows, y)

@@ -84,12 +84,12 @@ def test_load_downloads_when_asked_and_then_reads_the_cache(cache, use):
 
 
 @pytest.mark.parametrize(
-    "error", [ConnectionResetError("reset"), ValueError("md5 is wrong"), KeyboardInterrupt("")]
+    "error", [ConnectionResetError("reset"), ValueError("md5 is wrong"), KeyboardInterrupt("stop")]
 )
 def test_a_download_that_dies_leaves_nothing(cache, use, error):
     use(FakeSource(error))
     is_failure = isinstance(error, Exception)
-    message = rf"'far'.*https://example\.org/far: {error}.*far\.npz" if is_failure else ""
+    message = rf"'far'.*https://example\.org/far: {error}.*far\.npz" if is_failure else "stop"
     with pytest.raises(OSError if is_failure else KeyboardInterrupt, match=message):
         fetch("far")
     assert files(cache) == []

@@ -137,12 +137,6 @@ def test_jordan_parts_can_be_chosen(kernel):
     assert errors[0] < 0.5 * errors[1]
 
 
-@pytest.mark.parametrize("kernel", [kernels.TL1(3.5), kernels.NTK(), "ntk", "tl1"], ids=str)
-def test_jordan_parts_are_not_known_of_every_kernel(kernel):
-    with pytest.raises(TypeError, match="No spectral measure in closed form is known for"):
-        FourierFeatures(kernel, decomposition="jordan").fit(UNIT)
-
-
 @pytest.mark.parametrize(
     ("kernel", "good", "bad", "message"),
     [

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner import Frequencies, spectral_measure
-from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels import Gaussian, Matern, SpectralMixture
 from bochner.sampling import HadamardRows
 
 DIM, M = 100, 200
@@ -64,8 +64,3 @@ def test_other_laws_make_the_array(kernel):
     drawn = spectral_measure(kernel, DIM).sample(2000, 0, "structured")
     assert isinstance(drawn.omega_blocks, np.ndarray)
     assert np.abs(drawn.gram(X) - kernel(X)).max() < 0.2
-
-
-def test_independent_coordinates_are_refused():
-    with pytest.raises(ValueError, match="independent coordinates"):
-        spectral_measure(Anova(Gaussian(), 0.5), DIM).sample(M, 0, "structured")

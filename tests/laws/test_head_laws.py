@@ -13,16 +13,14 @@ def test_features_are_the_finite_sum(kind):
     laws.check_features(kind)
 
 
+@pytest.mark.parametrize(
+    "check",
+    [laws.check_posterior, laws.check_best_alpha, laws.check_poles, laws.check_cross_validation],
+)
 @SIZES
 @INTERCEPT
-def test_the_posterior_is_the_dense_one(fit_intercept, m):
-    laws.check_posterior(fit_intercept, m)
-
-
-@SIZES
-@INTERCEPT
-def test_best_alpha_is_the_best(fit_intercept, m):
-    laws.check_best_alpha(fit_intercept, m)
+def test_heads_are_those_of_dense_algebra(check, fit_intercept, m):
+    check(fit_intercept, m)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -36,13 +34,9 @@ def test_ridge_is_kernel_ridge(fit_intercept, n_components):
     laws.check_ridge(fit_intercept, n_components)
 
 
-def test_coverage():
-    laws.check_coverage()
-
-
-@pytest.mark.slow
-def test_coverage_at_length():
-    laws.check_coverage(repetitions=1000)
+@pytest.mark.parametrize("repetitions", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_coverage(repetitions):
+    laws.check_coverage(repetitions)
 
 
 def test_probabilities_are_projections():
@@ -55,15 +49,3 @@ def test_probabilities_are_projections():
 @INTERCEPT
 def test_the_stationary_point_is_the_dense_one(fit_intercept, m, negative, weighted):
     laws.check_krein(fit_intercept, m, negative=negative, weighted=weighted)
-
-
-@SIZES
-@INTERCEPT
-def test_poles_are_noticed(fit_intercept, m):
-    laws.check_poles(fit_intercept, m)
-
-
-@SIZES
-@INTERCEPT
-def test_cross_validation_is_the_dense_one(fit_intercept, m):
-    laws.check_cross_validation(fit_intercept, m)

@@ -30,31 +30,26 @@ PAIRS = [(case, scheme) for scheme in ("orthogonal", "qmc") for case in CASES] +
 GAUSSIANS = [case for case in CASES if isinstance(case.kernel, Gaussian)]
 
 
+AT_LENGTH = pytest.mark.parametrize(
+    ("seeds", "m"), [(50, 128), pytest.param(300, 200, marks=pytest.mark.slow)]
+)
+
+
+@AT_LENGTH
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_independent_draws(case):
-    laws.check_iid(case)
+def test_independent_draws(case, seeds, m):
+    laws.check_iid(case, seeds, m)
 
 
+@AT_LENGTH
 @pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
-def test_dependent_draws(case, scheme):
-    laws.check_unbiased(case, scheme)
+def test_dependent_draws(case, scheme, seeds, m):
+    laws.check_unbiased(case, scheme, seeds, m)
 
 
 @pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
 def test_at_zero(case, scheme):
     laws.check_at_zero(case, scheme)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_independent_draws_at_length(case):
-    laws.check_iid(case, seeds=300, m=200)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("case", "scheme"), PAIRS, ids=str)
-def test_dependent_draws_at_length(case, scheme):
-    laws.check_unbiased(case, scheme, seeds=300, m=200)
 
 
 @pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])

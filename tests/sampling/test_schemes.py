@@ -65,11 +65,6 @@ def test_unknown_schemes_are_refused(bad):
         resolve_scheme(bad)
 
 
-def test_structured_refuses_coordinates():
-    with pytest.raises(ValueError, match="independent coordinates"):
-        resolve_scheme("structured").sample((Coordinates(3),), 4, np.random.default_rng(0))
-
-
 def test_qmc_refuses_too_many_dimensions():
     with pytest.raises(ValueError, match="at most 21201"):
         QuasiMonteCarlo().sample((Coordinates(21202),), 4, np.random.default_rng(0))

@@ -130,11 +130,6 @@ def test_few_frequencies_choose_parts_at_random_without_bias(allocation):
     assert (np.abs(totals / n - MASSES) <= 5.0 * deviation).all()
 
 
-def test_shares_are_half_equal_and_half_by_mass():
-    counts = HalfByMass().counts(np.array([1.0, -2.0, 1.0]), 240)
-    assert_array_equal(counts, [40 + 30, 40 + 60, 40 + 30])
-
-
 def test_shares_by_mass_leave_no_part_without_a_frequency():
     counts = ByMass().counts(np.array([1.0, -2.0, 1.0, 0.0, 1e-9]), 245)
     assert_array_equal(counts, [1 + 60, 1 + 120, 1 + 60, 1, 1])

@@ -29,13 +29,6 @@ def test_every_part_has_its_share(m):
     assert_allclose(weight, np.repeat(np.asarray(MASSES) / counts, counts))
 
 
-@pytest.mark.parametrize("m", [6, 20, 100])
-def test_the_share_of_a_part_at_most_doubles_its_variance(m):
-    shares = m * np.asarray(MASSES) / np.sum(MASSES)
-    assert (allocation(MASSES, m) >= np.floor(shares / 2.0)).all()
-    assert (allocation(MASSES, m) >= 1).all()
-
-
 def test_few_frequencies_choose_parts_in_proportion_to_mass():
     measure = spectral_measure(kernels.Gaussian(1e-6) + 3.0 * kernels.Gaussian(1e6), 1)
     streams = np.random.default_rng(0).spawn(2000)
@@ -167,8 +160,8 @@ def test_unknown_kernels_are_refused_and_can_be_registered():
         *((partial(MIXED.sample, bad), ValueError, "at least 1") for bad in (0, -3)),
         *((partial(MIXED.sample, bad), TypeError, "positive integer") for bad in (2.5, True, "8")),
         (partial(LAPLACE.sample, 8, 0, "structured"), ValueError, "scheme='orthogonal'"),
-        (lambda: MIXED * "mu", TypeError, ""),
-        (lambda: MIXED + 1.0, TypeError, ""),
+        (lambda: MIXED * "mu", TypeError, "multiply|operand"),
+        (lambda: MIXED + 1.0, TypeError, "operand"),
     ],
 )
 def test_wrong_arguments_are_refused(call, error, message):

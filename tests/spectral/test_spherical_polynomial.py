@@ -1,7 +1,6 @@
 """The Jordan parts of the spherical polynomial kernel: what they obey, and where they end."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -184,14 +183,6 @@ def test_total_variation_grows_without_bound_exactly_where_the_mass_is_said_to_b
     expected = (dim - 1) / 2.0 - (degree if a == 2.0 else 0)
     assert_allclose(exponent, expected, atol=0.1)
     assert has_finite_mass(degree, a, dim) == (exponent < -0.25)
-
-
-@pytest.mark.parametrize(("dim", "degree"), FINITE)
-def test_finite_masses_do_not_warn(dim, degree):
-    assert has_finite_mass(degree, 2.0, dim)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        spherical_polynomial_measure(degree, 2.0, dim)
 
 
 @pytest.mark.parametrize(("degree", "a", "dim"), [*BORDER, (2, 2.0, 16), (2, 2.5, 1), (1, 3.0, 5)])
