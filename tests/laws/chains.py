@@ -263,7 +263,7 @@ class PolyaGamma:
     def start(self, rng, model, y, omega, prior, precision, beta):
         chain = self.chain(model, y)
         weight = polya_gamma(rng, model.features(omega) @ beta)
-        return rebuilt(chain, chain.init(rng, omega, prior, precision), latent={"weight": weight})
+        return rebuilt(chain, chain.init(rng, omega, prior, precision), latent=weight)
 
     def chain(self, model, y):
         return CollapsedChain(model.rows(y), LogisticLabels(), model.moves)

@@ -134,8 +134,10 @@ class ClassificationTable(ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
-        return np.asarray(self.head_.predict(self.encode(X)))
+        encoded = self.encode(X)  # First, since it says so where nothing is fitted
+        return np.asarray(self.head_.predict(encoded))
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        return as_array(self.head_.predict_proba(self.encode(X)))
+        encoded = self.encode(X)
+        return as_array(self.head_.predict_proba(encoded))
