@@ -2,10 +2,12 @@
 
 import numpy as np
 from laws import structured_laws as laws
+from mutants.planted_evidence import edit
 from mutants.registry import changes, planted, replaces
 
 from bochner._numerics import hadamard
 from bochner.sampling import HadamardRows, schemes
+from bochner.sampling import hadamard as held
 
 
 @changes(HadamardRows, "angles", laws.check_angles, name="one sign flipped")
@@ -15,9 +17,9 @@ def one_sign_flipped(angles, self, X):
     return angles(HadamardRows(signs, self.row_scale, self.column_scale), X)
 
 
-@replaces(hadamard, "_norm", laws.check_angles, name="transforms not orthonormal")
-def transforms_not_orthonormal(signs):
-    return 1.0 / signs.shape[-1]
+planted(laws.check_angles, name="transforms not orthonormal")(
+    edit(hadamard, "signed_transforms", "-0.5 * n_rounds", "-1.0", held)
+)
 
 
 @planted(laws.check_directions, laws.check_radii, name="rows cut and not normalised")
