@@ -14,9 +14,9 @@ from bochner.comparison.contenders import (
     OURS,
     RBF_SAMPLER,
     RBF_SAMPLER_DEFAULT,
-    Split,
     measure,
 )
+from bochner.comparison.split import Split
 
 _FOLDER_SETS = ("concrete", "airfoil", "california_housing", "bike_hourly", "letter", "spambase")
 _BUNDLED_SETS = ("diabetes", "breast_cancer")

@@ -17,10 +17,10 @@ from bochner.comparison.contenders import (
     OURS,
     RBF_SAMPLER,
     TREES,
-    Split,
     evaluate,
     measure,
 )
+from bochner.comparison.split import Split
 
 ALPHAS = np.logspace(-3, 3, 13)
 

@@ -13,7 +13,8 @@ from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.inspecting import periods_text
 from bochner.cli.output import facts_table, reporting, results_table
-from bochner.comparison.contenders import CONTENDERS, OURS, Split, evaluate, measure
+from bochner.comparison.contenders import CONTENDERS, OURS, evaluate, measure
+from bochner.comparison.split import Split
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian, Kernel, Matern, SpectralMixture

@@ -20,7 +20,8 @@ from bochner.cli.output import (
     results_table,
 )
 from bochner.cli.pictures import write_pictures
-from bochner.comparison.contenders import CONTENDERS, OURS, Split, measure, split_rows
+from bochner.comparison.contenders import CONTENDERS, OURS, measure
+from bochner.comparison.split import Split, split_rows
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.estimators.table_base import TableModel
 from bochner.tables.checks import (

@@ -11,7 +11,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.files import replacing
 from bochner.cli.inspecting import SHOWN_COLUMNS, encoded_columns
-from bochner.comparison.contenders import Split
+from bochner.comparison.split import Split
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTable
 from bochner.plot.kernels import envelope_figure, kernel_figure, local_kernel_figure

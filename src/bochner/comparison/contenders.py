@@ -1,10 +1,8 @@
-"""Common methods for tables, and their metrics on a split into training and test rows."""
+"""Common methods for tables, and their metrics on training and test rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from math import ceil
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,17 +14,16 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from bochner.comparison.split import Split
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 OURS = "bochner"
 LINEAR = "linear model"
@@ -42,52 +39,6 @@ _DEFAULT_ALPHAS = (0.1, 1.0, 10.0)
 
 _INTERVAL = 0.9
 """Probability of the central prediction intervals whose coverage is measured."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``."""
-
-    X: Any
-    y: NDArray[Any]
-    X_test: Any
-    y_test: NDArray[Any]
-    task: str
-
-
-def split_rows(
-    features: "pd.DataFrame", target: "pd.Series", task: str, test_size: float, seed: int
-) -> Split:
-    """Split rows at random into training and test rows; classes have equal shares in both.
-
-    Raises InputError if a part has too few rows or lacks a class, or the training target is
-    constant.
-    """
-    if not 0.0 < test_size < 1.0:
-        raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
-    n_rows, n_classes = len(target), target.nunique() if task == "classification" else 1
-    n_test = ceil(test_size * n_rows)
-    n_fit, fewest = n_rows - n_test, max(2, n_classes)
-    if n_fit < fewest or n_test < n_classes:
-        classes = f", for {n_classes} classes" if n_classes > 1 else ""
-        raise InputError(
-            f"--test-size {test_size:g} of {n_rows} rows leaves {n_fit} to fit and {n_test} to "
-            f"test: expected at least {fewest} and {n_classes}{classes}. Choose another "
-            "--test-size, or add rows."
-        )
-    X, X_test, y, y_test = train_test_split(
-        features,
-        target.to_numpy(),
-        test_size=test_size,
-        random_state=seed,
-        stratify=target if task == "classification" else None,
-    )
-    if len(set(y)) == 1:
-        raise InputError(
-            f"The rows to fit all have the target {y[0]}: choose another --seed or --test-size, "
-            "or add rows."
-        )
-    return Split(X, y, X_test, y_test, task)
 
 
 Contender = Callable[[str, int, int], BaseEstimator]
