@@ -156,7 +156,7 @@ def reaching(mutant, data):
         function = name.split("[")[0]
         ordered.append((rank[function], name))
         rank[function] += 1
-    return [name for _, name in sorted(ordered)]
+    return [name for _, name in sorted(ordered)] or mirrored(mutant)
 
 
 def survives(mutant, slot, tests, limit):
