@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import (
     Anova,
@@ -18,6 +18,7 @@ from bochner.kernels import (
     ShiftGaussian,
     SpectralMixture,
 )
+from bochner.kernels.definiteness import gaussian_terms
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 
@@ -178,3 +179,24 @@ def test_a_negative_envelope_is_shown_at_one_point():
     first, second = verdict.witness
     assert first == second
     assert "negative" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        2.0 * Gaussian((0.7, 1.9)) + Anova(Gaussian((0.5, 2.0)), (0.3, 0.8)),
+        Anova(Gaussian(0.8), 0.4, constant=False),
+        SpectralMixture([0.4, 0.9], [[0.0, 1.0], [2.0, -0.5]], [[0.3, 0.2], [0.1, 0.6]]),
+        SpectralMixture([0.7], [[1.0, 0.4]], [[0.2, 0.1]])
+        * SpectralMixture([0.5], [[0.3, -2.0]], [[0.4, 0.3]])
+        * Gaussian(1.3),
+    ],
+)
+def test_gaussian_terms_sum_to_the_kernel(kernel):
+    lags = np.random.default_rng(0).normal(size=(40, 2))
+    total = np.zeros(len(lags))
+    for term in gaussian_terms(kernel, 2):
+        assert term.is_exact
+        quadratic = np.einsum("ni,ij,nj->n", lags, term.covariance, lags)
+        total += term.weight * np.exp(-0.5 * quadratic) * np.cos(lags @ term.mean)
+    assert_allclose(total, kernel(lags, np.zeros((1, 2)))[:, 0], rtol=1e-12, atol=1e-14)

@@ -236,6 +236,9 @@ def test_masses_are_the_best_that_are_not_negative(seed):
     kernels = rng.normal(size=(31, n_signs))
     if seed % 6 == 1:
         kernels[:, 1] = -kernels[:, 0] * rng.uniform(0.9, 1.1)
+    if seed % 6 == 3:  # Either alone has a positive mass, the best two have not
+        kernels[:, 1] = 0.5 * kernels[:, 0] + 0.1 * kernels[:, 1]
+        data = replace(data, values=kernels @ [1.5, -0.4])
     variances = rng.uniform(0.0, 0.1, size=(31, n_signs)) * (seed % 4 > 1)
     root = np.sqrt(data.counts)
     design = np.concatenate((root[:, None] * kernels, np.diag(np.sqrt(data.counts @ variances))))

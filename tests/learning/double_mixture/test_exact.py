@@ -171,3 +171,11 @@ def test_a_difference_of_mixtures_is_recovered(parts, seed):
     assert rmse(model.kernel_, kernel, rows, others) <= ERROR
     assert rmse(model.positive_, positive, rows, others) <= ERROR
     assert rmse(model.negative_, negative, rows, others) <= ERROR
+
+
+def test_the_best_start_goes_on_to_the_last_iteration():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = DIGMMFeatures(
+        ONE[0], 8, n_sketch=60, max_iter=exact._TRIAL + 4, tol=1e-15, n_starts=2, random_state=0
+    )
+    assert model.fit(X).n_iter_ > exact._TRIAL + 1
