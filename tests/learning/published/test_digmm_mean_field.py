@@ -40,16 +40,16 @@ def test_means_and_precisions_by_draws(kind):
                 COMPONENTS.means[t], np.linalg.inv(COMPONENTS.mean_precisions[t])
             )
             p = multivariate_normal(PRIOR.mean, np.linalg.inv(PRIOR.mean_precision))
-            draws = q.rvs(20_000, random_state=rng)
+            draws = q.rvs(4_000, random_state=rng)
         else:
             q, p = (
                 wishart(COMPONENTS.dofs[t], COMPONENTS.scales[t]),
                 wishart(PRIOR.dof, PRIOR.scale),
             )
-            draws = np.moveaxis(q.rvs(20_000, random_state=rng), 0, -1)
+            draws = np.moveaxis(q.rvs(4_000, random_state=rng), 0, -1)
         ratios = q.logpdf(draws) - p.logpdf(draws)
         expected += np.mean(ratios)
         variance += np.var(ratios) / len(ratios)
     divergence = published.mean_divergence if kind == "means" else published.precision_divergence
     assert abs(divergence(PRIOR, COMPONENTS) - expected) < 4.0 * np.sqrt(variance)
-    assert np.sqrt(variance) < 0.01 * expected
+    assert np.sqrt(variance) < 0.02 * expected
