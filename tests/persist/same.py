@@ -21,12 +21,12 @@ def assert_same(a, b, at="model"):
         assert list(a) == list(b), at
         for key in a:
             assert_same(a[key], b[key], f"{at}[{key!r}]")
-    elif dataclasses.is_dataclass(a):
-        for field in dataclasses.fields(a):
-            assert_same(getattr(a, field.name), getattr(b, field.name), f"{at}.{field.name}")
     elif isinstance(a, BaseEstimator):
         assert set(vars(a)) == set(vars(b)), at
         for name in vars(a):
             assert_same(vars(a)[name], vars(b)[name], f"{at}.{name}")
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name), f"{at}.{field.name}")
     else:
         assert repr(a) == repr(b), at

@@ -1,5 +1,6 @@
 """Kernel principal components of an asymmetric kernel."""
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +16,10 @@ from bochner.features.length_scales import AnyKernel
 from bochner.features.region import check_rows
 from bochner.learning.singular import SingularComponents, triangular_factor
 from bochner.registry import register
-from bochner.sampling import Scheme
-from bochner.spectral import Decomposition
 
 
 @register
+@dataclass(eq=False, repr=False)
 class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoSidedEstimator):
     r"""The singular value decomposition of an asymmetric kernel's Gram matrix, through features.
 
@@ -75,31 +75,12 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     True
     """
 
-    components_: SingularComponents
-    _n_features_out: int
+    n_components: int = 2
+    kernel: AnyKernel | str = "gaussian"
+    n_features: int = 512
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        kernel: AnyKernel | str = "gaussian",
-        n_features: int = 512,
-        *,
-        length_scale: Any = "median",
-        scheme: str | Scheme = "orthogonal",
-        weights: str = "sampled",
-        decomposition: str | Decomposition = "auto",
-        masses: str = "exact",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.n_features = n_features
-        self.length_scale = length_scale
-        self.scheme = scheme
-        self.weights = weights
-        self.decomposition = decomposition
-        self.masses = masses
-        self.random_state = random_state
+    components_: SingularComponents = field(init=False)
+    _n_features_out: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Decompose the Gram matrix between rows.
@@ -121,7 +102,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
-        self._approximate(X, Y, self.n_features)
+        self._approximate(self.kernel, self.n_features, X, Y)
         left = factor = triangular_factor(self.frequencies_.features, X)
         if Y is not None or not self.frequencies_.is_symmetric:
             factor = triangular_factor(self.frequencies_.features_right, X if Y is None else Y)

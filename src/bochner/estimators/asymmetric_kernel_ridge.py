@@ -1,5 +1,6 @@
 """Ridge regression with an asymmetric kernel, on rows or on pairs of rows."""
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -18,11 +19,10 @@ from bochner.learning.asymmetric_ridge import fit_composed, right_gram
 from bochner.learning.pair_ridge import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.learning.ridge import RidgePosterior
 from bochner.registry import register
-from bochner.sampling import Scheme
-from bochner.spectral import Decomposition
 
 
 @register
+@dataclass(eq=False, repr=False)
 class AsymmetricKernelRidge(
     MultiOutputMixin, RegressorMixin, RegressionAttributes, TwoSidedEstimator
 ):
@@ -102,32 +102,13 @@ class AsymmetricKernelRidge(
     array([ True, False])
     """
 
-    posterior_: RidgePosterior | PairSolution
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 256
+    alpha: float | str = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = False
 
-    def __init__(
-        self,
-        kernel: AnyKernel | str = "gaussian",
-        n_components: int = 256,
-        alpha: float | str = 1.0,
-        *,
-        length_scale: Any = "median",
-        scheme: str | Scheme = "orthogonal",
-        weights: str = "sampled",
-        decomposition: str | Decomposition = "auto",
-        masses: str = "exact",
-        fit_intercept: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.alpha = alpha
-        self.length_scale = length_scale
-        self.scheme = scheme
-        self.weights = weights
-        self.decomposition = decomposition
-        self.masses = masses
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    posterior_: RidgePosterior | PairSolution = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, right: Any = None) -> Self:
         """Fit to rows, or to pairs of rows.
@@ -160,7 +141,7 @@ class AsymmetricKernelRidge(
         targets = y.astype(np.float64).reshape(len(y), -1)
         if Y is not None and targets.shape[1] != 1:
             raise ValueError(f"Pairs have one target each, y has {targets.shape[1]} columns.")
-        rng = self._approximate(X, Y, self.n_components, weight)
+        rng = self._approximate(self.kernel, self.n_components, X, Y, weight)
         self._single_target = y.ndim == 1
         # Sums of squares about an origin far away would cancel; an intercept may move it.
         origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0

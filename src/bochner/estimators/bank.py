@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar, Self
@@ -49,48 +49,34 @@ _FEW = 10.0
 posterior's standard deviation."""
 
 
+@dataclass(eq=False, repr=False)
 class BaNK(BaseEstimator, ABC):
     """A kernel learned from data: posterior draws of frequencies and weights."""
 
     _is_classifier: ClassVar[bool]
     _choices: ClassVar[Mapping[str, Choice]] = BANK_CHOICES
-    learned_: list[Learned]
-    convergence_: list[Convergence]
-    kernel_: Kernel
-    relevance_: Relevance
-    _scaling: Scaling
-    _trend: Trend
 
-    def __init__(
-        self,
-        n_frequencies: int = 200,
-        structure: str | Structure = "auto",
-        sampler: str | Sampler | Sequence[Move] = "auto",
-        n_burn_in: int = 100,
-        n_samples: int = 100,
-        *,
-        thin: int | str = "auto",
-        n_chains: int = 1,
-        n_jobs: int | None = None,
-        trend: int = 0,
-        time_limit: float | None = None,
-        dtype: Any = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.n_frequencies = n_frequencies
-        self.structure = structure
-        self.sampler = sampler
-        self.n_burn_in = n_burn_in
-        self.n_samples = n_samples
-        self.thin = thin
-        self.n_chains = n_chains
-        self.n_jobs = n_jobs
-        self.trend = trend
-        self.time_limit = time_limit
-        self.dtype = dtype
-        self.verbose = verbose
-        self.random_state = random_state
+    n_frequencies: int = 200
+    structure: str | Structure = "auto"
+    sampler: str | Sampler | Sequence[Move] = "auto"
+    n_burn_in: int = 100
+    n_samples: int = 100
+    _: KW_ONLY
+    thin: int | str = "auto"
+    n_chains: int = 1
+    n_jobs: int | None = None
+    trend: int = 0
+    time_limit: float | None = None
+    dtype: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    learned_: list[Learned] = field(init=False)
+    convergence_: list[Convergence] = field(init=False)
+    kernel_: Kernel = field(init=False)
+    relevance_: Relevance = field(init=False)
+    _scaling: Scaling = field(init=False)
+    _trend: Trend = field(init=False)
 
     @property
     def trace_(self) -> Any:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ _RATIO = 0.25
 
 
 @register
+@dataclass(eq=False, repr=False)
 class BaNKForecaster(RegressorMixin, BaseEstimator):
     r"""Many short chains of :class:`bochner.BaNKRegressor`, with trends of several degrees.
 
@@ -65,28 +67,17 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
     True
     """
 
-    models_: list[BaNKRegressor]
+    trends: Sequence[int] = (1, 2)
+    _: KW_ONLY
+    n_frequencies: int = 40
+    n_burn_in: int = 40
+    n_samples: int = 20
+    thin: int | str = 4
+    n_chains: int = 12
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        trends: Sequence[int] = (1, 2),
-        *,
-        n_frequencies: int = 40,
-        n_burn_in: int = 40,
-        n_samples: int = 20,
-        thin: int | str = 4,
-        n_chains: int = 12,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.trends = trends
-        self.n_frequencies = n_frequencies
-        self.n_burn_in = n_burn_in
-        self.n_samples = n_samples
-        self.thin = thin
-        self.n_chains = n_chains
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    models_: list[BaNKRegressor] = field(init=False)
 
     def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
         """Learn a kernel with each of the trends.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -196,11 +195,6 @@ convergence_ : list of Convergence
     R-hat and effective sample sizes.""",
 }
 """Descriptions of parameters and attributes that several models share."""
-
-
-def inherited(base: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a base class among a constructor's ``locals()``."""
-    return {name: given[name] for name in signature(base).parameters}
 
 
 def documented(cls: Model) -> Model:

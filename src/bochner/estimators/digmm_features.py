@@ -1,6 +1,7 @@
 """Features of a mixture that is learned from the similarities of a few rows."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -40,6 +41,7 @@ _LARGEST_ENTRY = 1e150
 
 
 @register
+@dataclass(eq=False, repr=False)
 class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
 
@@ -155,50 +157,34 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     (512,)
     """
 
-    kernel_: Kernel
-    positive_: SpectralMixture | None
-    negative_: SpectralMixture | None
-    frequencies_: Frequencies
-    responsibilities_: tuple[Array | None, ...]
-    n_used_: tuple[int, ...]
-    signature_: Array
-    elbo_: Array
-    changes_: Array
-    noise_: float
-    sketch_indices_: NDArray[np.integer[Any]]
-    n_iter_: int
-    _n_features_out: int
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 512
+    _: KW_ONLY
+    n_sketch: int = 5
+    truncation: int = 5
+    shift: float = 1.1
+    concentration: float = 1.0
+    noise: float | None = None
+    expectation: str | Expectation = "exact"
+    length_scale: Any = "median"
+    max_iter: int | None = None
+    tol: float = 1e-5
+    n_starts: int = 3
+    random_state: Any = None
 
-    def __init__(
-        self,
-        kernel: AnyKernel | str = "gaussian",
-        n_components: int = 512,
-        *,
-        n_sketch: int = 5,
-        truncation: int = 5,
-        shift: float = 1.1,
-        concentration: float = 1.0,
-        noise: float | None = None,
-        expectation: str | Expectation = "exact",
-        length_scale: Any = "median",
-        max_iter: int | None = None,
-        tol: float = 1e-5,
-        n_starts: int = 3,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.n_sketch = n_sketch
-        self.truncation = truncation
-        self.shift = shift
-        self.concentration = concentration
-        self.noise = noise
-        self.expectation = expectation
-        self.length_scale = length_scale
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_starts = n_starts
-        self.random_state = random_state
+    kernel_: Kernel = field(init=False)
+    positive_: SpectralMixture | None = field(init=False)
+    negative_: SpectralMixture | None = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    responsibilities_: tuple[Array | None, ...] = field(init=False)
+    n_used_: tuple[int, ...] = field(init=False)
+    signature_: Array = field(init=False)
+    elbo_: Array = field(init=False)
+    changes_: Array = field(init=False)
+    noise_: float = field(init=False)
+    sketch_indices_: NDArray[np.integer[Any]] = field(init=False)
+    n_iter_: int = field(init=False)
+    _n_features_out: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None, *, similarity: Any = None) -> Self:
         """Infer the mixtures and draw the frequencies.

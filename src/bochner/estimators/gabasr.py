@@ -1,6 +1,7 @@
 """Models that learn a locally stationary kernel: regression and classification."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,14 +14,10 @@ from bochner.estimators.bank_parameters import (
     Choice,
     check_name,
     documented,
-    inherited,
 )
 from bochner.estimators.bank_regressor import BaNKRegression
 from bochner.learning.inference.models import LocallyStationary, Model
-from bochner.learning.inference.plan import Sampler
 from bochner.learning.inference.preparation import frequency_scales
-from bochner.learning.inference.start import Structure
-from bochner.learning.moves import Move
 from bochner.registry import register
 
 _PAIRS = ("matched", "grid")
@@ -34,36 +31,17 @@ _VARYING: Mapping[str, tuple[bool, bool]] = {
 """Whether amplitudes and the noise vary, by the name of an envelope."""
 
 
+@dataclass(eq=False, repr=False)
 class GaBaSR(BaNK):
     """A locally stationary kernel learned from data; joined with a regression or classification."""
 
     _choices: ClassVar[Mapping[str, Choice]] = GABASR_CHOICES
     _envelopes: ClassVar[tuple[str, ...]]
 
-    def __init__(
-        self,
-        n_frequencies: int = 200,
-        structure: str | Structure = "auto",
-        sampler: str | Sampler | Sequence[Move] = "auto",
-        n_burn_in: int = 100,
-        n_samples: int = 100,
-        *,
-        pairs: str = "matched",
-        n_envelope: int = 8,
-        envelope: str = "learned",
-        thin: int | str = "auto",
-        n_chains: int = 1,
-        n_jobs: int | None = None,
-        trend: int = 0,
-        time_limit: float | None = None,
-        dtype: Any = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(**inherited(BaNK, locals()))
-        self.pairs = pairs
-        self.n_envelope = n_envelope
-        self.envelope = envelope
+    _: KW_ONLY
+    pairs: str = "matched"
+    n_envelope: int = 8
+    envelope: str = "learned"
 
     def _model(self, choice: Choice, scaled: Array) -> Model:
         check_name("pairs", self.pairs, _PAIRS)
@@ -178,6 +156,7 @@ class GaBaSRRegressor(GaBaSR, BaNKRegression):
 
 @register
 @documented
+@dataclass(eq=False, repr=False)
 class GaBaSRClassifier(GaBaSR, BaNKClassification):
     r"""Classification with a learned, locally stationary kernel (GaBaSR).
 
@@ -228,29 +207,8 @@ class GaBaSRClassifier(GaBaSR, BaNKClassification):
 
     _envelopes: ClassVar[tuple[str, ...]] = ("learned", "constant")
 
-    def __init__(
-        self,
-        n_frequencies: int = 200,
-        structure: str | Structure = "auto",
-        sampler: str | Sampler | Sequence[Move] = "auto",
-        n_burn_in: int = 100,
-        n_samples: int = 100,
-        *,
-        likelihood: str = "logistic",
-        pairs: str = "matched",
-        n_envelope: int = 8,
-        envelope: str = "learned",
-        thin: int | str = "auto",
-        n_chains: int = 1,
-        n_jobs: int | None = None,
-        trend: int = 0,
-        time_limit: float | None = None,
-        dtype: Any = None,
-        verbose: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(**inherited(GaBaSR, locals()))
-        self.likelihood = likelihood
+    _: KW_ONLY
+    likelihood: str = "logistic"
 
     def _choice(self) -> Choice:
         check_name("likelihood", self.likelihood, _LIKELIHOODS)

@@ -1,6 +1,7 @@
 """Models of whole tables with a learned kernel."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -25,30 +26,22 @@ _TREND_CLIP = 1e4
 """Bound with a trend, which has to extrapolate. No one of up to 1e8 training rows exceeds it."""
 
 
+@dataclass(eq=False, repr=False)
 class LearnedTable(TableModel):
     """A table model that learns its kernel by sampling."""
 
     _heads: ClassVar[Mapping[str, type[BaNK]]]
-    varying_: NDArray[np.int64]
 
-    def __init__(
-        self,
-        n_frequencies: int = 200,
-        n_burn_in: int = 100,
-        n_samples: int = 100,
-        *,
-        envelope: str = "constant",
-        trend: int = 0,
-        time_limit: float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_frequencies = n_frequencies
-        self.n_burn_in = n_burn_in
-        self.n_samples = n_samples
-        self.envelope = envelope
-        self.trend = trend
-        self.time_limit = time_limit
-        self.random_state = random_state
+    n_frequencies: int = 200
+    n_burn_in: int = 100
+    n_samples: int = 100
+    _: KW_ONLY
+    envelope: str = "constant"
+    trend: int = 0
+    time_limit: float | None = None
+    random_state: Any = None
+
+    varying_: NDArray[np.int64] = field(init=False)
 
     def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, BaNK]:
         check_name("envelope", self.envelope, tuple(self._heads))

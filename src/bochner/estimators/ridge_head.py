@@ -1,7 +1,7 @@
 """What the ridge regressor and classifier share: features, sums and their solution."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,48 +37,32 @@ from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
 
+@dataclass(eq=False, repr=False)
 class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     """Ridge regression on random features, from sums that can be added to."""
 
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    _region: Region | None
-    sums_: FeatureSums | None
-    posterior_: LinearSolution
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 512
+    alpha: float | str = 1.0
+    _: KW_ONLY
+    length_scale: Any = "median"
+    scheme: str | Scheme = "auto"
+    weights: str = "sampled"
+    decomposition: str | Decomposition = "auto"
+    pairs: str | Pairing = "matched"
+    fit_intercept: bool = False
+    associated: bool = False
+    solver: str = "auto"
+    tol: float = 1e-4
+    memory_limit: int | str | None = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        kernel: AnyKernel | str = "gaussian",
-        n_components: int = 512,
-        alpha: float | str = 1.0,
-        *,
-        length_scale: Any = "median",
-        scheme: str | Scheme = "auto",
-        weights: str = "sampled",
-        decomposition: str | Decomposition = "auto",
-        pairs: str | Pairing = "matched",
-        fit_intercept: bool = False,
-        associated: bool = False,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        memory_limit: int | str | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.alpha = alpha
-        self.length_scale = length_scale
-        self.scheme = scheme
-        self.weights = weights
-        self.decomposition = decomposition
-        self.pairs = pairs
-        self.fit_intercept = fit_intercept
-        self.associated = associated
-        self.solver = solver
-        self.tol = tol
-        self.memory_limit = memory_limit
-        self.random_state = random_state
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    signature_: Array = field(init=False)
+    _region: Region | None = field(init=False)
+    sums_: FeatureSums | None = field(init=False)
+    posterior_: LinearSolution = field(init=False)
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -59,18 +60,17 @@ _SEARCHED: Mapping[str, Sequence[Family]] = {
 Choice = tuple[TableEncoder, Sequence[Kernel | str]]
 
 
+@dataclass(eq=False, repr=False)
 class FixedKernelTable(TableModel):
     """A table model that chooses a kernel by evidence and fits a ridge head on its features."""
 
     _head_class: ClassVar[type[RidgeHead]]
     _criterion: ClassVar[type[PairCriterion]]
 
-    def __init__(
-        self, kernel: Kernel | str = "auto", n_components: int = 1024, *, random_state: Any = None
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.random_state = random_state
+    kernel: Kernel | str = "auto"
+    n_components: int = 1024
+    _: KW_ONLY
+    random_state: Any = None
 
     @abstractmethod
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """What estimators on kernels of two different arguments share."""
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,30 +18,36 @@ from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
 
 
+@dataclass(eq=False, repr=False)
 class TwoSidedEstimator(BaseEstimator, ABC):
     """An estimator on the left and right features of a kernel."""
 
-    if TYPE_CHECKING:  # Parameters of subclasses: annotations at run time are learned attributes.
-        kernel: AnyKernel | str
-        length_scale: Any
-        scheme: str | Scheme
-        weights: str
-        decomposition: str | Decomposition
-        masses: str
-        random_state: Any
+    _: KW_ONLY
+    length_scale: Any = "median"
+    scheme: str | Scheme = "orthogonal"
+    weights: str = "sampled"
+    decomposition: str | Decomposition = "auto"
+    masses: str = "exact"
+    random_state: Any = None
 
-    kernel_: AnyKernel
-    frequencies_: Frequencies
-    signature_: Array
-    _region: Region | None
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    signature_: Array = field(init=False)
+    _region: Region | None = field(init=False)
 
     def _approximate(
-        self, X: Any, right: Any, n_components: int, weight: Array | None = None
+        self,
+        given: AnyKernel | str,
+        n_components: int,
+        X: Any,
+        right: Any,
+        weight: Array | None = None,
     ) -> np.random.Generator:
         """Set the kernel and its ``n_components`` features; return a generator for later draws.
 
-        ``right`` (n2, d2) holds rows of the right argument, ``None`` means ``X`` (n, d); the
-        median distance is that of all rows together. Rows or pairs without weight are ignored.
+        ``given`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right argument,
+        ``None`` means ``X`` (n, d); the median distance is that of all rows together. Rows or pairs
+        without weight are ignored.
         """
         recipe = Recipe(
             count_frequencies(n_components),
@@ -54,7 +61,7 @@ class TwoSidedEstimator(BaseEstimator, ABC):
         if right is not None and right.shape[1] == X.shape[1]:
             all_rows = stacked_rows(X, right)
             all_weights = None if weight is None else np.tile(weight, 2)
-        kernel = resolve_kernel(self.kernel, self.length_scale, all_rows, kernel_rng, all_weights)
+        kernel = resolve_kernel(given, self.length_scale, all_rows, kernel_rng, all_weights)
         if weight is not None:
             X, right = (None if rows is None else rows[weight > 0] for rows in (X, right))
         found = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)

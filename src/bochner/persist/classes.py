@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import KW_ONLY, MISSING, Field, fields
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -70,6 +70,7 @@ def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
         name: _of_data(hint)
         for name, hint in get_type_hints(cls).items()
         if get_origin(hint) is not ClassVar
+        and hint is not KW_ONLY
         and not hasattr(cls, name)
         and name not in _FROM_SCIKIT_LEARN
     }
