@@ -15,13 +15,18 @@ from scipy import stats
 from scipy.special import gammaln, multigammaln
 
 from bochner.learning import mixture as module
-from bochner.learning.mixture import GammaPrior, Mixture, MixturePrior, init, sample_prior, step
-from bochner.learning.wishart import NormalInverseWishart
+from bochner.learning.mixture import Mixture, MixturePrior, init, sample_prior, step
+from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the comparisons of each test.
 FAMILY_ALPHA = 1e-3
 BASE = NormalInverseWishart(np.array([0.5]), 0.3, np.array([[0.4]]), 2.5)
 OMEGA = np.array([[-1.2], [-0.9], [0.4], [2.0]])
+
+
+def known(concentration):
+    """A law of the concentration that hardly varies."""
+    return GammaPrior(1e10, 1e10 / concentration)
 
 
 def partitions(m):
@@ -70,7 +75,8 @@ def partition_posterior(base, omega, concentration):
 
 def some_mixture(dim=3, m=12):
     rng = np.random.default_rng(dim)
-    prior = MixturePrior(NormalInverseWishart(np.zeros(dim), 0.2, np.eye(dim), dim + 2.0), 2.0)
+    base = NormalInverseWishart(np.zeros(dim), 0.2, np.eye(dim), dim + 2.0)
+    prior = MixturePrior(base, known(2.0))
     mixture, omega = sample_prior(rng, prior, m)
     assert mixture.n_components > 2
     return mixture, omega
@@ -80,7 +86,7 @@ def some_mixture(dim=3, m=12):
 @pytest.mark.parametrize("concentration", [0.25, 3.0])
 def test_partitions_are_visited_as_their_posterior_says(concentration, sweeps=5000):
     """A chain at fixed frequencies visits the 15 partitions as often as their posterior says."""
-    prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(7)
+    prior, rng = MixturePrior(BASE, known(concentration)), np.random.default_rng(7)
     exact = partition_posterior(BASE, OMEGA, concentration)
     state, visited = init(rng, OMEGA, prior), []
     for _ in range(sweeps):
@@ -100,7 +106,7 @@ def test_partitions_are_visited_as_their_posterior_says(concentration, sweeps=50
 def test_the_prior_partition_is_the_restaurants(m=30, n=2000):
     """The number of components and the chance of a shared one, by their exact moments."""
     concentration = 1.7
-    prior, rng = MixturePrior(BASE, concentration), np.random.default_rng(8)
+    prior, rng = MixturePrior(BASE, known(concentration)), np.random.default_rng(8)
     draws = [sample_prior(rng, prior, m)[0].labels for _ in range(n)]
     counts = np.array([labels.max() + 1 for labels in draws])
     fresh = concentration / (concentration + np.arange(m))
@@ -144,8 +150,8 @@ def test_what_dominates_may_be_empty():
 
 def test_a_component_of_one_frequency_far_from_all_survives_a_sweep():
     omega = np.array([[0.0], [0.1], [1e6]])
-    prior, rng = MixturePrior(BASE, 1e-3), np.random.default_rng(12)
-    state = Mixture(np.array([0, 0, 1]), [[0.0], [1e6]], [[[0.1]], [[0.1]]], 1e-3)
+    prior, rng = MixturePrior(BASE, known(1e-3)), np.random.default_rng(12)
+    state = Mixture(np.array([0, 0, 1]), np.array([[0.0], [1e6]]), 0.1 * np.ones((2, 1, 1)), 1e-3)
     state = step(rng, state, omega, prior)
     assert state.labels[2] not in state.labels[:2]
 
@@ -186,53 +192,33 @@ def test_a_block_is_treated_as_in_the_whole(name):
     rows = np.array([7, 2, 11])
     method = getattr(mixture, name)
     assert_allclose(method(omega[rows], rows), method(omega)[rows], rtol=1e-12, atol=1e-12)
-    with pytest.raises(ValueError, match="pass rows="):
-        method(omega[rows])
 
 
 def test_a_start_separates_what_is_far_apart():
     rng = np.random.default_rng(14)
     centres = np.repeat([[-30.0, 0.0], [0.0, 0.0], [30.0, 5.0]], 20, axis=0)
     omega = centres + rng.normal(size=(60, 2))
-    prior = MixturePrior(NormalInverseWishart(np.zeros(2), 0.01, np.eye(2), 4.0), 0.5)
+    base = NormalInverseWishart(np.zeros(2), 0.01, np.eye(2), 4.0)
+    prior = MixturePrior(base, GammaPrior(1.0, 2.0))
     start = init(rng, omega, prior)
     groups = [set(start.labels[20 * k : 20 * (k + 1)].tolist()) for k in range(3)]
     assert sum(map(len, groups)) == len(set.union(*groups))
-    assert init(rng, omega, MixturePrior(prior.base, GammaPrior(3.0, 2.0))).concentration == 1.5
+    assert start.concentration == 0.5
 
 
-def test_steps_are_reproducible_and_keep_a_fixed_concentration():
+def test_steps_are_reproducible():
     mixture, omega = some_mixture()
-    prior = MixturePrior(NormalInverseWishart(np.zeros(3), 0.2, np.eye(3), 5.0), 0.6)
+    prior = MixturePrior(NormalInverseWishart(np.zeros(3), 0.2, np.eye(3), 5.0), known(0.6))
     one, two = (step(np.random.default_rng(15), mixture, omega, prior) for _ in range(2))
     assert_array_equal(one.labels, two.labels)
     assert_array_equal(one.covariances, two.covariances)
-    assert one.concentration == 0.6
+    assert one.concentration == pytest.approx(0.6, rel=1e-3)
     assert_array_equal(np.unique(one.labels), np.arange(one.n_components))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"labels": [0, 2, 2]}, "name each of the 2 components"),
-        ({"labels": [0, 0, 0]}, "name each of the 2 components"),
-        ({"labels": [[0], [1]]}, "name each of the 2 components"),
-        ({"means": [0.0, 1.0]}, "means must have shape"),
-        ({"covariances": [[1.0], [1.0]]}, "covariances must have shape"),
-        ({"covariances": [[[1.0]], [[-1.0]]]}, "covariances.1. must be positive definite"),
-        ({"concentration": 0.0}, "concentration must be positive"),
-    ],
-    ids=["gap", "empty", "shape", "means", "covariances", "definite", "concentration"],
-)
-def test_what_is_no_mixture_is_refused(change, message):
-    fields = {
-        "labels": [0, 1, 1],
-        "means": [[0.0], [1.0]],
-        "covariances": [[[1.0]], [[2.0]]],
-        "concentration": 1.0,
-    }
-    with pytest.raises(ValueError, match=message):
-        Mixture(**(fields | change))
+def test_what_is_no_covariance_is_refused():
+    with pytest.raises(ValueError, match=r"covariances.1. must be positive definite"):
+        Mixture(np.array([0, 1, 1]), np.zeros((2, 1)), np.array([[[1.0]], [[-1.0]]]), 1.0)
 
 
 PLANE = NormalInverseWishart(np.array([0.5, -0.5]), 0.6, np.array([[1.0, 0.3], [0.3, 0.5]]), 5.0)

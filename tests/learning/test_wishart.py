@@ -123,14 +123,10 @@ def test_a_concentration_is_never_zero():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mean": np.zeros((1, 2))}, "one number per input"),
-        ({"scale": np.eye(3)}, "scale must have shape"),
         ({"scale": np.array([[1.0, 0.5], [0.0, 1.0]])}, "symmetric"),
         ({"scale": np.array([[1.0, 2.0], [2.0, 1.0]])}, "least eigenvalue is -1"),
-        ({"dof": 1.0}, "dof must exceed d - 1 = 1"),
-        ({"strength": 0.0}, "strength must be positive"),
     ],
-    ids=["mean", "shape", "symmetric", "definite", "dof", "strength"],
+    ids=["symmetric", "definite"],
 )
 def test_what_is_no_law_is_refused(change, message):
     fields = {"mean": np.zeros(2), "strength": 1.0, "scale": np.eye(2), "dof": 3.0}

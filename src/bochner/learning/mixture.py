@@ -20,10 +20,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_positive_scalar, frozen_array
+from bochner._numerics.arrays import Array
 from bochner.learning.wishart import GammaPrior, Gaussian, NormalInverseWishart, covariance_factor
-
-__all__ = ["GammaPrior", "Mixture", "MixturePrior", "init", "sample_labels", "sample_prior", "step"]
 
 Labels = NDArray[np.intp]
 Rows = NDArray[np.intp] | slice | None
@@ -32,18 +30,13 @@ Method = Callable[[Gaussian, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The law ``base`` of components, and :math:`\alpha` or a law of it, ``concentration``.
+    r"""The law ``base`` of components, and that of :math:`\alpha`, ``concentration``.
 
     ``m`` frequencies have about :math:`\alpha \log(1 + m / \alpha)` components.
     """
 
     base: NormalInverseWishart
-    concentration: float | GammaPrior
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.concentration, GammaPrior):
-            fixed = as_positive_scalar("concentration", self.concentration)
-            object.__setattr__(self, "concentration", fixed)
+    concentration: GammaPrior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +45,7 @@ class Mixture:
 
     Labels are in ``0 .. K - 1`` and no component is empty; means are in radians per unit of the
     inputs. Methods take one row per frequency, or per frequency of ``rows`` (indices or a slice).
-    Raises ValueError if shapes disagree, a label is out of range, a component is empty, or a matrix
-    is not a covariance.
+    Raises ValueError if a matrix is not a covariance.
     """
 
     labels: Labels
@@ -63,23 +55,11 @@ class Mixture:
     _components: tuple[Gaussian, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        means = frozen_array("means", self.means, None)
-        if means.ndim != 2:
-            raise ValueError(f"means must have shape (K, d), got {means.shape}.")
-        n_components, dim = means.shape
-        covariances = frozen_array("covariances", self.covariances, (n_components, dim, dim))
-        checked = {
-            "labels": _checked_labels(self.labels, n_components),
-            "means": means,
-            "covariances": covariances,
-            "concentration": as_positive_scalar("concentration", self.concentration),
-            "_components": tuple(
-                Gaussian(mean, covariance_factor(f"covariances[{k}]", covariances[k]))
-                for k, mean in enumerate(means)
-            ),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        components = tuple(
+            Gaussian(mean, covariance_factor(f"covariances[{k}]", self.covariances[k]))
+            for k, mean in enumerate(self.means)
+        )
+        object.__setattr__(self, "_components", components)
 
     @property
     def n_components(self) -> int:
@@ -105,13 +85,11 @@ class Mixture:
 
     def log_table(self, omega: Array) -> Array:
         """Return the log density of each frequency (m, d) in each component, (m, K)."""
-        _check_rows(omega, (len(self.labels), self.means.shape[1]))
         return np.stack([component.log_density(omega) for component in self._components], axis=1)
 
     def _by_component(self, method: Method, values: Array, rows: Rows) -> Array:
         result = np.empty_like(values)
         labels = self.labels if rows is None else self.labels[rows]
-        _check_rows(values, (len(labels), self.means.shape[1]))
         for k, component in enumerate(self._components):
             chosen = np.flatnonzero(labels == k)
             if len(chosen):
@@ -121,9 +99,7 @@ class Mixture:
 
 def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tuple[Mixture, Array]:
     """Return a mixture and its frequencies (m, d), drawn from the generative model."""
-    concentration = prior.concentration
-    if isinstance(concentration, GammaPrior):
-        concentration = concentration.sample(rng)
+    concentration = prior.concentration.sample(rng)
     counts, seats = [concentration], []
     for uniform in rng.random(n_frequencies).tolist():
         seats.append(_join(counts, _pick(counts, [0.0] * len(counts), uniform)))
@@ -136,11 +112,9 @@ def init(rng: Generator, omega: Array, prior: MixturePrior) -> Mixture:
     """Return an initial mixture for frequencies (m, d): each joins a component given those before.
 
     The probability of a component is its count times the density of the frequency given the
-    component's frequencies so far. A concentration that has a prior starts at its mean.
+    component's frequencies so far. The concentration starts at its mean.
     """
-    concentration = prior.concentration
-    if isinstance(concentration, GammaPrior):
-        concentration = concentration.shape / concentration.rate
+    concentration = prior.concentration.shape / prior.concentration.rate
     laws, counts, seats = [prior.base], [concentration], []
     for row, uniform in zip(omega[:, None], rng.random(len(omega)).tolist(), strict=True):
         logs = [float(law.log_marginal(row)[0]) for law in laws]
@@ -155,14 +129,11 @@ def init(rng: Generator, omega: Array, prior: MixturePrior) -> Mixture:
 def step(rng: Generator, mixture: Mixture, omega: Array, prior: MixturePrior) -> Mixture:
     """Return the mixture after one Gibbs sweep at fixed frequencies (m, d).
 
-    The labels are redrawn in turn, then the parameters of every component, and the concentration
-    if it has a prior. Raises ``ValueError`` unless ``omega`` has a row for each label.
+    The labels are redrawn in turn, then the concentration and the parameters of every component.
     """
     labels = sample_labels(rng, mixture, omega, prior.base)
-    concentration = prior.concentration
-    if isinstance(concentration, GammaPrior):
-        used = int(labels.max()) + 1
-        concentration = concentration.sample_given(rng, mixture.concentration, used, len(labels))
+    used, last = int(labels.max()) + 1, mixture.concentration
+    concentration = prior.concentration.sample_given(rng, last, used, len(labels))
     return _with_parameters(rng, labels, omega, prior.base, concentration)
 
 
@@ -228,22 +199,3 @@ def _join(counts: list[float], seat: int) -> int:
         seat = len(counts) - 1
     counts[seat] += 1
     return seat
-
-
-def _checked_labels(labels: Labels, n_components: int) -> Labels:
-    used = np.unique(labels)
-    if np.ndim(labels) != 1 or not np.array_equal(used, np.arange(n_components)):
-        raise ValueError(
-            f"labels must be of shape (m,) and name each of the {n_components} components, "
-            f"numbered from 0; got the shape {np.shape(labels)} and the values {used.tolist()}."
-        )
-    checked = np.array(labels, dtype=np.intp)
-    checked.flags.writeable = False
-    return checked
-
-
-def _check_rows(values: Array, shape: tuple[int, int]) -> None:
-    if values.shape != shape:
-        raise ValueError(
-            f"Expected one row per frequency, {shape}, got {values.shape}; pass rows= for a block."
-        )

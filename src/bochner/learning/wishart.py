@@ -22,7 +22,7 @@ from numpy.random import Generator
 from scipy.linalg import blas
 from scipy.special import gammaln
 
-from bochner._numerics.arrays import Array, as_positive_scalar, frozen_array
+from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.linalg import jittered_cholesky
 
@@ -43,20 +43,7 @@ class NormalInverseWishart:
     _factor: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mean = frozen_array("mean", self.mean, None)
-        if mean.ndim != 1 or not len(mean):
-            raise ValueError(f"mean must have one number per input, got shape {mean.shape}.")
-        dim = len(mean)
-        scale = frozen_array("scale", self.scale, (dim, dim))
-        dof = as_positive_scalar("dof", self.dof)
-        if dof <= dim - 1:
-            raise ValueError(
-                f"dof must exceed d - 1 = {dim - 1}, or the law has no density; got {dof}."
-            )
-        strength = as_positive_scalar("strength", self.strength)
-        checked = {"mean": mean, "strength": strength, "scale": scale, "dof": dof}
-        for name, value in {**checked, "_factor": covariance_factor("scale", scale)}.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_factor", covariance_factor("scale", self.scale))
 
     @property
     def dim(self) -> int:
@@ -156,10 +143,6 @@ class GammaPrior:
 
     shape: float
     rate: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", as_positive_scalar("shape", self.shape))
-        object.__setattr__(self, "rate", as_positive_scalar("rate", self.rate))
 
     def sample(self, rng: Generator) -> float:
         """Return one draw, kept from underflow to zero."""

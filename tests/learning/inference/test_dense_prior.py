@@ -7,13 +7,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learning.inference.dense import DensePrior
-from bochner.learning.mixture import GammaPrior, Mixture, MixturePrior, sample_prior, step
-from bochner.learning.wishart import NormalInverseWishart
+from bochner.learning.mixture import Mixture, MixturePrior, sample_prior, step
+from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of each test.
 FAMILY_ALPHA = 1e-3
 BASE = NormalInverseWishart(np.zeros(2), 0.3, np.eye(2), 4.0)
-HYPER = MixturePrior(BASE, 1.0)
+HYPER = MixturePrior(BASE, GammaPrior(1.0, 1.0))
 MEANS = np.array([[1.0, -2.0], [0.0, 3.0]])
 COVARIANCES = np.array([[[1.0, 0.6], [0.6, 0.5]], [[0.2, -0.1], [-0.1, 2.0]]])
 

@@ -8,7 +8,7 @@ import pytest
 
 from bochner.learning.inference import driver
 from bochner.learning.inference.draws import Draw
-from bochner.learning.inference.driver import Stage, TimeLimit, run
+from bochner.learning.inference.driver import Stage, run
 from bochner.learning.inference.state import StepSizes
 
 
@@ -152,7 +152,7 @@ def clock(patch, seconds=1.0):
 def test_the_time_limit_ends_every_stage_at_its_share(limit, monkeypatch):
     clock(monkeypatch)
     log = []
-    progress = go(log, n=(1000, 1000, 1000), stop=TimeLimit(limit))
+    progress = go(log, n=(1000, 1000, 1000), seconds=limit)
     # An iteration looks at the clock three times, so it takes three seconds.
     assert progress.seconds <= limit + 3.0 * 4.0 + 1.0
     assert len(progress.draws) >= 1
@@ -160,15 +160,6 @@ def test_the_time_limit_ends_every_stage_at_its_share(limit, monkeypatch):
     if limit > 100.0:
         assert len(progress.draws) == pytest.approx(0.5 * limit / 3.0, rel=0.2)
         assert progress.n_burn_in == pytest.approx(0.5 * limit / 3.0, rel=0.2)
-
-
-def test_a_rule_may_stop_stages_by_what_they_have_drawn():
-    def stop(stage, progress, state):
-        return len(progress.draws) == 3 or (stage.adapting and state.total > 2.0)
-
-    progress = go(stop=stop)
-    assert len(progress.draws) == 3
-    assert progress.n_burn_in < 10
 
 
 def test_without_a_limit_time_does_not_matter(monkeypatch):
@@ -225,7 +216,7 @@ def test_a_finished_run_is_read_and_not_repeated(tmp_path):
 
 def test_a_run_that_time_ended_stays_ended(tmp_path, monkeypatch):
     clock(monkeypatch)
-    options = {"n": (100, 100, 100), "stop": TimeLimit(90.0), "fingerprint": "f"}
+    options = {"n": (100, 100, 100), "seconds": 90.0, "fingerprint": "f"}
     expected = go(checkpoint=tmp_path / "run", **options)
     again = go(checkpoint=tmp_path / "run", **options)
     assert totals(again) == totals(expected)

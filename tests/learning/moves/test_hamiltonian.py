@@ -18,7 +18,7 @@ from bochner.learning.inference.state import ChainState, StepSizes
 from bochner.learning.mixture import Mixture, MixturePrior
 from bochner.learning.moves import hamiltonian as module
 from bochner.learning.moves.hamiltonian import Hamiltonian
-from bochner.learning.wishart import NormalInverseWishart
+from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of a chain.
 FAMILY_ALPHA = 1e-3
@@ -96,7 +96,9 @@ def trajectories(kind="dense", noise=NOISE, **settings):
         means = 0.3 * rng.normal(size=(2, d))
         covariances = np.array([np.diag(np.arange(1.0, d + 1.0)), 0.5 * np.eye(d) + 0.1])
         mixture = Mixture(np.arange(m) % 2, means, covariances, 1.0)
-        whitening = DensePrior(MixturePrior(base, 1.0), mixture).whitening(rng, case.omega)
+        whitening = DensePrior(MixturePrior(base, GammaPrior(1.0, 1.0)), mixture).whitening(
+            rng, case.omega
+        )
     else:
         case.omega[0, 0] = 0.0
         prior = SparsePrior.start(SparseHyper(np.ones(d))).refresh(rng, np.zeros((0, d)))

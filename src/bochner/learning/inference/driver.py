@@ -79,34 +79,21 @@ class Progress:
     n_burn_in: int = 0  # Iterations whose draws were not kept
 
 
-StopRule = Callable[[Stage, Progress, Any], bool]
-"""Whether a stage ends at a state, before its number of iterations; asked after every one."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeLimit:
-    """End every stage at its share of a time limit, after one iteration at least."""
-
-    seconds: float  # Limit of all stages
-
-    def __call__(self, stage: Stage, progress: Progress, state: Any) -> bool:
-        return progress.seconds > self.seconds * stage.until
-
-
 def run(
     rng: Generator,
     stages: Sequence[Stage],
     start: Callable[[Chain], Any],
     *,
-    stop: StopRule | None = None,
+    seconds: float | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
 ) -> Progress:
     """Run the stages one after the other and return draws and records.
 
-    ``start`` returns the first chain's first state, and ``report`` is called with a line of text
-    after every iteration. A ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of
+    ``start`` returns the first chain's first state, ``seconds`` limit all stages together, each to
+    its share and at least one iteration, and ``report`` is called with a line of text after every
+    iteration. A ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of
     data and parameters is another one (``ValueError``), and it is written now and then.
     """
     progress, state = Progress(), None
@@ -119,7 +106,8 @@ def run(
         if state is None:
             state = start(stage.chain)
         while progress.iteration < stage.n_iterations:
-            if progress.iteration and stop is not None and stop(stage, progress, state):
+            is_late = seconds is not None and progress.seconds > seconds * stage.until
+            if progress.iteration and is_late:
                 break
             _iterate(rng, stage, state, progress)
             progress.seconds = perf_counter() - before

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.inference.checkpoint import chain_path
-from bochner.learning.inference.driver import Chain, Progress, Stage, TimeLimit, run
+from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.start import Start, Structure
@@ -176,7 +176,6 @@ def run_chain(
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
-    seconds = settings.seconds_per_chain
 
     def start(chain: Chain) -> Any:
         return chain.init(run_rng, omega, prior, precision)
@@ -185,7 +184,7 @@ def run_chain(
         run_rng,
         stages_of(start_rng, data, settings),
         start,
-        stop=None if seconds is None else TimeLimit(seconds),
+        seconds=settings.seconds_per_chain,
         checkpoint=checkpoint,
         fingerprint=fingerprint,
         report=report,

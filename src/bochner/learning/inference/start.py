@@ -12,8 +12,8 @@ from bochner.frequencies.waves import Layout, wave_features
 from bochner.learning.inference.dense import DensePrior
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.sparse import SparseHyper, SparsePrior
-from bochner.learning.mixture import GammaPrior, MixturePrior
-from bochner.learning.wishart import NormalInverseWishart
+from bochner.learning.mixture import MixturePrior
+from bochner.learning.wishart import GammaPrior, NormalInverseWishart
 from bochner.registry import register
 
 _MEAN_STRENGTH = 0.05

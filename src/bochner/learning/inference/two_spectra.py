@@ -100,14 +100,6 @@ class TwoSpectraPrior(FrequencyPrior):
         moving = self.basis.joined(s_moving, v_moving, np.ones(len(phase)))
         return _TwoWhitenings(self.basis, *parts, moving != 0.0)
 
-    def extended(self, rng: Generator, omega: Array, n_frequencies: int) -> tuple[Array, Self]:
-        s, v, phase = self.basis.split(omega)
-        s, stationary = self.stationary.extended(rng, s, n_frequencies)
-        v, envelope = self.envelope.extended(rng, v, self.basis.n_amplitudes(n_frequencies))
-        phase = np.concatenate([phase, self.phases(rng, len(v) - len(phase))])
-        prior = replace(self, stationary=stationary, envelope=envelope)
-        return self.basis.joined(s, v, phase), prior
-
     def components(self) -> Components | None:
         """Return the mixture over :math:`s`, or over :math:`s + v / 2` where ``v`` has one."""
         s, v = self.stationary.components(), self.envelope.components()
