@@ -9,7 +9,7 @@ from scipy.stats import chi2, multivariate_normal
 from bochner._numerics import limits
 from bochner.baselines import ALaCarteRegressor
 from bochner.baselines.mixture_evidence import Evidence
-from bochner.baselines.mixture_frequencies import MixtureFrequencies, WaveBlocks
+from bochner.baselines.mixture_frequencies import MixtureFrequencies, wave_blocks
 
 ALPHA = 1e-3
 """Chance that the goodness-of-fit test rejects a right implementation."""
@@ -24,7 +24,7 @@ def problem(full, n_mixture=2, m=7, dim=3, n=25):
     """A problem whose components are of unequal size, and an argument away from its start."""
     rng = np.random.default_rng(4)
     mixture = MixtureFrequencies.draw(rng, m, dim, n_mixture, full)
-    evidence = Evidence(mixture, WaveBlocks(rng.normal(size=(n, dim))), rng.normal(size=n))
+    evidence = Evidence(mixture, rng.normal(size=(n, dim)), rng.normal(size=n))
     theta = evidence.start(rng, 1)
     return evidence, theta + 0.2 * rng.normal(size=len(theta))
 
@@ -35,7 +35,7 @@ def dense_evidence(evidence, theta):
     q, d = component.max() + 1, base.shape[1]
     nu, noise, rest = theta[:q], np.exp(theta[q]), theta[q + 1 :]
     entries, means = rest[: len(rest) - q * d].reshape(q, -1), rest[-q * d :].reshape(q, d)
-    X = evidence.rows.X
+    X = evidence.X
     lag = X[:, None] - X[None]
     K = noise * np.eye(len(X))
     for j, k in enumerate(component):
@@ -68,7 +68,7 @@ def test_blocks_of_rows_give_the_sums_of_all(monkeypatch, held, block_bytes):
     value, gradient = evidence(theta)
     monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", held)
-    assert len(list(evidence.rows.blocks(evidence.mixture.base))) > 1
+    assert len(list(wave_blocks(evidence.X, evidence.mixture.base))) > 1
     again = evidence(theta)
     assert_allclose(again[0], value, rtol=1e-12)
     assert_allclose(again[1], gradient, rtol=1e-9, atol=1e-10)

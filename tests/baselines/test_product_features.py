@@ -80,12 +80,12 @@ def test_random_maclaurin_is_unbiased_with_signs(kernel):
 @pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
 def test_the_second_moment_of_tensorised_projections(kernel):
     squares = (N_COMPONENTS * products(TensorizedRandomProjection, kernel)) ** 2
-    form = polynomial_form(kernel)
+    gamma, constant, degree = polynomial_form(kernel)
     left, right = (
-        np.hstack([np.sqrt(form.gamma) * rows, np.full((len(rows), 1), np.sqrt(form.coef0))])
+        np.hstack([np.sqrt(gamma) * rows, np.full((len(rows), 1), np.sqrt(constant))])
         for rows in rows_for(kernel)
     )
-    check_mean(squares.mean(axis=2), second_moment(left, right) ** form.degree)
+    check_mean(squares.mean(axis=2), second_moment(left, right) ** degree)
 
 
 @pytest.mark.parametrize("kernel", [[1.0, 2.0, 0.0, 0.5], [0.0, 0.0, 2.0]], ids=repr)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bochner._numerics import limits
 from bochner.baselines import RandomFrequencyClassifier
-from bochner.baselines.mixture_frequencies import MixtureFrequencies, WaveBlocks, descend
+from bochner.baselines.mixture_frequencies import MixtureFrequencies, descend, wave_blocks
 from bochner.baselines.random_frequency_classifier import PenalisedLoss
 
 RNG = np.random.default_rng(0)
@@ -23,14 +23,14 @@ def problem(n_classes, full, n=20, m=7, dim=3, n_mixture=2):
     mixture = MixtureFrequencies.draw(rng, m, dim, n_mixture, full)
     label = rng.integers(n_classes, size=n)
     target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
-    loss = PenalisedLoss(mixture, WaveBlocks(rng.normal(size=(n, dim))), target, 0.7)
+    loss = PenalisedLoss(mixture, rng.normal(size=(n, dim)), target, 0.7)
     theta = loss.start(rng)
     return loss, label, theta + 0.3 * rng.normal(size=len(theta))
 
 
 def printed(loss, label, theta):
     """The paper's objective term by term; for more classes each has its eta."""
-    mixture, X = loss.mixture, loss.rows.X
+    mixture, X = loss.mixture, loss.X
     targets, (m, d) = loss.target.shape[1], mixture.base.shape
     q = mixture.component.max() + 1
     beta, rest = theta[: targets * 2 * m].reshape(targets, 2, m), theta[targets * 2 * m :]
@@ -53,7 +53,7 @@ def fixed_head(loss, label, theta):
     """Scikit-learn's penalised logistic regression on the frequencies of an argument."""
     _, _, nu, omega = loss.unpacked(theta)
     factor = nu[loss.mixture.component] ** 2
-    angle = loss.rows.X @ omega.T
+    angle = loss.X @ omega.T
     waves = [factor * np.cos(angle), factor * np.sin(angle), np.ones((len(angle), 1))]
     # The constant is penalised as the other weights are.
     head = LogisticRegression(C=1.0 / loss.alpha, fit_intercept=False, tol=1e-12, max_iter=10000)
@@ -76,7 +76,7 @@ def test_blocks_of_rows_give_the_sums_of_all(monkeypatch, n_classes):
     loss, _, theta = problem(n_classes, full=True)
     value, gradient = loss(theta)
     monkeypatch.setattr(limits, "BLOCK_BYTES", 500)
-    assert len(list(loss.rows.blocks(loss.mixture.base))) > 2
+    assert len(list(wave_blocks(loss.X, loss.mixture.base))) > 2
     again = loss(theta)
     assert_allclose(again[0], value, rtol=1e-12)
     assert_allclose(again[1], gradient, rtol=1e-9, atol=1e-10)

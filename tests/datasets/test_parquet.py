@@ -83,7 +83,7 @@ def test_words_and_gaps_are_refused(path, tmp_path):
 
 @pytest.mark.parametrize("chunk_rows", [0, -1, np.int64(-5), 2.0, True, "100", None], ids=repr)
 def test_a_chunk_has_a_positive_number_of_rows(path, chunk_rows):
-    with pytest.raises((TypeError, ValueError), match=r"chunk_rows must be .*positive.*got"):
+    with pytest.raises((TypeError, ValueError), match=r"chunk_rows must be .*got"):
         ParquetChunks(path, "y", chunk_rows=chunk_rows)
 
 

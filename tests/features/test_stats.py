@@ -11,7 +11,7 @@ from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.features import FeatureSums, feature_sums
 from bochner.features.length_scales import median_distance
-from bochner.features.products import HostProducts
+from bochner.features.stats import HostSums
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), RNG.normal(size=(30, 2))
@@ -88,14 +88,14 @@ def test_sums_of_float32_features_are_made_in_float64():
 
 def test_products_of_many_rows_in_float32_do_not_lose_the_last_ones():
     """Float32 sums of millions would drop numbers below one; those of some thousand rows do not."""
-    products = HostProducts(2, 1)
+    products = HostSums(2, 1)
     Z = np.full((4096, 2), 1.0, dtype=np.float32)
     Z[:, 1] = 0.1
     n_blocks = 200
     for _ in range(n_blocks):
-        products.add(Z.copy(), np.ones((4096, 1)), None)
-    gram, outer = products.sums()
+        products.add(Z.copy(), np.ones((4096, 1)))
+    sums = products.sums()
     n, tenth = 4096 * n_blocks, float(np.float32(0.1))
     expected = n * np.array([[1.0, tenth], [tenth, tenth**2]])
-    assert_allclose(gram, expected, rtol=3e-6)
-    assert_allclose(outer[:, 0], n * np.array([1.0, tenth]), rtol=3e-6)
+    assert_allclose(sums.gram, expected, rtol=3e-6)
+    assert_allclose(sums.cross[:, 0], n * np.array([1.0, tenth]), rtol=3e-6)

@@ -7,8 +7,7 @@ from learning import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import RowSample
-from bochner.features.products import HostProducts
-from bochner.features.stats import RunningSums
+from bochner.features.stats import HostSums
 from bochner.learning import iterative, row_products
 
 
@@ -25,7 +24,7 @@ def check_single():
     """Sums of float32 products of many rows, settled more than once, against float64."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(40_000, 3))
-    total = RunningSums(3, 1)
+    total = HostSums(3, 1)
     for start in range(0, len(Z), 7_000):
         part = Z[start : start + 7_000].astype(np.float32)
         total.add(part, part[:, :1].astype(float))
@@ -72,12 +71,12 @@ def the_first_rows_for_a_sample(self, other):
     return RowSample(self.size, keys, rows, np.inf, n, square)
 
 
-@replaces(HostProducts, "_settle", check_single)
+@replaces(HostSums, "_settle", check_single)
 def recent_products_never_settled(self):
     return None
 
 
-@changes(HostProducts, "_settle", check_single)
+@changes(HostSums, "_settle", check_single)
 def recent_products_kept(settle, self):
     n_recent = self._n_recent
     settle(self)

@@ -100,12 +100,22 @@ def as_positive(name: str, value: ArrayLike) -> LengthScale:
 
 def as_positive_scalar(name: str, value: Any) -> float:
     """Return ``value`` as a strictly positive, finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a positive number, got {value!r}.")
-    number = float(value)
-    if not (np.isfinite(number) and number > 0):
+    if not 0.0 < (number := _as_real(name, value)) < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
     return number
+
+
+def as_finite_scalar(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    if not np.isfinite(number := _as_real(name, value)):
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    return number
+
+
+def _as_real(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    return float(value)
 
 
 def as_count(name: str, value: Any) -> int:
@@ -113,7 +123,7 @@ def as_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a positive integer, got {value!r}.")
     if value < 1:
-        raise ValueError(f"{name} must be positive, got {value}.")
+        raise ValueError(f"{name} must be at least 1, got {value}.")
     return int(value)
 
 

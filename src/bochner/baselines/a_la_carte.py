@@ -116,7 +116,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y, dtype=np.float64)
         given = prepared(self, X)
         mean, deviation = means_and_deviations(y)
-        evidence = Evidence(given.mixture, given.rows, (y - mean) / deviation)
+        evidence = Evidence(given.mixture, given.X, (y - mean) / deviation)
         theta, _, self.n_iter_ = descend(
             evidence,
             -len(y),

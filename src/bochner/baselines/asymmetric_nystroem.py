@@ -1,6 +1,7 @@
 """Nyström features of kernels that need not be symmetric."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +11,18 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
-from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.baselines.landmarks import (
     LANDMARKS,
     best_tol,
     checked_tol,
+    chosen_rows,
     count_kept,
     kernel_values,
     nonzero,
     probe_rows,
 )
+from bochner.features.parameters import check_choice
 from bochner.kernels import Kernel
 
 
@@ -110,7 +113,7 @@ class AsymmetricNystroem(KernelFeatures):
         """
         if right is not None:
             right = check_array(right, dtype=np.float64, input_name="right")
-        return self._fitted(X, lambda X, rng: self._decompose(X, right, rng))
+        return self._fitted(X, partial(self._draw, right=right))
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features (n, ``n_components_``) of rows (n, d2) of the right argument."""
@@ -132,14 +135,11 @@ class AsymmetricNystroem(KernelFeatures):
         right = self.transform_right(X if Y is None else Y)
         return np.asarray(self.transform(X) @ right.T)
 
-    def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
-        return self._decompose(X, None, rng)
-
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
         values = kernel_values(self.kernel_, X.astype(np.float64), self.landmarks_right_)
         return np.asarray(values @ self._projection)
 
-    def _decompose(self, X: NDArray[Any], right: Array | None, rng: np.random.Generator) -> Array:
+    def _draw(self, X: NDArray[Any], rng: np.random.Generator, right: Array | None = None) -> Array:
         X = X.astype(np.float64)
         Y = X if right is None else right
         tol = checked_tol(self.tol)
@@ -171,18 +171,18 @@ class AsymmetricNystroem(KernelFeatures):
         self, X: Array, right: Array | None, rng: np.random.Generator
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows that are left and right landmarks, equally many."""
-        rule = as_one_of("landmarks", self.landmarks, LANDMARKS)
+        rule = check_choice("landmarks", self.landmarks, LANDMARKS)
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         Y = X if right is None else right
         m = min(self.n_components, len(X), len(Y))
         rows = rng.permutation(len(X))[:n_candidates]
         others = rows if right is None else rng.permutation(len(Y))[:n_candidates]
-        if self.landmarks == "uniform":
+        if rule == "uniform":
             return rows[:m], others[:m]
         P, values, H = _nonzero_svd(kernel_values(self.kernel_, X[rows], Y[others]))
         return (
-            rows[rule(lambda: (values, P), len(rows), m, None, rng)],
-            others[rule(lambda: (values, H), len(others), m, None, rng)],
+            rows[chosen_rows(rule, lambda: (values, P), len(rows), m, None, rng)],
+            others[chosen_rows(rule, lambda: (values, H), len(others), m, None, rng)],
         )
 
 

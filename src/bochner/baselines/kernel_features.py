@@ -1,8 +1,8 @@
-"""The scikit-learn shell of all baseline transformers, and checks of their parameters."""
+"""The scikit-learn shell of all baseline transformers."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner.kernels import kernel_called
-
-Choice = TypeVar("Choice")
 
 
 class KernelFeatures(
@@ -71,13 +69,6 @@ class KernelFeatures(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def as_one_of(name: str, value: Any, table: Mapping[str, Choice]) -> Choice:
-    """Return the entry of ``table`` that ``value`` names."""
-    if not isinstance(value, str) or value not in table:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, table))}, got {value!r}.")
-    return table[value]
 
 
 def resolved_kernel(kernel: Any, dim: int) -> Any:

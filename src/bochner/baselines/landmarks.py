@@ -1,8 +1,7 @@
 """Landmarks for low-rank approximations: how to choose them, and how many directions to keep."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Real
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,12 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.limits import FLOAT64_EPS
+from bochner.features.length_scales import exact_values
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]
-Rule = Callable[[Spectrum, int, int, float | None, Generator], Rows]
+
+LANDMARKS = ("uniform", "leverage", "pivoted")
 
 # Rows whose exact Gram matrix the tolerance is chosen on: 125,000 pairs, 2 MiB.
 _N_PROBES = 500
@@ -27,15 +28,7 @@ def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
     """Return the checked kernel values between rows, of shape (n, n2)."""
     if not callable(kernel):
         raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
-    values = np.asarray(kernel(X, Y), dtype=np.float64)
-    if values.shape != (len(X), len(Y)):
-        raise ValueError(
-            f"{kernel!r} must return an array of shape {(len(X), len(Y))} for inputs with these "
-            f"numbers of rows, got {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"{kernel!r} must be finite for all pairs of rows; got NaN or infinity.")
-    return values
+    return exact_values(kernel, X, Y).astype(np.float64)
 
 
 def nonzero(values: Array) -> int:
@@ -122,23 +115,15 @@ def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
     return chosen
 
 
-def _uniform(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
-    return rng.choice(n, size=m, replace=False)
-
-
-def _by_leverage(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
+def chosen_rows(
+    rule: str, spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator
+) -> Rows:
+    """Return ``m`` of ``n`` rows by a rule of ``LANDMARKS``, given their Gram matrix's spectrum."""
+    if rule == "uniform":
+        return rng.choice(n, size=m, replace=False)
     eigenvalues, vectors = spectrum()
+    if rule == "pivoted":
+        return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
     ridge = tail_ridge(eigenvalues, m) if ridge is None else ridge
     scores = leverage_scores(eigenvalues, vectors, ridge)
     return rng.choice(n, size=m, replace=False, p=scores / scores.sum())
-
-
-def _pivoted(spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator) -> Rows:
-    eigenvalues, vectors = spectrum()
-    return pivots((vectors * np.abs(eigenvalues)) @ vectors.T, m, rng)
-
-
-LANDMARKS: Mapping[str, Rule] = MappingProxyType(
-    {"uniform": _uniform, "leverage": _by_leverage, "pivoted": _pivoted}
-)
-"""Rules that choose ``m`` of ``n`` rows, given the spectrum of their Gram matrix and a ridge."""

@@ -10,9 +10,9 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import jittered_cholesky
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
-    WaveBlocks,
     angle_gradient,
     descend,
+    wave_passes,
 )
 
 # Log noise variance at the start, for targets of variance one: a signal-to-noise ratio of ten.
@@ -37,11 +37,11 @@ class Evidence:
     r"""The log marginal likelihood as a function of the mixture's parameters.
 
     The argument ``theta`` consists of :math:`\nu`, the logarithm of the noise variance, and the
-    mixture's factors and means. ``y`` has shape (n,).
+    mixture's factors and means. ``X`` has shape (n, d) and ``y`` (n,).
     """
 
     mixture: MixtureFrequencies
-    rows: WaveBlocks
+    X: Array
     y: Array
 
     def start(self, rng: np.random.Generator, n_starts: int) -> Array:
@@ -57,7 +57,7 @@ class Evidence:
         if n_starts == 1:
             return drawn[0]
         rows = rng.permutation(len(self.y))[:_TRIAL_ROWS]
-        part = Evidence(self.mixture, WaveBlocks(self.rows.X[rows]), self.y[rows])
+        part = Evidence(self.mixture, self.X[rows], self.y[rows])
         tried = [
             descend(part, -len(rows), theta, _TRIAL_STEPS, 0.0, self.bounds()) for theta in drawn
         ]
@@ -80,7 +80,7 @@ class Evidence:
         component = np.tile(self.mixture.component, 2)
         amplitude = (theta[:q] / np.sqrt(self.mixture.counts))[component]
         noise = float(np.exp(theta[q]))
-        passes = self.rows.passes(self.mixture.omega(theta[q + 1 :]))
+        passes = wave_passes(self.X, self.mixture.omega(theta[q + 1 :]))
         p = len(component)
         gram, cross = np.zeros((p, p)), np.zeros(p)
         for rows, waves in passes():
@@ -109,7 +109,7 @@ class Evidence:
     ) -> Array:
         """Return a block's gradient in the frequencies, of shape (m, d)."""
         m = len(amplitude) // 2
-        X, coef = self.rows.X[rows], amplitude * found.coef
+        X, coef = self.X[rows], amplitude * found.coef
         residual: Array = (self.y[rows] - waves @ coef) / found.noise
         by_waves = waves @ (np.outer(-amplitude, amplitude) * inverse)
         spread: Array = angle_gradient(by_waves, waves).T @ X

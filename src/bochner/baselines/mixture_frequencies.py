@@ -18,16 +18,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
-from bochner.baselines.kernel_features import as_one_of
 from bochner.features.length_scales import median_distance
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import waves as formulas
 from bochner.frequencies.waves import Layout
 
 # Number of inputs up to which covariance="auto" is full: 210 parameters for each Gaussian.
 _MOST_INPUTS_IN_FULL = 20
-
-_COVARIANCES = {"auto": None, "full": True, "diagonal": False}
 
 # Widths of the first and the last Gaussian at the start, in inverse median distances: kernels
 # from twice the median distance to a quarter of it.
@@ -119,24 +116,18 @@ class MixtureFrequencies:
         return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaveBlocks:
-    """Cosines and sines of rows ``X`` (n, d), in blocks of rows."""
+def wave_blocks(X: Array, omega: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of rows ``X`` (n, d) and their cosines and sines, of shape (block, 2m)."""
+    for rows in row_blocks(len(X), 16 * len(omega)):
+        yield rows, formulas.wave_features(X[rows], omega, Layout.BY_SAMPLE)
 
-    X: Array
 
-    def blocks(self, omega: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows and their features, of shape (block, 2m)."""
-        m = len(omega)
-        for rows in row_blocks(len(self.X), 16 * m):
-            yield rows, formulas.wave_features(self.X[rows], omega, Layout.BY_SAMPLE)
-
-    def passes(self, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
-        """Return a function that yields the blocks, any number of times; few are kept."""
-        if len(self.X) * 16 * len(omega) > limits.CACHED_FEATURES_BYTES:
-            return lambda: self.blocks(omega)
-        held = list(self.blocks(omega))
-        return lambda: iter(held)
+def wave_passes(X: Array, omega: Array) -> Callable[[], Iterator[tuple[slice, Array]]]:
+    """Return a function that yields the blocks, any number of times; few are kept."""
+    if len(X) * 16 * len(omega) > limits.CACHED_FEATURES_BYTES:
+        return lambda: wave_blocks(X, omega)
+    held = list(wave_blocks(X, omega))
+    return lambda: iter(held)
 
 
 def angle_gradient(slope: Array, waves: Array) -> Array:
@@ -151,7 +142,7 @@ class Preparation:
 
     centre: Array  # (d,): means of the inputs
     scale: Array  # (d,): units of the inputs in which their median distance is one
-    rows: WaveBlocks
+    X: Array  # (n, d): rows in these units
     mixture: MixtureFrequencies
     rng: Generator  # draws the mixture's first parameters
 
@@ -160,13 +151,13 @@ def prepared(estimator: Any, X: Array) -> Preparation:
     """Return the rows and the mixture that an estimator's parameters describe."""
     m, dim = count_frequencies(estimator.n_components), X.shape[1]
     n_mixture = as_count("n_mixture", estimator.n_mixture)
-    full = as_one_of("covariance", estimator.covariance, _COVARIANCES)
-    full = dim <= _MOST_INPUTS_IN_FULL if full is None else full
+    covariance = check_choice("covariance", estimator.covariance, ("auto", "full", "diagonal"))
+    full = covariance == "full" or (covariance == "auto" and dim <= _MOST_INPUTS_IN_FULL)
     scale_rng, base_rng, start_rng = generators(estimator.random_state, 3)
     centre, deviation = means_and_deviations(X)
     scale = deviation * median_distance((X - centre) / deviation, scale_rng)
     mixture = MixtureFrequencies.draw(base_rng, m, dim, n_mixture, full)
-    return Preparation(centre, scale, WaveBlocks((X - centre) / scale), mixture, start_rng)
+    return Preparation(centre, scale, (X - centre) / scale, mixture, start_rng)
 
 
 def means_and_deviations(values: Array) -> tuple[Array, Array]:

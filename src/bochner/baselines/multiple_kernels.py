@@ -6,14 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
+from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive
-from bochner.baselines.kernel_features import KernelFeatures, as_one_of
+from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
 from bochner.spectral import spectral_measure
@@ -112,7 +113,7 @@ class MultipleKernelFeatures(KernelFeatures):
 
         ``X`` has shape (n, d), ``y`` shape (n,) or (n, t): numbers or labels, or ``None``.
         """
-        as_one_of("weights", self.weights, dict.fromkeys(("alignment", "uniform")))
+        check_choice("weights", self.weights, ("alignment", "uniform"))
         X = validate_data(self, X, dtype=FLOATS)
         if y is not None:
             y = check_array(y, dtype=None, ensure_2d=False, input_name="y")
@@ -166,7 +167,9 @@ class MultipleKernelFeatures(KernelFeatures):
     def _aligned(self, X: Array, targets: Array) -> Array:
         """Return the weights of centred alignment, uniform where it has none."""
         drawn = np.flatnonzero(self.counts_)
-        columns = np.stack([_centred(self.bank_[b](X)).ravel() for b in drawn], axis=1)
+        columns = np.stack(
+            [KernelCenterer().fit_transform(self.bank_[b](X)).ravel() for b in drawn], axis=1
+        )
         orthogonal, triangle = np.linalg.qr(columns)
         found, _ = nnls(triangle, orthogonal.T @ (targets @ targets.T).ravel())
         if not found.sum() > 0.0:
@@ -191,9 +194,3 @@ def _columns(y: NDArray[Any]) -> Array:
         return np.concatenate(indicators, axis=1).astype(np.float64)
     centre, deviation = means_and_deviations(y.astype(np.float64))
     return np.asarray((y - centre) / deviation)
-
-
-def _centred(gram: Array) -> Array:
-    """Return ``H K H`` of a symmetric matrix."""
-    means = gram.mean(axis=0)
-    return np.asarray(gram - means - means[:, None] + means.mean())

@@ -8,16 +8,18 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from bochner._numerics.arrays import Array, as_count, as_positive_scalar
-from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
+from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.baselines.landmarks import (
     LANDMARKS,
     best_tol,
     checked_tol,
+    chosen_rows,
     count_kept,
     kernel_values,
     nonzero,
     probe_rows,
 )
+from bochner.features.parameters import check_choice
 from bochner.kernels import Kernel
 
 # Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
@@ -141,7 +143,7 @@ class KreinNystroem(KernelFeatures):
 
     def _choose(self, X: Array, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return the rows that are landmarks."""
-        rule = as_one_of("landmarks", self.landmarks, LANDMARKS)
+        rule = check_choice("landmarks", self.landmarks, LANDMARKS)
         ridge = None if self.ridge is None else as_positive_scalar("ridge", self.ridge)
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         candidates = rng.permutation(len(X))[:n_candidates]
@@ -151,7 +153,7 @@ class KreinNystroem(KernelFeatures):
             eigenvalues, vectors = eigh(_symmetric_gram(self.kernel_, rows), driver="evd")
             return eigenvalues, vectors
 
-        return candidates[rule(spectrum, len(rows), m, ridge, rng)]
+        return candidates[chosen_rows(rule, spectrum, len(rows), m, ridge, rng)]
 
 
 def _symmetric_gram(kernel: Any, rows: Array) -> Array:

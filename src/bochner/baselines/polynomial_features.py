@@ -1,7 +1,6 @@
 """Random features of polynomial kernels: three published maps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -137,17 +136,16 @@ class TensorizedRandomProjection(KernelFeatures):
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         self._form = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
-        dim = X.shape[1] + (self._form.coef0 > 0.0)
-        self.projections_ = [
-            _random_signs(rng, self.n_components, dim) for _ in range(self._form.degree)
-        ]
+        _, constant, degree = self._form
+        dim = X.shape[1] + (constant > 0.0)
+        self.projections_ = [_random_signs(rng, self.n_components, dim) for _ in range(degree)]
         return np.ones(self.n_components)
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
-        X = sqrt(self._form.gamma) * X
-        if self._form.coef0 > 0.0:
-            constant = np.full((len(X), 1), sqrt(self._form.coef0), dtype=X.dtype)
-            X = np.hstack([X, constant])
+        gamma, constant, _ = self._form
+        X = sqrt(gamma) * X
+        if constant > 0.0:
+            X = np.hstack([X, np.full((len(X), 1), sqrt(constant), dtype=X.dtype)])
         scale = np.full(self.n_components, 1.0 / sqrt(self.n_components))
         return _products(X, self.projections_, scale)
 
@@ -185,11 +183,11 @@ class TensorSketch(KernelFeatures):
     """
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
-        form = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
+        gamma, constant, degree = _positive_form(resolved_kernel(self.kernel, X.shape[1]))
         self.sketch_ = PolynomialCountSketch(
-            gamma=form.gamma,
-            degree=form.degree,
-            coef0=form.coef0,
+            gamma=gamma,
+            degree=degree,
+            coef0=constant,
             n_components=self.n_components,
             random_state=int(rng.integers(2**31)),
         ).fit(X)
@@ -202,41 +200,28 @@ class TensorSketch(KernelFeatures):
         return np.concatenate(blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class PolynomialForm:
-    r"""The kernel :math:`(\gamma \langle x, y \rangle + c)^p`: ``gamma``, ``coef0``, ``degree``."""
+def polynomial_form(kernel: Any) -> tuple[float, float, int]:
+    r"""Return :math:`\gamma`, ``c`` and ``p`` of :math:`(\gamma \langle x, y \rangle + c)^p`.
 
-    gamma: float
-    coef0: float
-    degree: int
-
-    @property
-    def coefficients(self) -> Array:
-        r"""Coefficients of :math:`\langle x, y \rangle^n`, of shape (degree + 1,)."""
-        n = np.arange(self.degree + 1)
-        binomial = binom(self.degree, n)
-        return np.asarray(binomial * self.gamma**n * self.coef0 ** (self.degree - n))
-
-
-def polynomial_form(kernel: Any) -> PolynomialForm:
-    """Return the form of a polynomial kernel; raise ``TypeError`` for any other object."""
+    Raises ``TypeError`` for an object that is no polynomial kernel.
+    """
     if isinstance(kernel, Polynomial):
-        return PolynomialForm(1.0, kernel.offset, kernel.degree)
+        return 1.0, kernel.offset, kernel.degree
     if isinstance(kernel, SphericalPolynomial):
         # On the unit sphere, where z^2 = 2 - 2 <x, y>.
-        return PolynomialForm(2.0 / kernel.a**2, 1.0 - 2.0 / kernel.a**2, kernel.degree)
+        return 2.0 / kernel.a**2, 1.0 - 2.0 / kernel.a**2, kernel.degree
     raise TypeError(
         f"This map needs a polynomial kernel, bochner.kernels.Polynomial or SphericalPolynomial, "
         f"got {kernel!r}. Use KreinNystroem, which takes every symmetric kernel."
     )
 
 
-def _positive_form(kernel: Any) -> PolynomialForm:
+def _positive_form(kernel: Any) -> tuple[float, float, int]:
     """Return the form of a polynomial kernel, whose constant must not be negative."""
     form = polynomial_form(kernel)
-    if form.coef0 < 0.0:
+    if form[1] < 0.0:
         raise ValueError(
-            f"{kernel!r} has the negative constant {form.coef0:g}, which makes it indefinite, but "
+            f"{kernel!r} has the negative constant {form[1]:g}, which makes it indefinite, but "
             f"the features of this map are all positive. Use RandomMaclaurin or KreinNystroem."
         )
     return form
@@ -245,7 +230,9 @@ def _positive_form(kernel: Any) -> PolynomialForm:
 def _coefficients(kernel: Any) -> Array:
     """Return the Maclaurin coefficients of a kernel, or the sequence itself, checked."""
     if callable(kernel):
-        return polynomial_form(kernel).coefficients
+        gamma, constant, degree = polynomial_form(kernel)
+        n = np.arange(degree + 1)
+        return np.asarray(binom(degree, n) * gamma**n * constant ** (degree - n))
     coefficients: Array = np.array(kernel, dtype=np.float64)
     if coefficients.ndim != 1 or not coefficients.any() or not np.isfinite(coefficients).all():
         raise ValueError(

@@ -13,11 +13,11 @@ from sklearn.utils.validation import validate_data
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
-    WaveBlocks,
     angle_gradient,
     descend,
     feature_blocks,
     prepared,
+    wave_blocks,
 )
 from bochner.frequencies import Frequencies
 
@@ -118,7 +118,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         given = prepared(self, X)
         n_classes = len(self.classes_)
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
-        loss = PenalisedLoss(given.mixture, given.rows, target, alpha)
+        loss = PenalisedLoss(given.mixture, given.X, target, alpha)
         theta, least, self.n_iter_ = descend(
             loss, len(X), loss.start(given.rng), self.max_iter, self.tol
         )
@@ -158,7 +158,7 @@ class PenalisedLoss:
     """
 
     mixture: MixtureFrequencies
-    rows: WaveBlocks
+    X: Array
     target: Array
     alpha: float
 
@@ -184,12 +184,12 @@ class PenalisedLoss:
         value = 0.5 * self.alpha * float(np.sum(beta**2) + np.sum(intercept**2))
         weight_slope, intercept_slope = np.zeros_like(beta), self.alpha * intercept
         slope = np.zeros_like(omega)
-        for rows, waves in self.rows.blocks(omega):
+        for rows, waves in wave_blocks(self.X, omega):
             loss, residual = _loss(waves @ weight.T + intercept, self.target[rows])
             value += loss
             weight_slope += residual.T @ waves
             intercept_slope += residual.sum(axis=0)
-            slope += angle_gradient(residual @ weight, waves).T @ self.rows.X[rows]
+            slope += angle_gradient(residual @ weight, waves).T @ self.X[rows]
         by_component = np.bincount(component, np.sum(weight_slope * beta, axis=0), len(nu))
         gradient = [
             (weight_slope * factor + self.alpha * beta).ravel(),

@@ -12,8 +12,8 @@ from bochner._numerics.arrays import Array, as_count, as_positive_scalar
 from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner._numerics.warn import warn_user
 from bochner.baselines.gaussian_sums import fit_gaussian_sum
-from bochner.baselines.kernel_features import KernelFeatures, as_one_of, resolved_kernel
-from bochner.features.parameters import count_frequencies
+from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
+from bochner.features.parameters import check_choice, count_frequencies
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Directions, Iid
@@ -107,7 +107,7 @@ class SphericalRandomFeatures(KernelFeatures):
 
     def _draw(self, X: NDArray[Any], rng: Generator) -> Array:
         m, dim = count_frequencies(self.n_components), X.shape[1]
-        lowest = as_one_of("density", self.density, _LOWEST_AMPLITUDE)
+        lowest = _LOWEST_AMPLITUDE[check_choice("density", self.density, _LOWEST_AMPLITUDE)]
         radius = as_positive_scalar("radius", self.radius)
         n, starts = (as_count(name, getattr(self, name)) for name in ("n_gaussians", "n_starts"))
         function = _function(resolved_kernel(self.kernel, max(dim, 2)), radius, dim, rng)

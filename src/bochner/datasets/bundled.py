@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 
-from bochner.datasets.dataset import Dataset, Task
+from bochner.datasets.dataset import Dataset, Task, of_bunch
 
 
 def decimal_year(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
@@ -43,12 +43,10 @@ def _from_sklearn(name: str, task: Task, target_name: str, notes: str) -> Datase
     options = {"scaled": False} if name == "diabetes" else {}
     bunch = getattr(sklearn_datasets, f"load_{name}")(**options)
     classes = tuple(map(str, bunch.target_names)) if task == "classification" else ()
-    return Dataset(
-        name=name,
-        X=np.asarray(bunch.data, dtype=np.float64),
-        y=np.asarray(bunch.target),
-        task=task,
-        feature_names=tuple(map(str, bunch.feature_names)),
+    return of_bunch(
+        name,
+        bunch,
+        task,
         target_name=target_name,
         levels={target_name: classes} if classes else {},
         source=f"sklearn.datasets.load_{name}",

@@ -132,6 +132,36 @@ class Dataset:
         return pd.DataFrame(readable)
 
 
+def of_bunch(
+    name: str,
+    bunch: Any,
+    task: Task,
+    *,
+    source: str,
+    license: str,
+    notes: str = "",
+    target_name: str | None = None,
+    levels: Mapping[str, tuple[str, ...]] | None = None,
+) -> Dataset:
+    """Return a data set from what scikit-learn's loaders and fetchers return."""
+    features = tuple(map(str, bunch.feature_names))
+    levels, y = levels or {}, np.asarray(bunch.target)
+    coded = tuple(feature in levels for feature in features)
+    return Dataset(
+        name=name,
+        X=np.asarray(bunch.data, dtype=np.float64),
+        y=y.astype(np.float64) if task == "regression" else y,
+        task=task,
+        feature_names=features,
+        target_name=target_name or str(bunch.target_names[0]),
+        categorical=coded if any(coded) else (),
+        levels=levels,
+        source=source,
+        license=license,
+        notes=notes,
+    )
+
+
 def infer_task(y: NDArray[Any]) -> Task:
     """Return "classification" for text, booleans and integers with few, repeated values."""
     if y.dtype.kind in "USb":

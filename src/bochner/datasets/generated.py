@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.limits import EIGENVALUE_ROUNDING
+from bochner._numerics.mixtures import check_mixture
 from bochner.datasets.dataset import Dataset
 
 
@@ -163,21 +163,8 @@ def _as_mixture(
     weights: ArrayLike, means: ArrayLike, covariances: ArrayLike
 ) -> tuple[Array, Array, Array]:
     w, mu, sigma = (np.array(value, dtype=np.float64) for value in (weights, means, covariances))
-    if w.ndim != 1 or w.size == 0 or mu.ndim != 2 or len(mu) != len(w) or mu.shape[1] == 0:
-        raise ValueError(
-            f"weights must have shape (Q,) and means (Q, d), got {w.shape} and {mu.shape}."
-        )
-    q, d = mu.shape
-    if sigma.shape in ((q,), (q, d)):
-        diagonal = np.broadcast_to(sigma.reshape(q, -1), (q, d))
-        sigma = diagonal[:, :, np.newaxis] * np.eye(d)
-    if sigma.shape != (q, d, d):
-        raise ValueError(
-            f"covariances must have shape ({q}, {d}, {d}), ({q}, {d}) or ({q},), got {sigma.shape}."
-        )
-    if not all(np.isfinite(value).all() for value in (w, mu, sigma)) or w.min() <= 0:
-        raise ValueError("weights must be positive, and weights, means and covariances finite.")
-    rounding = EIGENVALUE_ROUNDING * np.abs(sigma).max()
-    if not np.allclose(sigma, sigma.swapaxes(1, 2)) or np.linalg.eigvalsh(sigma).min() < -rounding:
-        raise ValueError("covariances must be symmetric and positive semi-definite.")
+    check_mixture(w, mu, sigma)
+    if sigma.ndim < 3:
+        diagonal = np.broadcast_to(sigma.reshape(len(w), -1), mu.shape)
+        sigma = diagonal[:, :, np.newaxis] * np.eye(mu.shape[1])
     return w, mu, sigma

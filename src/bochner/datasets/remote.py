@@ -16,7 +16,7 @@ import numpy as np
 from sklearn import datasets as sklearn_datasets
 
 from bochner._numerics.files import replacing
-from bochner.datasets.dataset import Dataset, Task
+from bochner.datasets.dataset import Dataset, Task, of_bunch
 from bochner.datasets.npz import read_npz, write_npz
 
 
@@ -123,20 +123,10 @@ def _openml(name: str, data_id: int, task: Task, license: str) -> Source:
         bunch = sklearn_datasets.fetch_openml(
             data_id=data_id, data_home=scratch, as_frame=False, parser="liac-arff"
         )
-        features = tuple(map(str, bunch.feature_names))
+        bunch.target = np.asarray(bunch.target).astype(str if task == "classification" else float)
         levels = {key: tuple(map(str, texts)) for key, texts in (bunch.categories or {}).items()}
-        return Dataset(
-            name=name,
-            X=np.asarray(bunch.data, dtype=np.float64),
-            y=np.asarray(bunch.target).astype(str if task == "classification" else np.float64),
-            task=task,
-            feature_names=features,
-            target_name=str(bunch.target_names[0]),
-            categorical=tuple(feature in levels for feature in features),
-            levels={key: texts for key, texts in levels.items() if key in features},
-            source=address,
-            license=license,
-        )
+        levels.pop(str(bunch.target_names[0]), None)
+        return of_bunch(name, bunch, task, levels=levels, source=address, license=license)
 
     return Source(address, get)
 
@@ -144,17 +134,8 @@ def _openml(name: str, data_id: int, task: Task, license: str) -> Source:
 def _sklearn(name: str, task: Task, source: str, notes: str, license: str = "") -> Source:
     def get(scratch: Path) -> Dataset:
         bunch = getattr(sklearn_datasets, f"fetch_{name}")(data_home=scratch)
-        return Dataset(
-            name=name,
-            X=np.asarray(bunch.data, dtype=np.float64),
-            y=np.asarray(bunch.target, dtype=np.float64 if task == "regression" else None),
-            task=task,
-            feature_names=tuple(map(str, bunch.feature_names)),
-            target_name=str(bunch.target_names[0]),
-            source=f"{source}, through sklearn.datasets.fetch_{name}",
-            license=license,
-            notes=notes,
-        )
+        full = f"{source}, through sklearn.datasets.fetch_{name}"
+        return of_bunch(name, bunch, task, source=full, license=license, notes=notes)
 
     return Source("https://ndownloader.figshare.com", get)
 

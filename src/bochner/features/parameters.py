@@ -1,5 +1,6 @@
 """Parameters that estimators share: the number of features, their type, and the random state."""
 
+from collections.abc import Collection
 from numbers import Integral
 from typing import Any
 
@@ -31,10 +32,11 @@ def generators(random_state: Any, n: int) -> list[np.random.Generator]:
     return np.random.default_rng(seed).spawn(n)
 
 
-def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Raise ``ValueError`` unless the value of a parameter is known."""
-    if value not in known:
+def check_choice(name: str, value: Any, known: Collection[str]) -> str:
+    """Return the value of a parameter, or raise ``ValueError`` unless it is known."""
+    if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
+    return value
 
 
 def check_dtype(dtype: Any) -> Any:

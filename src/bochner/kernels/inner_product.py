@@ -4,9 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar
+from bochner._numerics.arrays import (
+    Array,
+    as_array,
+    as_count,
+    as_finite_scalar,
+    as_positive_scalar,
+)
 from bochner.kernels.base import convert_fields, decay
-from bochner.kernels.profiled import Metric, NonNegative, Profiled, as_degree, as_finite_scalar
+from bochner.kernels.profiled import Metric, NonNegative, Profiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Polynomial(Profiled):
     metric = Metric.INNER_PRODUCT
 
     def __post_init__(self) -> None:
-        convert_fields(self, degree=as_degree, offset=as_finite_scalar)
+        convert_fields(self, degree=as_count, offset=as_finite_scalar)
 
     def profile(self, t: Array) -> Array:
         return as_array((t + self.offset) ** self.degree)

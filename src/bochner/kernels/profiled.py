@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum, unique
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,21 +129,3 @@ class Profiled(Kernel):
 
     def check_inputs(self, X: Any) -> None:
         self.domain.check(X)
-
-
-def as_finite_scalar(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(float(value)):
-        raise ValueError(f"{name} must be finite, got {value!r}.")
-    return float(value)
-
-
-def as_degree(name: str, value: Any) -> int:
-    """Return a polynomial's degree as a positive int."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a positive whole number, got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value!r}.")
-    return int(value)

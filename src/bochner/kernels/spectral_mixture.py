@@ -7,12 +7,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.mixtures import check_mixture
 from bochner.kernels.base import LagKernel, nested_tuples
-
-_MISMATCH = (
-    "covariances must have shape (Q, d, d), (Q, d) or (Q,) with Q = {q} components and d = {d} "
-    "inputs as in means, got {shape}."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ class SpectralMixture(LagKernel):
     def __post_init__(self) -> None:
         names = ("weights", "means", "covariances")
         arrays = {name: as_array(getattr(self, name)) for name in names}
-        _check_mixture(**arrays)
+        check_mixture(**arrays)
         for name, array in arrays.items():
             object.__setattr__(self, name, nested_tuples(array.tolist()))
 
@@ -94,24 +90,3 @@ class SpectralMixture(LagKernel):
                 f"This SpectralMixture is defined on {self.dim} inputs (the columns of means), "
                 f"but the data have {dim}."
             )
-
-
-def _check_mixture(weights: Array, means: Array, covariances: Array) -> None:
-    if weights.ndim != 1 or means.ndim != 2 or len(weights) != len(means) or not means.size:
-        raise ValueError(
-            f"weights must have shape (Q,) and means (Q, d), got {weights.shape} and {means.shape}."
-        )
-    for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite, got {array.tolist()}.")
-    if (weights <= 0).any():
-        raise ValueError(f"weights must be positive, got {weights.tolist()}.")
-    q, d = means.shape
-    if covariances.shape not in {(q,), (q, d), (q, d, d)}:
-        raise ValueError(_MISMATCH.format(q=q, d=d, shape=covariances.shape))
-    is_full = covariances.ndim == 3
-    if is_full and not np.allclose(covariances, covariances.swapaxes(1, 2), rtol=1e-10, atol=0):
-        raise ValueError("Full covariances must be symmetric matrices.")
-    least = np.linalg.eigvalsh(covariances) if is_full else covariances
-    if (least < -1e-10 * np.abs(covariances).max(initial=0.0)).any():
-        raise ValueError("covariances must be positive semi-definite.")

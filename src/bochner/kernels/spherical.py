@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
 from bochner.kernels.base import convert_fields
-from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere, as_degree
+from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class SphericalPolynomial(Profiled):
     domain = UnitSphere()
 
     def __post_init__(self) -> None:
-        convert_fields(self, degree=as_degree, a=as_positive_scalar)
+        convert_fields(self, degree=as_count, a=as_positive_scalar)
         if self.a < 2.0:
             raise ValueError(f"a must be at least 2, the diameter of the sphere, got {self.a}.")
 

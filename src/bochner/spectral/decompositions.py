@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner import kernels
-from bochner._numerics.arrays import as_positive_scalar
+from bochner._numerics.arrays import as_count, as_positive_scalar
 from bochner._numerics.names import resolved
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.registry import register
@@ -232,18 +232,15 @@ def spectral_measure(
     >>> mu.is_positive, mu.max_error < 0.05
     (False, True)
     """
-    if dim < 1:
-        raise ValueError(f"dim must be at least 1, got {dim}.")
+    as_count("dim", dim)
     if isinstance(kernel, Kernel):
         kernel.check_widths(dim, kernel.right_dim(dim))
     m = _DEFAULT_FREQUENCIES if n_frequencies is None else n_frequencies
-    if m < 1:
-        raise ValueError(f"n_frequencies must be at least 1, got {m}.")
     given = None if distances is None else np.asarray(distances, dtype=np.float64)
     context = DesignContext(
         dim=dim,
         data=Distances(given),
-        n_frequencies=int(m),
+        n_frequencies=as_count("n_frequencies", m),
         orthogonal=makes_blocks(resolve_scheme(scheme)),
     )
     return resolve_decomposition(decomposition).measure(kernel, context).paired(pairs)

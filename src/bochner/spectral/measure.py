@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from numbers import Integral, Real
+from numbers import Real
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_count
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
@@ -144,7 +144,7 @@ class SpectralMeasure:
         (:func:`bochner.features.one_sided.one_sided`), and counts as two therefore.
         ``n_frequencies`` is even then.
         """
-        m = _as_count(n_frequencies)
+        m = as_count("n_frequencies", n_frequencies)
         halved = to_be_one_sided and self.is_two_sided
         if halved:
             m //= 2
@@ -270,11 +270,3 @@ def _envelope(a: Part, b: Part) -> tuple[float, float]:
 
 def _laws(law: Law) -> tuple[Law, ...]:
     return law.laws if isinstance(law, Convolution) else (law,)
-
-
-def _as_count(n_frequencies: Any) -> int:
-    if isinstance(n_frequencies, bool) or not isinstance(n_frequencies, Integral):
-        raise TypeError(f"n_frequencies must be a positive integer, got {n_frequencies!r}.")
-    if n_frequencies < 1:
-        raise ValueError(f"n_frequencies must be at least 1, got {n_frequencies}.")
-    return int(n_frequencies)
