@@ -9,13 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from benchmarks.rows import loaded
+from benchmarks.rows import FOLDS, loaded
 from bochner._numerics.arrays import Array
 from bochner.datasets import Dataset
-
-FOLDS = 5
-
-_SPLIT_SEED = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +46,11 @@ def fold_of(name: str, fold: int, folder: Path | None) -> Fold:
 def one_of_five(dataset: Dataset, fold: int) -> Fold:
     """Return one of five folds, shuffled with the seed zero, and stratified for classes.
 
-    Of more than two classes, the most frequent one is to be told from the rest.
+    Where there are more than two classes, the target is whether a row has the most frequent one.
     """
     y = _target(dataset)
     kind = KFold if dataset.task == "regression" else StratifiedKFold
-    splits = kind(FOLDS, shuffle=True, random_state=_SPLIT_SEED).split(dataset.X, y)
+    splits = kind(FOLDS, shuffle=True, random_state=0).split(dataset.X, y)
     train, test = list(splits)[fold]
     return _split(dataset, y, train, test)
 

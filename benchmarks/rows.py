@@ -16,15 +16,18 @@ from bochner import datasets
 from bochner._numerics.arrays import Array
 from bochner.datasets import Dataset
 
-# Largest numbers of rows that features are fitted to, whose Gram matrix is approximated, that
-# choose a penalty, and that are tested.
-_FIT, _ERROR, _CHOICE, _TEST = 5_000, 1_000, 2_000, 20_000
+# Most rows that features are fitted to, whose Gram matrix is approximated (as many as in the
+# papers), that choose a penalty, and that are tested.
+FIT_ROWS, ERROR_ROWS, _CHOICE, _TEST = 5_000, 1_000, 2_000, 20_000
 
 # Tolerance of liblinear itself (scikit-learn's is a hundred times smaller), and its steps.
 _TOLERANCE, _ITERATIONS = 0.01, 1_000
 
-# Folds that choose a penalty, and test rows that are transformed at once.
-_FOLDS, _BLOCK = 5, 2_000
+FOLDS = 5  # Folds of cross-validation, as in all of the papers that name a number
+POWERS_OF_TWO = tuple(
+    2.0**j for j in range(-5, 6)
+)  # C in the papers of ``asymmetric`` and ``digmm``
+_BLOCK = 2_000  # Test rows that are transformed at once
 
 Labelled = tuple[Array, NDArray[Any], Array, NDArray[Any]]
 """Training rows and their labels, test rows and theirs."""
@@ -42,12 +45,12 @@ class Rows:
     @property
     def fit(self) -> Array:
         """At most 5,000 training rows, to which features are fitted."""
-        return self.train[:_FIT]
+        return self.train[:FIT_ROWS]
 
     @property
     def error(self) -> Array:
         """At most 1,000 test rows, whose Gram matrix is approximated."""
-        return self.test[:_ERROR]
+        return self.test[:ERROR_ROWS]
 
     @property
     def choice(self) -> slice:
@@ -100,7 +103,7 @@ def liblinear_accuracy(
     """Return the test accuracy of liblinear on features, its ``C`` chosen by folds of some rows."""
     Z = transform(rows.train)
     model = linear_classifier()
-    search = GridSearchCV(model, {"C": Cs}, cv=_FOLDS, refit=False)
+    search = GridSearchCV(model, {"C": Cs}, cv=FOLDS, refit=False)
     search.fit(Z[rows.choice], rows.y[rows.choice])
     model.set_params(**search.best_params_).fit(Z, rows.y)
     del Z

@@ -10,8 +10,11 @@ import pytest
 
 import bochner
 
-ROOT = Path(bochner.__file__).parent
-FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+FILES = {
+    path.relative_to(root.parent).as_posix(): path
+    for root in (Path(bochner.__file__).parent, Path(__file__).parents[1] / "benchmarks")
+    for path in sorted(root.rglob("*.py"))
+}
 
 
 def is_number(node: ast.expr) -> bool:
@@ -71,7 +74,11 @@ def unexplained(source: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_numbers_have_reasons(file):
-    assert not unexplained((ROOT / file).read_text(encoding="utf-8"))
+    assert not unexplained(FILES[file].read_text(encoding="utf-8"))
+
+
+def test_the_package_and_the_benchmarks_are_read():
+    assert {"bochner/__init__.py", "benchmarks/__init__.py"} <= FILES.keys()
 
 
 def test_what_counts_as_a_reason():

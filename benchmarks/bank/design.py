@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.folds import FOLDS
+from benchmarks.rows import FOLDS
 
 OURS, RANKS, MH = "BaNK", "BaNK + ranks", "mh"
 RKS, MKL, ALAC, RFO, TREES = "RKS", "MKL", "AlaC", "RFO", "trees"
@@ -23,8 +23,8 @@ class Size:
 
     n_frequencies: int = 384  # ``m``; every method has ``2 m`` features
     n_folds: int = FOLDS  # How many of the five folds
-    n_iterations: int = 100  # Of burn-in, and as many of sampling
-    # kernel_trials, kernel_frequencies, kernel_iterations: Of the synthetic kernel.
+    n_iterations: int = 100  # Burn-in iterations, and as many kept ones
+    # The synthetic kernel: trials, frequencies (the paper's) and iterations.
     kernel_trials: int = 4
     kernel_frequencies: int = 250
     kernel_iterations: int = 100

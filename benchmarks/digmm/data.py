@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN
-from benchmarks.rows import classes_of, loaded, scaled, training_rows
+from benchmarks.rows import ERROR_ROWS, FIT_ROWS, classes_of, loaded, scaled, training_rows
 from bochner._numerics.arrays import Array
 
 _SIZES: Mapping[str, tuple[int, int]] = {COVTYPE: (74_370, 18_592)}
-_EVERY = 200_000
+_EVERY = 200_000  # More than any training part has: skin has 122,528
 
 _FIRST_OF_VALIDATION: Mapping[str, int] = {IJCNN1: 35_000}
 """The first of the rows at the end of a training part that the source has for validation."""
-
-_FIT, _ERROR = 5_000, 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,17 +35,17 @@ class Split:
     @property
     def fit(self) -> Array:
         """At most 5,000 training rows, to which features are fitted."""
-        return self.train[:_FIT]
+        return self.train[:FIT_ROWS]
 
     @property
     def error(self) -> Array:
         """At most 1,000 of the rows of ``fit``, whose Gram matrix is approximated."""
-        return self.fit[:_ERROR]
+        return self.fit[:ERROR_ROWS]
 
     @property
     def unseen(self) -> Array:
         """At most 1,000 test rows, whose Gram matrix is approximated."""
-        return self.test[:_ERROR]
+        return self.test[:ERROR_ROWS]
 
 
 @lru_cache(maxsize=2)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from benchmarks.rows import POWERS_OF_TWO
 from bochner import kernels
 from bochner.kernels import Kernel
 
@@ -21,7 +22,7 @@ ERROR_METHODS = (*DIGMMS, LARGER, REWEIGHTED, *OTHERS)
 IJCNN1, COVTYPE, SKIN = "ijcnn1", "covtype_93k", "skin"
 EEG, SPAMBASE, MNIST = "eeg_eye_state", "spambase", "mnist"
 TABLES = (IJCNN1, COVTYPE, SKIN, EEG, SPAMBASE)
-"""Of Tables III and IV, in the order of the paper."""
+"""Data sets of Tables III and IV, in the order of the paper."""
 
 BUNDLED = "breast_cancer"
 NO_KERNEL = "none"
@@ -44,15 +45,15 @@ SIMILARITIES: Mapping[str, Similarity] = {
     TANH: Similarity(lambda d: kernels.Tanh(1.0 / d, 1.0), on_sphere=True),
 }
 FIGURE_KERNELS = (POLYNOMIAL, TL1)
-"""Of Figures 2 to 4, and Tables V and VII."""
+"""Kernels of Figures 2 to 4, and of Tables V and VII."""
 
-SIZES = (2, 8, 16, 32)
-ERROR_SIZES = (2, 4, 8, 16, 32)
+SIZES = (2, 8, 16, 32)  # M / d in Tables III and IV
+ERROR_SIZES = (2, 4, 8, 16, 32)  # M / d in the part on errors, each twice the one before
 FEATURES_PER_SIZE = 4
 """Real features for each input at size one: a cosine and a sine for each of both parts."""
 
-CS = tuple(2.0**k for k in range(-5, 6, 2))
-PAPER_SKETCH = 5
+CS = POWERS_OF_TWO[::2]  # Half of the paper's grid: a choice takes 30 fits for each feature map
+PAPER_SKETCH = 5  # Rows of the paper's sketch, N_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,15 @@ class Size:
     truncations: tuple[int, ...] = (1, 5, 10)
     shifts: tuple[float, ...] = (1.1, 2.0, 5.0, 10.0, 20.0)
     sketches: tuple[int, ...] = (2, 5, 10, 50, 100)
-    # error_seeds, few_seeds, shift_seeds: Of the errors, truncation, sketches and seconds, and
-    # shifts.
+    # Seeds of the errors; of truncation, sketches and seconds; and of shifts.
     error_seeds: int = 5
     few_seeds: int = 2
     shift_seeds: int = 5
-    # max_iter, n_starts: Of ``exact``; ``None`` means its default.
+    # Iterations and starts of ``exact``; ``None`` means its default.
     max_iter: int | None = None
     n_starts: int = 3
-    most_seeds: int = 10  # Of accuracies
-    best_seeds: int = 3  # Of the best of the library
+    most_seeds: int = 10  # Seeds of accuracies
+    best_seeds: int = 3  # Seeds of the best of the library
 
 
 FULL = Size()

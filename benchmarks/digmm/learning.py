@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.digmm.data import Split, split_of
 from benchmarks.digmm.design import CS, MNIST
 from benchmarks.indefinite.design import FeatureMap
-from benchmarks.rows import linear_classifier
+from benchmarks.rows import FOLDS, linear_classifier
 from bochner._numerics.arrays import Array, row_blocks
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
@@ -22,12 +22,9 @@ from bochner.kernels import Gaussian, Kernel, Laplacian
 from bochner.learning.families import GAUSSIAN_FAMILY, MATERN_FAMILY, ScaledInputs
 from bochner.learning.kernel_search import LeaveOneOut, minimise
 
-N_FOLDS = 5
-
 # Training rows that choose a penalty: fewer where there are more features than the first number,
-# or more than two classes, since a choice takes many fits.
-_MANY_FEATURES = 2_000
-_CHOICE, _FEW_CHOICE, _CHOICE_OF_MANY_CLASSES = 4_000, 2_000, 1_000
+# or more than two classes, since a choice takes 30 fits.
+_MANY_FEATURES, _CHOICE, _FEW_CHOICE, _CHOICE_OF_MANY_CLASSES = 2_000, 4_000, 2_000, 1_000
 
 # Bytes of an entry, with the copies that a transform makes, and of a block of rows.
 _BYTES_AN_ENTRY, _BLOCK_BYTES = 12, 2**26
@@ -70,7 +67,7 @@ def accuracies(
 def choice_accuracies(Z: NDArray[Any], y: NDArray[Any], seed: int) -> Array:
     """Return accuracies over folds of some training rows, for each C of the grid."""
     rows = slice(0, n_choice(Z.shape[1], y))
-    return accuracies(Z[rows], y[rows], CS, folds(y[rows], N_FOLDS, seed))
+    return accuracies(Z[rows], y[rows], CS, folds(y[rows], FOLDS, seed))
 
 
 def learned_accuracy(
@@ -95,13 +92,16 @@ def _blocks(n_rows: int, width: int) -> Iterator[slice]:
     return row_blocks(n_rows, _BYTES_AN_ENTRY * width, block_bytes=_BLOCK_BYTES)
 
 
-_SCALE_ROWS, _SCALE_STEPS, _MOST_INPUTS = (1_000, 2_500), (40, 20), 100
-_ISOTROPIC = (0.25, 0.5, 1.0)
-_PER_INPUT = (1.0, 1.4, 2.0, 2.8, 4.0)
-_CITY_BLOCK = 0.5
+# Length scales of candidates: of a Gaussian over the median distance, of a Laplacian over the
+# median city-block distance, and over the scales by input of least error.
+_ISOTROPIC, _CITY_BLOCK, _PER_INPUT = (0.25, 0.5, 1.0), 0.5, (1.0, 1.4, 2.0, 2.8, 4.0)
+# Rows and steps of the search for scales by input: many steps on few rows, then fewer on more.
+_SCALE_ROWS, _SCALE_STEPS = (1_000, 2_500), (40, 20)
+# The first round: how many times the rows that choose a penalty, folds, and most features.
 _TIMES_CHOICE, _FIRST_FOLDS, _FIRST_FEATURES = 2, 3, 2_000
+# The last round: candidates, folds, and the rows beyond which one fold alone decides.
 _N_FINALISTS, _LAST_FOLDS, _MANY_ROWS = 4, 4, 10_000
-_MORE_CS = (*CS, 128.0)
+_MORE_CS = (*CS, 128.0)  # Where all training rows choose
 
 Candidate = tuple[Kernel, bool]
 """A kernel, and whether rows have norm one."""
@@ -175,8 +175,8 @@ class Trial:
 def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candidate]:
     """Return kernels by what they are called, for a data set's training rows.
 
-    Gaussian kernels of some length scales, on the cube and on the sphere; a Laplacian kernel; and,
-    of at most 100 inputs and two classes, Gaussian and Matérn kernels with a length scale for every
+    Gaussian kernels of some length scales, on the cube and on the sphere; and for all data sets but
+    the digits a Laplacian kernel, and Gaussian and Matérn kernels with a length scale for every
     input, of least leave-one-out error on 2,500 rows.
     """
     found: dict[str, Candidate] = {}
@@ -191,12 +191,11 @@ def candidates(name: str, seed: int, folder: Path | None) -> Mapping[str, Candid
         return found
     split = split_of(name, seed, folder, on_sphere=False)
     found["Laplacian"] = (Laplacian(_CITY_BLOCK * _city_block(split.fit, seed)), False)
-    if split.train.shape[1] <= _MOST_INPUTS and len(np.unique(split.y)) == 2:
-        for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
-            scales = per_input_scales(split, family)
-            for factor in _PER_INPUT:
-                kernel = family.kernel(np.log(factor * scales))
-                found[f"{family}, scales by input times {factor:g}"] = kernel, False
+    for family in (GAUSSIAN_FAMILY, MATERN_FAMILY):
+        scales = per_input_scales(split, family)
+        for factor in _PER_INPUT:
+            kernel = family.kernel(np.log(factor * scales))
+            found[f"{family}, scales by input times {factor:g}"] = kernel, False
     return found
 
 

@@ -28,7 +28,7 @@ class Task:
     multiple: int  # Frequencies of each part over the number of inputs
     seed: int
     size: design.Size
-    folder: Path | None  # Of data sets
+    folder: Path | None  # The folder of data sets
 
     def split(self) -> Split:
         """Return the rows, where the similarity has them."""

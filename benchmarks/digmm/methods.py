@@ -15,8 +15,8 @@ from bochner.features.transformer import FourierFeatures
 from bochner.kernels import TL1, Kernel
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
-_WEIGHT_ROWS, _HELD_OUT = 1_250, 250
-_DIRECTIONS, _QUANTILES = 20_000, 200
+_WEIGHT_ROWS, _HELD_OUT = 1_250, 250  # As ``FourierFeatures(weights="least_squares")`` has them
+_DIRECTIONS, _QUANTILES = 20_000, 200  # In the plane the mean is within 0.005 of the integral
 
 Make = Callable[[Kernel, int, int, int, design.Size], FeatureMap]
 """From a kernel, numbers of inputs and of real features, a seed and the size of the benchmark."""

@@ -24,9 +24,9 @@ def accuracy_metrics(
 ) -> dict[str, float]:
     """Return a method's figures on the test rows of a fold.
 
-    Of classes ``auc`` and ``error``; of regressions ``mse``, in squared units of the target, and
-    ``r2``; ``nlpd`` where there are deviations or probabilities; ``fit_seconds``, with the choice
-    of settings, and ``n_draws`` and ``trend`` of what is sampled.
+    A classification has ``auc`` and ``error``; a regression ``mse``, in squared units of the
+    target, and ``r2``. ``nlpd`` needs deviations or probabilities, ``fit_seconds`` includes the
+    choice of settings, and sampled kernels have ``n_draws`` and ``trend``.
     """
     dataset = prepared(name, folder)
     data = (held_out_at_random if name == design.CO2 else one_of_five)(dataset, fold)

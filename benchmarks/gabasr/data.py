@@ -16,17 +16,17 @@ from bochner._numerics.arrays import Array
 from bochner.datasets import Dataset
 from bochner.kernels import Kernel
 
-XOR_SPREAD = 0.5
-LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3
+XOR_SPREAD = 0.5  # Deviation about corners two apart, a guess: the paper names none
+LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3  # A stationary series of variance one on [0, 1]
 
-_HOUSES_UNIT = 1e5
-_DOPPLER_ROWS = 400
-_LEAST_NOISE, _NOISE_FACTOR = 0.02, 3.0
+_HOUSES_UNIT = 1e5  # Dollars in scikit-learn's unit of a target
+# Rows, the noise's deviation at the start, and its ratio at the end: the signal is 0.5 at most.
+_DOPPLER_ROWS, _LEAST_NOISE, _NOISE_FACTOR = 400, 0.02, 3.0
 
 
 @lru_cache(maxsize=2)
 def prepared(name: str, folder: Path | None) -> Dataset:
-    """Return a data set as all methods meet it.
+    """Return a data set as all methods have it.
 
     Codes of columns with more than two levels become indicators, as codes in the order of their
     spelling mean nothing. California's houses get averages per household and a target in units

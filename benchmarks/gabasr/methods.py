@@ -29,15 +29,14 @@ from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.features.length_scales import median_distance
 
 _PENALTIES = tuple(10.0**k for k in range(-3, 4))
-_LINEAR_CS = (0.01, 0.1, 1.0, 10.0)
-_CS = (0.1, 1.0, 10.0, 100.0)
-_EPSILONS = (0.01, 0.1)
+_LINEAR_CS = (0.01, 0.1, 1.0, 10.0)  # Inverse penalties of linear SVMs
+_CS = (0.1, 1.0, 10.0, 100.0)  # Inverse penalties of RBF SVMs
+_EPSILONS = (0.01, 0.1)  # Margins of a regression, in deviations of its target
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
 """Length scales of Gaussian kernels, over the median distance."""
 
-_LINEAR_ITERATIONS = 5_000
-_STEPS = 1_000_000
-_CACHE_MEGABYTES = 500
+_LINEAR_ITERATIONS = 5_000  # Most iterations of liblinear, five times scikit-learn's default
+_STEPS = 1_000_000  # Most steps of libsvm, which has no limit by default
 
 
 def learner(
@@ -136,7 +135,7 @@ def _rbf_svm(fold: Fold, rng: np.random.Generator) -> Prediction:
     def fitted(fold: Fold, setting: tuple[float, float, float]) -> Prediction:
         C, width, epsilon = setting
         gamma = 0.5 / (width * distance) ** 2
-        shared = {"C": C, "gamma": gamma, "max_iter": _STEPS, "cache_size": _CACHE_MEGABYTES}
+        shared = {"C": C, "gamma": gamma, "max_iter": _STEPS}
         model = SVR(epsilon=epsilon, **shared) if fold.is_regression else SVC(**shared)
         return _machine(model, fold)
 

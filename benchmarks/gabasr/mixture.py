@@ -20,12 +20,13 @@ SPECTRUM = SpectralMixture(
 )
 """Equation (12), its last parameters being standard deviations squared."""
 
-_WIDTH = 0.1
+_WIDTH = 0.1  # Width of a bin of frequencies: 0.4 deviations of the narrowest component
 FREQUENCIES = tuple(round(_WIDTH * (k + 0.5), 2) for k in range(60))
 PLACES = tuple(round(-10.0 + 0.2 * k, 1) for k in range(101))
 
+# The paper's rows; test rows and the greatest place are a choice, since it names none.
 _ROWS, _TEST_ROWS, _REACH = 250, 1_000, 10.0
-_NOISE = 1.0 / np.sqrt(MIXTURE_FREQUENCIES)
+_NOISE = 1.0 / np.sqrt(MIXTURE_FREQUENCIES)  # One, like the weights, where waves have amplitude one
 
 
 def mixture_metrics(method: str, size: Size, seed: int) -> dict[str, float]:

@@ -24,7 +24,7 @@ from bochner.kernels import Gaussian
 
 SHOWN = tuple(round(0.01 * k, 2) for k in range(101))
 
-_STATIONARY_ROWS = 300
+_STATIONARY_ROWS = 300  # Fifteen for each length scale
 
 Indices = NDArray[np.intp]
 

@@ -19,7 +19,7 @@ from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 
 _BUNDLED = "breast_cancer"
-_QUICK_SIZES = (1, 2)
+_QUICK_SIZES = (1, 2)  # s / d of a quick run; kernels that are not in MAIN have the first alone
 _QUICK_METHODS = tuple(name for name in design.METHODS if name != design.DESIGNED_IID)
 
 # Distances at which a kernel is drawn: from one point of the unit sphere to its antipode.
@@ -125,7 +125,7 @@ _WITHIN = 0.25
 
 # Nyström's features are exact for kernels of low rank: ratios beyond this one are rounding.
 _MANY_TIMES = 10_000
-_TINY = float(np.finfo(np.float64).tiny)
+_TINY = float(np.finfo(np.float64).tiny)  # Divisor in the place of an error of zero
 _PREDICTED: Mapping[str, str] = {
     design.DESIGNED: "predicted_error",
     design.DESIGNED_IID: "predicted_error",
@@ -149,14 +149,14 @@ def _page(rows: Sequence[Row]) -> Iterator[str]:
     yield from _predictions(rows)
     if accuracies := grouped(rows, "accuracy", _INDEX):
         chosen = [float(row["value"]) for row in rows if row["metric"] == "C"]
-        at_end = sum(value >= design.GREATEST_C for value in chosen)
+        at_end = sum(value >= design.CS[-1] for value in chosen)
         yield (
             "Test accuracy of liblinear on the features, in per cent, median over seeds (fewer "
             "than for the errors): C is chosen among 0.01, 0.1, 1, 10 and 100 by five folds of at "
             "most 2,000 training rows, at most 8,000 rows are trained on, and at most 20,000 "
             "tested. A linear classifier learns with the sum of the positive and the negative "
             "part of the kernel, whose size depends on the decomposition, so that features of "
-            f"larger masses are regularised less at the same C. {design.GREATEST_C:g}, the end of "
+            f"larger masses are regularised less at the same C. {design.CS[-1]:g}, the end of "
             f"the grid, was chosen in {at_end} of {len(chosen)} fits."
         )
         yield from _tables(accuracies, lambda values: f"{100.0 * np.median(values):.1f}")

@@ -16,8 +16,8 @@ from bochner.features.targets import Numbers
 
 ONE, TWO, MODEL = "one worker", "two workers", "100 workers, predicted"
 
-_PARTITIONS = 16
-_BILLION, _MANY, _MANY_PARTITIONS = 1_000_000_000, 100, 2_000
+_PARTITIONS = 16  # Eight for each of two workers, so that both end at about the same time
+_MODEL_ROWS, _MODEL_WORKERS, _MODEL_PARTITIONS = 1_000_000_000, 100, 2_000  # Predicted, not run
 
 
 def cluster_metrics(
@@ -26,7 +26,7 @@ def cluster_metrics(
     """Return what one and two workers take, each a process of one thread."""
     machine = _machine(d, p)
     if method == MODEL:
-        cost = PassCost(n, d, p, _MANY, _MANY_PARTITIONS, machine)
+        cost = PassCost(n, d, p, _MODEL_WORKERS, _MODEL_PARTITIONS, machine)
         return {"predicted_seconds": cost.seconds, "predicted_bytes": cost.bytes_moved}
     count = 2 if method == TWO else 1
     cost = PassCost(n, d, p, count, _PARTITIONS, machine)
@@ -108,7 +108,7 @@ def _places(quick: bool) -> Sequence[Place]:
         for n in (100_000, 200_000, 400_000)
         for method in (ONE, TWO)
     ]
-    return [*sizes, Place(MODEL, _BILLION, 20, 1_024, repetitions=3)]
+    return [*sizes, Place(MODEL, _MODEL_ROWS, 20, 1_024, repetitions=3)]
 
 
 def _page(rows: Sequence[Row]) -> Sequence[str]:

@@ -26,7 +26,7 @@ from bochner.spectral import spectral_measure
 OURS, RBF_SAMPLER, NUMPY, TORCH = "bochner", "RBFSampler", "NumPy", "torch"
 PRODUCT, WRITING = "the product alone", "writing alone"
 
-_CHECKED_ROWS = 500
+_CHECKED_ROWS = 500  # Rows of the run before the timed one, and in extended precision
 
 
 def map_methods() -> Iterator[str]:
@@ -184,7 +184,7 @@ FIRST = speed_part("first", _first_places, first_metrics, _first_page)
 
 STRUCTURED, DENSE, ORTHOGONAL = "structured", "structured, as an array", "orthogonal"
 
-_ERROR_ROWS, _WARM_ROWS = 400, 20
+_ERROR_ROWS, _WARM_ROWS = 400, 20  # Rows of the Gram matrix, and of the run before the timed one
 
 
 def structured_metrics(
