@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from benchmarks.digmm import design, paper
+from benchmarks.digmm import design, page
 from benchmarks.digmm.measures import (
     Task,
     accuracy_metrics,
@@ -17,10 +15,8 @@ from benchmarks.digmm.measures import (
 )
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import LOG, SEMILOG, Picture
-from benchmarks.results import Groups, Row, group_table, grouped, markdown_table
 
 _NONE = "none"
-_INDEX = ("kernel", "dataset", "size", "option")
 
 
 def _size(options: Options) -> design.Size:
@@ -109,236 +105,6 @@ def _run_setting(cell: Cell, options: Options, *, parameter: str) -> Mapping[str
     return setting_metrics(_task(cell, options), **{parameter: cell.settings["option"]})
 
 
-def _cell_label(kernel: str, name: str, size: int, *rest: object) -> str:
-    return f"{kernel}, {name}, M = {size} d"
-
-
-def _named_table(found: Groups, columns: Sequence[str], show: Any, **options: Any) -> str:
-    settings: dict[str, Any] = {"header": [""], "label": _cell_label} | options
-    return group_table(found, columns, show, **settings)
-
-
-def _mean(values: Sequence[float]) -> str:
-    return f"{np.mean(values):.3g}"
-
-
-def _median(values: Sequence[float]) -> str:
-    return f"{np.median(values):.2g}"
-
-
-def _percent(values: Sequence[float]) -> str:
-    """Return a mean in per cent, and its standard error if there is more than one value."""
-    mean = f"{100.0 * np.mean(values):.1f}"
-    if len(values) == 1:
-        return mean
-    return f"{mean} ± {100.0 * np.std(values, ddof=1) / len(values) ** 0.5:.1f}"
-
-
-def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
-    cells = grouped(rows, "accuracy", _INDEX)
-    yield (
-        "**Test accuracy** in per cent of a linear classifier on the features: means over seeds "
-        "and standard errors, and in a line below what the paper reports, its DIGMM in the columns "
-        "of both expectations. The classifier has liblinear's objective, an L2 penalty and squared "
-        "hinges; C is the best over five folds of at most 4,000 training rows among 2⁻⁵, 2⁻³ … 2⁵, "
-        "and it is then fitted to at most 20,000 training rows (10,000 digits). As many rows are "
-        "tested at the most. A row of zeros, such as black, is on the sphere one of equal entries. "
-        "“library best” has all training rows, but for the digits, and is the best on training "
-        "rows among random Fourier features of Gaussian, Matérn and Laplacian kernels of several "
-        "length scales, one for all inputs or one for each: the four best over folds of some rows "
-        "are compared on held out quarters of all, with C up to 2⁷."
-    )
-    for kernel in design.SIMILARITIES:
-        if chosen := {key: line for key, line in cells.items() if key[0] == kernel}:
-            yield f"**{kernel}**"
-            yield group_table(
-                chosen,
-                design.ACCURACY_METHODS,
-                _percent,
-                header=[""],
-                label=lambda kernel, name, size, option: f"{name}, M = {size} d",
-                below=_published,
-            )
-    reported: dict[Any, float] = {**paper.best_of_paper()}
-    reported |= {(name, 0): value for name, value in paper.LIBLINEAR.items()}
-    lines = [
-        [
-            f"{name}, {method}" + (f", M = {size} d" if method == design.BEST else ""),
-            _percent(values),
-            f"{reported[name, size]:.1f}" if (name, size) in reported else "–",
-        ]
-        for (kernel, name, size, _), line in cells.items()
-        if kernel == design.NO_KERNEL
-        for method, values in line.items()
-    ]
-    if lines:
-        yield (
-            "**Raw columns, and the best of the library** next to the best of the paper's methods."
-        )
-        yield markdown_table(("", "accuracy", "paper"), lines)
-
-
-def _published(
-    kernel: str, name: str, size: int, option: object
-) -> tuple[str, Mapping[str, str]] | None:
-    found = {}
-    for method in design.ACCURACY_METHODS:
-        theirs = paper.DIGMM if method in design.DIGMMS else method
-        if (key := (kernel, name, size, theirs)) in paper.ACCURACIES:
-            found[method] = f"{paper.ACCURACIES[key]:.1f}"
-    return ("paper", found) if found else None
-
-
-def _error_page(rows: Sequence[Row]) -> Iterator[str]:
-    for metric, text in (
-        (
-            "rmse",
-            "**Root mean square error** of the Gram matrix over pairs of different rows, means "
-            "over seeds, of 1,000 of the rows that features are fitted to; after Figure 2. Bold "
-            "is the lowest.",
-        ),
-        ("test_rmse", "The same error over 1,000 **test rows**."),
-    ):
-        if cells := grouped(rows, metric, _INDEX):
-            yield text
-            yield _named_table(cells, design.ERROR_METHODS, _bold_best, whole_line=True)
-
-
-def _bold_best(line: Mapping[str, Sequence[float]]) -> Mapping[str, str]:
-    texts = {method: _mean(values) for method, values in line.items()}
-    shown = [method for method in design.ERROR_METHODS if method in line]
-    best = min(shown, key=lambda method: float(np.mean(line[method])))
-    return texts | {best: f"**{texts[best]}**"}
-
-
-def _truncation_page(rows: Sequence[Row]) -> Iterator[str]:
-    cells: dict[Any, Any] = grouped(rows, "accuracy", _INDEX)
-    texts = {key: {m: _percent(v) for m, v in line.items()} for key, line in cells.items()}
-    for (kernel, _, size, option), line in texts.items():
-        published = dict(zip((1, 5, 10), paper.TRUNCATIONS.get((kernel, size), ()), strict=False))
-        line["paper"] = f"{published[option]:.1f}" if option in published else "–"
-    yield "**Truncation**: accuracy with at most T components of each part; after Table VII."
-    yield _named_table(
-        texts,
-        (*design.DIGMMS, "paper"),
-        str,
-        label=lambda *key: f"{_cell_label(*key)}, T = {key[3]}",
-    )
-
-
-def _shift_page(rows: Sequence[Row]) -> Iterator[str]:
-    yield (
-        "**Shift** of the eigenvalues of both parts, in multiples of the size of the least: the "
-        "published updates; after Table VIII."
-    )
-    columns = {"accuracy": ("accuracy", _percent), "fit_seconds": ("seconds of a fit", _median)}
-    yield _setting_table(rows, columns, [design.TAYLOR], "")
-
-
-def _sketch_page(rows: Sequence[Row]) -> Iterator[str]:
-    yield "**Rows of the sketch**: error, accuracy and seconds of a fit; after Figures 3 and 4."
-    columns = {
-        "relative_error": ("relative error", _mean),
-        "accuracy": ("accuracy", _percent),
-        "fit_seconds": ("seconds", _median),
-    }
-    yield _setting_table(rows, columns, design.DIGMMS, " rows")
-
-
-def _setting_table(
-    rows: Sequence[Row], columns: Mapping[str, Any], methods: Sequence[str], unit: str
-) -> str:
-    """Return a table of some metrics of every method."""
-    texts: dict[Any, dict[str, str]] = {}
-    several = len(methods) > 1
-    for metric, (what, show) in columns.items():
-        for key, line in grouped(rows, metric, _INDEX).items():
-            for method in methods:
-                name = f"{what}, {method}" if several else what
-                texts.setdefault(key, {})[name] = show(line[method]) if method in line else "–"
-    return _named_table(
-        texts,
-        list(next(iter(texts.values()))),
-        str,
-        label=lambda *key: f"{_cell_label(*key)}, {key[3]}{unit}",
-    )
-
-
-def _convergence_page(rows: Sequence[Row]) -> Iterator[str]:
-    yield "**Iterations** until the ascent ended; after Figure 5."
-    cells = grouped(rows, "n_iter", _INDEX)
-    yield _named_table(cells, design.DIGMMS, lambda values: f"{np.median(values):.0f}")
-
-
-def _speed_page(rows: Sequence[Row]) -> Iterator[str]:
-    for part, text in (
-        ("speed", f"with a sketch of {design.PAPER_SKETCH} rows, medians."),
-        ("accuracy", "to at most 5,000 training rows, medians over seeds."),
-    ):
-        every = grouped(rows, "fit_seconds", _INDEX, part=part)
-        if cells := {key: line for key, line in every.items() if key[0] != design.NO_KERNEL}:
-            yield f"**Seconds of a fit** {text}"
-            yield _named_table(cells, design.ACCURACY_METHODS, _median)
-
-
-Curves = Mapping[tuple[str, str, float], float]
-
-_PAPER_CURVE = "paper's DIGMM"
-
-
-def _means(rows: Sequence[Row], *, metric: str, x: str, methods: Sequence[str]) -> Curves:
-    """Return means over seeds, a panel a kernel and a curve a method."""
-    return {
-        (kernel, method, float(place)): float(np.mean(line[method]))
-        for (kernel, place), line in grouped(rows, metric, ("kernel", x)).items()
-        for method in methods
-        if method in line
-    }
-
-
-def _accuracy_curves(rows: Sequence[Row], *, kernel: str) -> Curves:
-    """Return percentages over sizes, a panel a data set."""
-    ours = {
-        (label, name, size, method): 100.0 * float(np.mean(values))
-        for (label, name, size, _), line in grouped(rows, "accuracy", _INDEX).items()
-        for method, values in line.items()
-    }
-    names = {name for label, name, *_ in ours if label == kernel and name != design.MNIST}
-    curves = {
-        (str(name), method, float(size)): value
-        for (label, name, size, method), value in ours.items()
-        if (label == kernel and method in design.ACCURACY_METHODS) or method == design.BEST
-    } | {
-        (name, _PAPER_CURVE, float(size)): value
-        for (label, name, size, method), value in paper.ACCURACIES.items()
-        if (label, method) == (kernel, paper.DIGMM)
-    }
-    order = (*design.ACCURACY_METHODS, design.BEST, _PAPER_CURVE)
-    shown = sorted(
-        (key for key in curves if key[0] in names), key=lambda key: (key[0], order.index(key[1]))
-    )
-    return {key: curves[key] for key in shown}
-
-
-def _ascents(rows: Sequence[Row], *, what: str, method: str) -> Curves:
-    """Return a curve over iterations for each data set, differences from the last bound."""
-    found: dict[str, dict[int, float]] = {}
-    for row in rows:
-        name, _, place = str(row["metric"]).rstrip(")").partition("(")
-        if (row["method"], name) == (method, what):
-            found.setdefault(str(row["dataset"]), {})[int(place)] = float(row["value"])
-    if what == "bound":
-        for name, curve in found.items():
-            highest = max(curve.values())
-            found[name] = {place: highest - value for place, value in curve.items()}
-    return {
-        (method, name, float(place)): value
-        for name, curve in found.items()
-        for place, value in curve.items()
-        if value > 0.0
-    }
-
-
 _SIZE, _SKETCH = "M / d", "rows of the sketch"
 
 _ERROR_PICTURE = Picture(
@@ -347,7 +113,7 @@ _ERROR_PICTURE = Picture(
     "over inputs; after Figure 2 of the paper.",
     _SIZE,
     "root mean square error",
-    partial(_means, metric="rmse", x="size", methods=design.ERROR_METHODS),
+    partial(page.means, metric="rmse", x="size", methods=design.ERROR_METHODS),
 )
 _ACCURACY_PICTURES = tuple(
     Picture(
@@ -356,7 +122,7 @@ _ACCURACY_PICTURES = tuple(
         "what the paper reports.",
         _SIZE,
         "accuracy, %",
-        partial(_accuracy_curves, kernel=kernel),
+        partial(page.accuracy_curves, kernel=kernel),
         SEMILOG,
     )
     for kernel in design.SIMILARITIES
@@ -367,7 +133,7 @@ _SKETCH_PICTURES = tuple(
         caption,
         _SKETCH,
         ylabel,
-        partial(_means, metric=metric, x="option", methods=design.DIGMMS),
+        partial(page.means, metric=metric, x="option", methods=design.DIGMMS),
         scales,
     )
     for name, metric, ylabel, scales, caption in (
@@ -402,7 +168,7 @@ _ASCENT_PICTURES = (
         "kernel, M = 2 d; after Figure 5.",
         "iteration",
         "Frobenius norm",
-        partial(_ascents, what="change", method=design.TAYLOR),
+        partial(page.ascents, what="change", method=design.TAYLOR),
         ("linear", "log"),
     ),
     Picture(
@@ -410,7 +176,7 @@ _ASCENT_PICTURES = (
         "How far the evidence lower bound is below its highest value, TL1 kernel, M = 2 d.",
         "iteration",
         "below the highest",
-        partial(_ascents, what="bound", method=design.EXACT),
+        partial(page.ascents, what="bound", method=design.EXACT),
         ("linear", "log"),
     ),
 )
@@ -434,16 +200,16 @@ DIGMM = Benchmark(
     "have norm one.",
     # The parts with few cells run first; the accuracies take most of the time.
     parts=(
-        _part("speed", _speed_cells, speed_metrics, _speed_page),
-        _part("convergence", _convergence_cells, ascent_metrics, _convergence_page,
+        _part("speed", _speed_cells, speed_metrics, page.speed_page),
+        _part("convergence", _convergence_cells, ascent_metrics, page.convergence_page,
               *_ASCENT_PICTURES),
-        _part("error", _error_cells, error_metrics, _error_page, _ERROR_PICTURE),
-        Part("shift", _shift_cells, partial(_run_setting, parameter="shift"), _shift_page),
+        _part("error", _error_cells, error_metrics, page.error_page, _ERROR_PICTURE),
+        Part("shift", _shift_cells, partial(_run_setting, parameter="shift"), page.shift_page),
         Part("truncation", _truncation_cells, partial(_run_setting, parameter="truncation"),
-             _truncation_page),
-        Part("sketch", _sketch_cells, partial(_run_setting, parameter="n_sketch"), _sketch_page,
+             page.truncation_page),
+        Part("sketch", _sketch_cells, partial(_run_setting, parameter="n_sketch"), page.sketch_page,
              _SKETCH_PICTURES),
-        _part("accuracy", _accuracy_cells, accuracy_metrics, _accuracy_page,
+        _part("accuracy", _accuracy_cells, accuracy_metrics, page.accuracy_page,
               *_ACCURACY_PICTURES),
     ),
     order=("accuracy", "error", "truncation", "shift", "sketch", "convergence", "speed"),
