@@ -108,8 +108,8 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "regression, scale and penalty chosen on held-out rows of the training fold. "
         f"{design.ALAC} and {design.RFO}: 30 or 100 iterations, chosen likewise. Trees: rate and "
         f"size chosen likewise, their number by early stopping. At most {fewer}, chosen at random "
-        "where a training fold has more. Of shuttle's seven classes the most frequent one, “Rad "
-        "Flow”, is to be told from the rest."
+        "where a training fold has more. The target of shuttle is whether a row has the most "
+        "frequent of its seven classes, “Rad Flow”."
     )
     for metric, what in (
         ("mse", "**Mean square error** of standardised targets"),
@@ -184,7 +184,7 @@ def _scaling_page(rows: Sequence[Row]) -> Iterator[str]:
         ]
         for (name, n, m), values in sorted(found.items())
     ]
-    header = ("data set", "rows", "frequencies", "seconds a sweep", "error")
+    header = ("data set", "rows", "frequencies", "seconds per sweep", "error")
     yield markdown_table(header, lines)
 
 
@@ -259,7 +259,7 @@ def _scaling_pictures() -> Iterator[Picture]:
     ):
         error = "Mean square error or error rate after few sweeps"
         for name, metrics, ylabel, caption in (
-            ("seconds", ["sweep_seconds"], "seconds a sweep", "Seconds of a sweep"),
+            ("seconds", ["sweep_seconds"], "seconds per sweep", "Seconds of a sweep"),
             ("error", ["mse", "error"], "test error", error),
         ):
             values = partial(_scaling_curves, over=over, metrics=metrics)

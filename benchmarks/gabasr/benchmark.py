@@ -103,14 +103,14 @@ def _accuracy_page(rows: Sequence[Row]) -> Iterator[str]:
         "indicators for every method."
     )
     yield (
-        "The paper's figures are for orientation: it does not say which rows they are of. Those of "
-        "its linear SVM on California houses, Boston and Diabetes are of all rows, learned from or "
-        "not, as their mean square error over 1 − R² is the variance of the whole target to four "
-        "digits; for its other methods that ratio differs, as of some part of the rows. Its linear "
-        "model of classes is a perceptron. An area of zero (its linear SVM on Blood Transfusion) "
-        "is no usual ranking, and areas below one half are those of reversed ones. Its text has "
-        "accuracies of 0.89 and 0.91 for GaBaSR on Breast Cancer and Credit-g, its table areas of "
-        "0.51. Its record of carbon dioxide ends in 2001, this one in 1997."
+        "The paper's figures are for orientation: it does not state which rows they are of. Those "
+        "of its linear SVM on California houses, Boston and Diabetes are of all rows, learned "
+        "from or not, as their mean square error over 1 − R² is the variance of the whole target "
+        "to four digits; for its other methods that ratio differs, as of some part of the rows. "
+        "Its linear model of classes is a perceptron. An area of zero (its linear SVM on Blood "
+        "Transfusion) is no usual ranking, and areas below one half are those of reversed ones. "
+        "Its text has accuracies of 0.89 and 0.91 for GaBaSR on Breast Cancer and Credit-g, its "
+        "table areas of 0.51. Its record of carbon dioxide ends in 2001, this one in 1997."
     )
     for metric, what in (
         ("auc", "**Area under the curve**"),
@@ -145,7 +145,7 @@ def _xor_page(rows: Sequence[Row]) -> Iterator[str]:
         f"**Exclusive or**, two inputs that scatter with deviation {XOR_SPREAD:g} about the "
         f"corners of a square of side two, means over trials. “{design.TRUE}” is the best "
         f"possible. The paper has an area of {design.PAPER_XOR_AUC:g} with 6,000 rows, 300 "
-        "frequencies and five sweeps, but does not say how its rows scatter."
+        "frequencies and five sweeps, but does not state how its rows scatter."
     )
     yield _means(rows, {"auc": "area under the curve", "error": "error", "nlpd": "log loss"})
 
@@ -174,12 +174,12 @@ def gains(rows: Sequence[Row], name: str) -> list[float]:
 def _series_page(rows: Sequence[Row]) -> Iterator[str]:
     density, r2 = grouped(rows, "lpd"), grouped(rows, "r2")
     yield (
-        "**Series**: log predictive density of held-out rows, in nats a row, and in brackets R²; "
+        "**Series**: log predictive density of held-out rows, in nats per row, and in brackets R²; "
         "medians over random splits, a fifth of the rows held out. The gain is the median of the "
         "differences split by split. Doppler: 400 rows of a signal whose frequency and amplitude "
         "change, with noise whose deviation grows threefold. Stationary: 300 rows of a process "
         "with a Gaussian kernel and white noise. Both are drawn anew for every split. "
-        f"“{design.TRUE}” knows the signal and its noise, or the kernel."
+        f"“{design.TRUE}” uses the signal and its noise, or the kernel."
     )
     columns = [
         method
@@ -247,7 +247,7 @@ def _mixture_curves(
 
 
 def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
-    """Return mean and band of a series, a panel a method."""
+    """Return mean and band of a series, one panel per method."""
     found = first_trial(rows, dataset)
     return {
         (method, curve, found[method, name_at("place", at)]): found[method, name_at(curve, at)]

@@ -32,7 +32,7 @@ Indices = NDArray[np.intp]
 def series_metrics(
     name: str, method: str, size: Size, seed: int, folder: Path | None
 ) -> dict[str, float]:
-    """Return the log predictive density of held-out rows, in nats a row, and their ``r2``.
+    """Return the log predictive density of held-out rows, in nats per row, and their ``r2``.
 
     A random fifth of the rows is held out; generated series are drawn anew for every seed. In the
     first split with the central 95 % of the prediction along the series.
