@@ -77,6 +77,5 @@ def test_a_poor_draw_is_called_so_and_a_good_one_is_not():
         map = FourierFeatures(kernels.TL1(0.5), 4).fit(X)
     assert f"is {map.predicted_error_:.3g} with n_components=4" in str(caught[0].message)
     assert map.predicted_error_ > 0.5
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert FourierFeatures(KERNEL, 512).fit(X).predicted_error_ < 0.5

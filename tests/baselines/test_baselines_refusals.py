@@ -3,22 +3,11 @@
 import numpy as np
 import pytest
 
-from bochner import kernels
-from bochner.baselines import (
-    ALaCarteRegressor,
-    AsymmetricNystroem,
-    KreinNystroem,
-    MultipleKernelFeatures,
-    RandomFrequencyClassifier,
-    RandomMaclaurin,
-    SphericalRandomFeatures,
-    TensorizedRandomProjection,
-    TensorSketch,
-)
+from bochner import baselines, kernels
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 REFUSED = {
-    ALaCarteRegressor: [
+    baselines.ALaCarteRegressor: [
         ({"n_components": 7}, ValueError, "n_components must be even"),
         ({"n_mixture": 0}, ValueError, "n_mixture must be at least 1"),
         ({"n_starts": 0}, ValueError, "n_starts must be at least 1"),
@@ -27,7 +16,7 @@ REFUSED = {
         ({"tol": "small"}, TypeError, "tol must be a number"),
         ({"covariance": "tied"}, ValueError, "covariance must be one of 'auto'"),
     ],
-    MultipleKernelFeatures: [
+    baselines.MultipleKernelFeatures: [
         ({"kernels": "gaussian"}, ValueError, "kernels must be a sequence"),
         ({"kernels": ()}, ValueError, "kernels must be a sequence"),
         ({"kernels": ("gausian",)}, ValueError, "Did you mean 'gaussian'"),
@@ -36,13 +25,13 @@ REFUSED = {
         ({"weights": "best"}, ValueError, "weights must be one of 'alignment', 'uniform'"),
         ({"n_components": 7}, ValueError, "n_components must be even"),
     ],
-    RandomFrequencyClassifier: [
+    baselines.RandomFrequencyClassifier: [
         ({"alpha": 0.0}, ValueError, "alpha must be positive"),
         ({"alpha": "one"}, TypeError, "alpha must be a number"),
         ({"tol": np.nan}, ValueError, "tol must be finite and zero or more"),
         ({"covariance": 1}, ValueError, "covariance must be one of 'auto'"),
     ],
-    SphericalRandomFeatures: [
+    baselines.SphericalRandomFeatures: [
         ({"kernel": kernels.TL1(1.0)}, ValueError, "not a function of the distance"),
         (
             {"kernel": kernels.Gaussian((1.0, 2.0, 1.0, 2.0))},
@@ -61,6 +50,23 @@ REFUSED = {
         ({"radius": -1.0}, ValueError, "radius must be positive"),
         ({"kernel": kernels.NTK(), "radius": 2.0}, ValueError, "unit sphere"),
     ],
+    baselines.TensorizedRandomProjection: [
+        ({"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "neg"),
+        ({"kernel": kernels.NTK()}, TypeError, "polynomial kernel"),
+    ],
+    baselines.TensorSketch: [
+        ({"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "negative constant"),
+        ({"kernel": kernels.Gaussian()}, TypeError, "polynomial kernel"),
+        ({"n_components": "8"}, TypeError, "n_components must be a positive int"),
+    ],
+    baselines.RandomMaclaurin: [
+        ({"kernel": kernels.Tanh()}, TypeError, "polynomial kernel"),
+        ({"kernel": [0.0, 0.0]}, ValueError, "flat sequence of finite coeff"),
+        ({"kernel": [[1.0]]}, ValueError, "flat sequence of finite coeff"),
+        ({"kernel": [np.nan]}, ValueError, "flat sequence of finite coeff"),
+        ({"base": 1.0}, ValueError, "base must be above 1"),
+        ({"n_components": 0}, ValueError, "n_components must be at least 1"),
+    ],
 }
 NYSTROEM = [
     ({"kernel": 3}, TypeError, "kernel must be a Kernel, a name or a function"),
@@ -75,24 +81,10 @@ NYSTROEM = [
     ({"n_candidates": 0}, ValueError, "n_candidates must be at least 1"),
     ({"n_components": 2.5}, TypeError, "n_components must be a positive integer"),
 ]
-PRODUCTS = [
-    (TensorizedRandomProjection, {"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "neg"),
-    (TensorSketch, {"kernel": kernels.Polynomial(2, -1.0)}, ValueError, "negative constant"),
-    (TensorizedRandomProjection, {"kernel": kernels.NTK()}, TypeError, "polynomial kernel"),
-    (TensorSketch, {"kernel": kernels.Gaussian()}, TypeError, "polynomial kernel"),
-    (RandomMaclaurin, {"kernel": kernels.Tanh()}, TypeError, "polynomial kernel"),
-    (RandomMaclaurin, {"kernel": [0.0, 0.0]}, ValueError, "flat sequence of finite coeff"),
-    (RandomMaclaurin, {"kernel": [[1.0]]}, ValueError, "flat sequence of finite coeff"),
-    (RandomMaclaurin, {"kernel": [np.nan]}, ValueError, "flat sequence of finite coeff"),
-    (RandomMaclaurin, {"base": 1.0}, ValueError, "base must be above 1"),
-    (RandomMaclaurin, {"n_components": 0}, ValueError, "n_components must be at least 1"),
-    (TensorSketch, {"n_components": "8"}, TypeError, "n_components must be a positive int"),
-]
 CASES = [
     *((make, *case) for make, cases in REFUSED.items() for case in cases),
-    *((KreinNystroem, *case) for case in NYSTROEM),
-    *((AsymmetricNystroem, *case) for case in NYSTROEM if "ridge" not in case[0]),
-    *PRODUCTS,
+    *((baselines.KreinNystroem, *case) for case in NYSTROEM),
+    *((baselines.AsymmetricNystroem, *case) for case in NYSTROEM if "ridge" not in case[0]),
 ]
 
 

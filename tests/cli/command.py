@@ -34,8 +34,7 @@ def labelled(n_rows=150):
 
 def bochner(*arguments) -> Any:
     """Run the command; a warning is as bad as a traceback."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 

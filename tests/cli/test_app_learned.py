@@ -129,8 +129,7 @@ def test_inspect_a_model_of_python(tmp_path):
     path, frame = tmp_path / "m.bochner", yearly()
     X, y = frame[["time"]].to_numpy(), frame["y"].to_numpy()
     model = library.BaNKRegressor(12, n_burn_in=20, n_samples=20, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         library.save(model.fit(X, y), path)
     flat = " ".join(bochner("inspect", path).stdout.split())
     assert flat.startswith("model BaNKRegressor frequencies 12, dense components")

@@ -51,8 +51,7 @@ class Overlap(kernels.Kernel):
 
 def diagnosis(kernel, rows, **options) -> Diagnosis:
     """A diagnosis that no warning accompanies."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         return diagnose(kernel, rows, **{**FEW, **options})
 
 

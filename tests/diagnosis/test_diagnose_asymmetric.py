@@ -33,8 +33,7 @@ def function(A, B):
 
 def diagnosis(kernel, rows=X, **options):
     """A diagnosis that no warning accompanies."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         return diagnose(kernel, rows, **{"n_components": 64, "random_state": 0, **options})
 
 

@@ -28,8 +28,7 @@ def whole():
 
     def get(case):
         if case not in made:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
                 made[case] = fitted(case)
         return made[case]
 

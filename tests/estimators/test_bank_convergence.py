@@ -41,8 +41,7 @@ def test_an_easy_problem_is_not_told_of():
     rng = np.random.default_rng(0)
     inputs = rng.uniform(-2.0, 2.0, size=(150, 1))
     y = np.sin(2.0 * inputs[:, 0]) + 0.3 * rng.normal(size=150)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
+    with warnings.catch_warnings(action="error", category=ConvergenceWarning):
         model = regressor(n_frequencies=10, n_burn_in=50, n_samples=150, thin=2).fit(inputs, y)
     convergence = model.convergence_[0]
     assert convergence.rhat_predictions < 1.3
@@ -50,8 +49,7 @@ def test_an_easy_problem_is_not_told_of():
 
 
 def test_the_diagnostics_are_those_of_predictions_and_log_evidence():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = regressor(n_chains=2, n_samples=12).fit(X, Y)
     learned = model.learned_[0]
     scaled = model._scaling.apply(X)
@@ -75,8 +73,7 @@ def test_the_diagnostics_are_those_of_predictions_and_log_evidence():
 
 
 def test_the_worst_class_is_told_of():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model = classifier(n_samples=20).fit(X, THREE)
     good = replace(model.convergence_[0], rhat_predictions=1.0, ess_predictions=100.0)
     for bad in ({"rhat_predictions": 1.5}, {"rhat_predictions": np.inf}, {"ess_predictions": 3.0}):
@@ -88,8 +85,7 @@ def test_the_worst_class_is_told_of():
         with pytest.warns(ConvergenceWarning, match="chains have not converged"):
             model._warn()
     model.convergence_ = [good, replace(good, rhat_predictions=np.nan, ess_predictions=np.nan)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
+    with warnings.catch_warnings(action="error", category=ConvergenceWarning):
         model._warn()
 
 

@@ -48,8 +48,7 @@ VARIANTS = {
 @pytest.fixture(autouse=True)
 def no_warnings():
     """Numerical warnings are errors; so few draws may not have converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 

@@ -33,8 +33,7 @@ def test_every_trend_is_learned_from_its_own_seed(fitted):
         alone = BaNKRegressor(
             structure="dense", thin=4, trend=trend, **QUICK | {"random_state": seed}
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             alone.fit(X, y)
         np.testing.assert_array_equal(model.predict(NEW), alone.predict(NEW))
 

@@ -329,6 +329,5 @@ def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
 def test_similarities_that_a_kernel_explains_are_taken_in_silence(expectation):
     X = np.random.default_rng(0).normal(size=(40, 2))
     fitted = DIGMMFeatures("gaussian", 16, n_sketch=20, expectation=expectation, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         fitted.fit(X)

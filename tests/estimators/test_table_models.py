@@ -239,8 +239,7 @@ def test_an_envelope_chooses_the_head(kind, heads):
     y = (X[:, 0] > 0.0).astype(float)
     for envelope, head in heads.items():
         model = kind(8, 2, 3, envelope=envelope, random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             assert type(model.fit(X, y).head_) is head
     with pytest.raises(ValueError, match="envelope must be one of 'constant', 'learned', got"):
         kind(envelope="learnt").fit(X, y)

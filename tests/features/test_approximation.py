@@ -33,8 +33,9 @@ def fitted(kernel, rows=X, n_components=128, **parameters):
 
 def error(features, kernel, rows):
     """The relative Frobenius error on rows that had no part in the fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # some rows may lie outside the region
+    with warnings.catch_warnings(
+        action="ignore", category=UserWarning
+    ):  # some rows may lie outside the region
         gram = features.gram(rows)
     exact = kernel(rows, rows)
     return np.linalg.norm(gram - exact) / np.linalg.norm(exact)
@@ -71,8 +72,7 @@ def additive(X, Y):
 
 @pytest.mark.parametrize("kernel", [cosine_similarity, chi2_kernel, additive])
 def test_functions_that_return_gram_matrices_are_fitted(kernel):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         features = fitted(kernel, n_components=256)
         assert features.transform(NEW).shape == (150, 256)
     assert features.kernel_ is kernel
@@ -149,8 +149,7 @@ def test_fitted_features_stay_bounded_far_from_the_data(kernel, rows, seed):
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     step = np.resize([1.5, 3.0, 10.0, 100.0], 60)[:, None]
     far = rows.mean(axis=0) + 2.0 * step * np.ptp(rows, axis=0).max() * direction
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         value = np.abs(features.gram(far, rows)).max()
     # Kernels that are bounded by their values at the data, or by one.
     assert value < 1.75 * max(np.abs(kernel(rows, rows)).max(), 1.0)

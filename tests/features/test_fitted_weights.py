@@ -62,8 +62,7 @@ def relative_error(f, kernel, left, right):
 @pytest.mark.parametrize("kernel", [shifted, Shifted()], ids=["function", "kernel"])
 @pytest.mark.parametrize("right", [None, Y], ids=["same", "other"])
 def test_asymmetric_kernels_are_fitted_at_both_orders(kernel, right):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         f, error = fitted(kernel, right=right, m=256)
     assert not f.is_symmetric
     assert f.weight.min() >= 0.0
@@ -164,8 +163,7 @@ def test_proposals_are_made_for_the_rows_of_both_sides(monkeypatch):
 
     monkeypatch.setattr(fitted_weights, "broad_proposal", watched)
     # The left rows alone say nothing of the scale on which the kernel varies.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         fitted(gaussian, X=1e-3 * X, right=2.0 * Y)
         fitted(gaussian, X=X)
     for (rows, length), expected in zip(asked, (np.vstack([1e-3 * X, 2.0 * Y]), X), strict=True):
@@ -197,8 +195,7 @@ def test_at_most_1250_rows_of_each_side_are_looked_at():
         shapes.append((X.shape, Y.shape))
         return np.cos(X[:, :1] - Y[:, 0])
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         fitted(watched, X=np.repeat(X, 10, axis=0), right=Y, m=16)
         fitted(watched, X=X, right=np.repeat(Y, 10, axis=0), m=16)
     assert shapes == [((1250, 3), (250, 3)), ((300, 3), (1250, 3))]
@@ -228,8 +225,7 @@ def test_both_sides_need_a_few_rows(left, right, message):
 
 
 def test_few_rows_are_enough_to_fit_on():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         f, error = fitted(shifted, X=X[:4], right=Y[:5], m=8)
     assert np.isfinite([*f.weight, *f.phase, error]).all()
 

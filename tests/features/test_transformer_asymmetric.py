@@ -252,8 +252,7 @@ def late(delta):
 def test_functions_of_the_lag_know_the_reach_of_both_arguments(decomposition):
     far = X[:, :2] + 3.0
     kernel = kernels.Stationary(late)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         features = fitted(kernel, 4096, far, Y[:, :2], decomposition=decomposition, scheme="qmc")
     exact = kernel(far, Y[:, :2])
     assert np.abs(features.gram(far, Y[:, :2]) - exact).max() < 0.1 + features.max_error_

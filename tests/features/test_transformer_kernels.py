@@ -87,8 +87,7 @@ def test_no_kernel_is_left_out():
 @pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE, ids=str)
 def test_every_kernel_end_to_end(kernel):
     rows = UNIT if kernel in ON_THE_SPHERE else ROWS
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         features = FourierFeatures(kernel, 320, random_state=0).fit(rows)
         Z, right = features.transform(rows), features.transform_right(rows)
         gram = features.gram(rows)

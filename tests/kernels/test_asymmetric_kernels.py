@@ -80,8 +80,7 @@ def test_nothing_overflows_where_the_value_is_finite(kind):
     lags = np.array([[50.0, 10.0], [60.0, 30.0], [-50.0, -10.0], [25.0, -25.0], [-31.0, -29.0]])
     far = np.array([[1e3, 1e3], [-1e3, 1e4], [1e200, 0.0]])
     origin = np.zeros((1, 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         if kind is not ShiftGaussian:
             lags, values = lags[:4], kernel(lags[:4], origin)
             assert np.abs(values).max() > 1e190

@@ -13,23 +13,7 @@ from laws.registry import Case, anywhere, bump, odd, of_no_sign, on_the_sphere
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from bochner.kernels import (
-    NTK,
-    TL1,
-    ArcCosine,
-    DeltaGaussian,
-    DotProduct,
-    Gaussian,
-    Hellinger,
-    Laplacian,
-    Metric,
-    NonNegative,
-    Polynomial,
-    Radial,
-    SphericalPolynomial,
-    Tanh,
-    UnitSphere,
-)
+from bochner import kernels
 from bochner.spectral import Independent, Isotropic, Pairs, design, profile
 from bochner.spectral.radial import Chi, Shell, Student
 
@@ -50,27 +34,27 @@ def root(z):
 def designed(dim):
     """Every kind of kernel that a measure is designed for, in its domain."""
     plain = [
-        DeltaGaussian(0.5, 3.0),
-        Gaussian(1.0) - 0.5 * Gaussian(3.0),
-        TL1(1.2 * np.sqrt(dim)),
-        Laplacian(np.sqrt(dim)) - 0.7 * TL1(2.0 * np.sqrt(dim)),
-        Radial(root),
-        Radial(bump),
-        Tanh(0.5, 0.3),
-        Polynomial(2, 1.0),
-        DotProduct(odd),
+        kernels.DeltaGaussian(0.5, 3.0),
+        kernels.Gaussian(1.0) - 0.5 * kernels.Gaussian(3.0),
+        kernels.TL1(1.2 * np.sqrt(dim)),
+        kernels.Laplacian(np.sqrt(dim)) - 0.7 * kernels.TL1(2.0 * np.sqrt(dim)),
+        kernels.Radial(root),
+        kernels.Radial(bump),
+        kernels.Tanh(0.5, 0.3),
+        kernels.Polynomial(2, 1.0),
+        kernels.DotProduct(odd),
     ]
     spherical = [
-        SphericalPolynomial(2),
-        ArcCosine(0),
-        ArcCosine(1),
-        NTK(),
-        NTK() - 0.5 * Tanh(),
-        Tanh(2.0, 0.1),
+        kernels.SphericalPolynomial(2),
+        kernels.ArcCosine(0),
+        kernels.ArcCosine(1),
+        kernels.NTK(),
+        kernels.NTK() - 0.5 * kernels.Tanh(),
+        kernels.Tanh(2.0, 0.1),
     ]
     yield from (Case(kernel, dim, anywhere) for kernel in plain)
     yield from (Case(kernel, dim, on_the_sphere) for kernel in spherical)
-    yield Case(Hellinger(), dim, of_no_sign)
+    yield Case(kernels.Hellinger(), dim, of_no_sign)
 
 
 CASES = tuple(case for dim in (2, 5, 16) for case in designed(dim))
@@ -133,17 +117,19 @@ def probes(case):
     rng, metric, known = case.rng("probes"), profile(case.kernel).metric, pairs(case)
     share = np.concatenate([rng.random(N_PROBES), 10.0 ** rng.uniform(-5.0, 0.0, N_PROBES // 10)])
     first, across = np.eye(2, case.dim)
-    if metric is not Metric.INNER_PRODUCT and not isinstance(_domain(case), UnitSphere):
+    if metric is not kernels.Metric.INNER_PRODUCT and not isinstance(
+        _domain(case), kernels.UnitSphere
+    ):
         direction = case.place(rng.normal(size=(1, case.dim)))
         step = metric.pairs(np.zeros_like(direction), direction)[0, 0]
         t = MARGIN * known.reach * share
         return np.zeros((1, case.dim)), t[:, None] * direction / step
-    if known.spherical or isinstance(_domain(case), UnitSphere):
+    if known.spherical or isinstance(_domain(case), kernels.UnitSphere):
         angle = 2.0 * np.arcsin(0.5 * min(MARGIN * known.reach, 2.0) * share)
         return first[None], np.outer(np.cos(angle), first) + np.outer(np.sin(angle), across)
     radius = known.norm * np.sqrt(MARGIN)
     least = known.least_inner - (MARGIN - 1.0) * (known.norm**2 - known.least_inner)
-    if isinstance(_domain(case), NonNegative):
+    if isinstance(_domain(case), kernels.NonNegative):
         least = max(least, 0.0)
     inner = radius**2 - (radius**2 - max(least, -(radius**2))) * share
     side = rng.random(len(inner)) * np.sqrt(radius**2 - (inner / radius) ** 2)
@@ -186,7 +172,7 @@ def check_prediction(case, scheme, seeds=40):
 
 def has_far_rows(case):
     """Whether the kernel is defined away from the data."""
-    return not isinstance(_domain(case), UnitSphere)
+    return not isinstance(_domain(case), kernels.UnitSphere)
 
 
 def far_rows(case):

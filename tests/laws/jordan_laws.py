@@ -36,8 +36,7 @@ class Case(Streams):
         return self.degree, self.a, self.dim, self.truncation
 
     def measure(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             return spherical.spherical_polynomial_measure(*self.arguments)
 
     def lags(self):

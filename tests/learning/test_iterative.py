@@ -129,8 +129,7 @@ def test_at_a_pole_it_says_that_it_has_not_converged():
     pole = -np.linalg.eigvalsh(gram)[0]
     with pytest.warns(ConvergenceWarning, match="solver='cholesky'"):
         solve(SIGNED, pole)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         solve(SIGNED, 3.0 * pole)
 
 

@@ -53,8 +53,7 @@ def test_alpha_moves_to_the_nearest_clear_value(eigenvalues, alpha, clear):
 @pytest.mark.parametrize("alpha", [1e-12, 0.5, 1.0 - 2e-6, 1.0 + 2e-6, 3.0, 1e9])
 def test_alpha_stays_where_it_is_no_pole(alpha):
     sums, signs = planted([-1.0, 5.0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         solution = fit_krein(sums, signs, alpha)
     assert solution.alpha == alpha
     assert_allclose(solution.poles, [1.0])
@@ -118,8 +117,7 @@ def test_the_choice_of_alpha_heeds_no_units():
 def test_the_choice_of_alpha_keeps_clear_of_the_poles(seed):
     data = krein_problem(m=15, seed=seed)
     spectrum = krein_spectrum(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         alpha = krein_solution(data, None, False).alpha
     assert np.abs(spectrum.poles / alpha - 1.0).min() > 0.009
 

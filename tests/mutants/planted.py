@@ -9,21 +9,12 @@ from mutants.registry import changes, deferred, planted, replaces
 from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
-from bochner import kernels
+from bochner import kernels, spectral
 from bochner.estimators import krein_ridge_classifier
 from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
 from bochner.learning import ridge
 from bochner.sampling import Directions, Uniforms, schemes
-from bochner.spectral import (
-    HalfByMass,
-    Independent,
-    Isotropic,
-    Student,
-    closed_forms,
-    composite,
-    measure,
-)
 from bochner.spectral.radial import GammaMixture
 
 SMALL_ALPHA = 1e-4
@@ -46,16 +37,18 @@ check_radius = deferred(measure_laws.check_radius, SMALL_ALPHA)
 check_marginals = deferred(sampling_laws.check_marginals)
 
 
+def every_scheme(case):
+    return check_iid(case), check_scheme(case, "orthogonal"), check_scheme(case, "qmc")
+
+
 def check_closed_form(kernel):
     return lambda: kernel_laws.check_closed_form(Case(kernel, 2))
 
 
 @changes(
-    Isotropic,
+    spectral.Isotropic,
     "assemble",
-    check_iid(GAUSSIAN),
-    check_scheme(GAUSSIAN, "orthogonal"),
-    check_scheme(GAUSSIAN, "qmc"),
+    *every_scheme(GAUSSIAN),
     check_transform(GAUSSIAN),
     check_radius(GAUSSIAN),
 )
@@ -64,28 +57,15 @@ def wide_bandwidth(assemble, self, blocks):
 
 
 @changes(
-    Student,
-    "radius",
-    check_iid(MATERN),
-    check_scheme(MATERN, "orthogonal"),
-    check_scheme(MATERN, "qmc"),
-    check_transform(MATERN),
-    check_radius(MATERN),
+    spectral.Student, "radius", *every_scheme(MATERN), check_transform(MATERN), check_radius(MATERN)
 )
 def matern_with_nu_degrees(radius, self, u, dim):
     return radius(replace(self, dof=self.dof / 2.0), u, dim)
 
 
-@replaces(
-    Isotropic,
-    "draw",
-    check_iid(MATERN),
-    check_scheme(MATERN, "orthogonal"),
-    check_scheme(MATERN, "qmc"),
-    check_radius(MATERN),
-)
+@replaces(spectral.Isotropic, "draw", *every_scheme(MATERN), check_radius(MATERN))
 def product_of_t(self, m, rng, scheme):
-    return Independent(self.radial, self.dim, self.length_scale).draw(m, rng, scheme)
+    return spectral.Independent(self.radial, self.dim, self.length_scale).draw(m, rng, scheme)
 
 
 @changes(GammaMixture, "radius", check_transform(RATIONAL), check_radius(RATIONAL))
@@ -122,14 +102,14 @@ def mixture_with_precisions(factors, self):
 
 @planted(check_transform(MIXTURE), check_iid(MIXTURE))
 def mixture_in_cycles(patch):
-    fact = closed_forms.fact
+    fact = spectral.closed_forms.fact
 
     def in_cycles(kernel, dim):
         means = np.asarray(kernel.means) / (2.0 * np.pi)
-        return closed_forms._spectral_mixture(replace(kernel, means=means), dim)
+        return spectral.closed_forms._spectral_mixture(replace(kernel, means=means), dim)
 
     patch.setattr(
-        closed_forms,
+        spectral.closed_forms,
         "fact",
         lambda cls, *names: (
             ("closed_form", in_cycles) if cls is kernels.SpectralMixture else fact(cls, *names)
@@ -161,7 +141,7 @@ def lost_signature(patch):
 
 
 @changes(
-    Independent,
+    spectral.Independent,
     "assemble",
     lambda: measure_laws.check_inclusion(ANOVA, SMALL_ALPHA),
     check_transform(ANOVA),
@@ -173,7 +153,7 @@ def excluded_for_included(assemble, self, blocks):
     return assemble(replace(self, inclusion=exclusion), blocks)
 
 
-@changes(Independent, "assemble", check_transform(ANOVA), check_iid(ANOVA))
+@changes(spectral.Independent, "assemble", check_transform(ANOVA), check_iid(ANOVA))
 def slab_without_rescaling(assemble, self, blocks):
     """The spike is cut out of the slab's quantiles instead of making room for all of them."""
     whole = assemble(replace(self, inclusion=1.0), blocks)
@@ -181,7 +161,7 @@ def slab_without_rescaling(assemble, self, blocks):
 
 
 @replaces(
-    Independent,
+    spectral.Independent,
     "_inclusion",
     lambda: measure_laws.check_inclusion(NO_CONSTANT, SMALL_ALPHA),
     check_iid(NO_CONSTANT),
@@ -213,7 +193,7 @@ def one_seed_for_all_parts(patch):
             return [np.random.default_rng(seed) for _ in range(n_children)]
 
     patch.setattr(
-        measure.np.random,
+        spectral.measure.np.random,
         "default_rng",
         lambda rng, default_rng=np.random.default_rng: (
             Repeating(rng.bit_generator)
@@ -255,13 +235,13 @@ def sobol_without_scrambling(patch):
     patch.setattr(schemes.qmc, "Sobol", Plain)
 
 
-@changes(HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
+@changes(spectral.HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
 def equal_weights_for_all_parts(share, self, mass, m, rng):
     counts, _ = share(self, mass, m, rng)
     return counts, np.full(len(mass), mass.sum() / m)
 
 
-@replaces(composite, "_assembled", check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
+@replaces(spectral.composite, "_assembled", check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
 def product_with_the_first_factor_only(laws, blocks):
     return [laws[0].assemble(blocks[: len(laws[0].layout)])]
 

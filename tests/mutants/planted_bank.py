@@ -1,7 +1,6 @@
 """Bugs of the models that learn their kernel, each with the test that must notice it."""
 
 import tempfile
-import warnings
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -15,8 +14,7 @@ from learning.inference import (
     test_preparation,
     test_relevance,
 )
-from mutants.registry import changes, planted, replaces
-from sklearn.exceptions import ConvergenceWarning
+from mutants.registry import changes, planted, quietly, replaces
 
 from bochner.learning.inference import components, draws, driver, preparation, relevance
 from bochner.learning.inference.draws import Draws
@@ -29,25 +27,19 @@ def check_resumption():
         test_driver.check_resumption(Path(folder), 51)
 
 
-def fitted(make, *args):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return make(*args)
-
-
 @cache
 def sound_model():
     model = test_bank_learned_kernel.regressor()
-    return fitted(model.fit, test_bank_learned_kernel.X, test_bank_learned_kernel.Y)
+    return quietly(model.fit, test_bank_learned_kernel.X, test_bank_learned_kernel.Y)
 
 
 def check_predictions():
-    fit = fitted(test_bank_predictions.some_fit, "dense", 1, test_bank_predictions.WEIGHT)
+    fit = quietly(test_bank_predictions.some_fit, "dense", 1, test_bank_predictions.WEIGHT)
     test_bank_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(fit)
 
 
 def check_noise():
-    fit = fitted(test_bank_predictions.some_fit, "sparse", 0, None)
+    fit = quietly(test_bank_predictions.some_fit, "sparse", 0, None)
     test_bank_predictions.test_the_noise_is_the_posterior_mean(fit)
 
 

@@ -95,40 +95,37 @@ def half_the_rows(self, residual, degrees):
     return -(self.shape + degrees) * float(np.log(self.rate + residual / 2.0))
 
 
-def exchange(old, new):
-    return edit(replacement._Block, "exchange", old, new)
+def plant_edits(owner, attribute, *checks, **edits):
+    """Register bugs by their names, each of which changes one line of the same function."""
+    for name, (old, new) in edits.items():
+        planted(*checks, name=name)(edit(owner, attribute, old, new))
 
 
-planted(blocks, one_by_one, name="old_determinant_dropped")(
-    exchange("(old_determinant + new_determinant)", "new_determinant")
+plant_edits(
+    replacement._Block,
+    "exchange",
+    blocks,
+    one_by_one,
+    old_determinant_dropped=("(old_determinant + new_determinant)", "new_determinant"),
+    old_determinant_inverted=("(old_determinant + ", "(-old_determinant + "),
+    mean_with_the_lost_features=("evidence.mean - left @ weights", "evidence.mean.copy()"),
+    explained_with_the_lost_features=("evidence.explained - lost", "evidence.explained"),
+    new_features_without_the_ridge=(
+        "schur[np.arange(w), np.arange(w)] += evidence.precision",
+        "pass",
+    ),
 )
-planted(blocks, one_by_one, name="old_determinant_inverted")(
-    exchange("(old_determinant + ", "(-old_determinant + ")
-)
-planted(blocks, one_by_one, name="mean_with_the_lost_features")(
-    exchange("mean = evidence.mean - left @ weights", "mean = evidence.mean.copy()")
-)
-planted(blocks, one_by_one, name="explained_with_the_lost_features")(
-    exchange("evidence.explained - lost", "evidence.explained")
-)
-planted(blocks, one_by_one, name="new_features_without_the_ridge")(
-    exchange("schur[np.arange(w), np.arange(w)] += evidence.precision", "pass")
-)
-
-
-def accept(old, new):
-    return edit(replacement._Block, "accept", old, new)
-
-
 # Cross products with the accepted proposal not passed on to those after it.
 planted(blocks, name="products_that_stay")(
-    accept("self.products[jj, rest] = self.within[here, rest]", "pass")
+    edit(replacement._Block, "accept", "self.products[jj, rest] = self.within[here, rest]", "pass")
 )
-planted(blocks, one_by_one, name="features_that_stay")(
-    accept("evidence.features[jj] = self.fresh[here]", "pass")
-)
-planted(blocks, one_by_one, name="targets_that_stay")(
-    accept("evidence.cross[jj] = self.cross[here]", "pass")
+plant_edits(
+    replacement._Block,
+    "accept",
+    blocks,
+    one_by_one,
+    features_that_stay=("evidence.features[jj] = self.fresh[here]", "pass"),
+    targets_that_stay=("evidence.cross[jj] = self.cross[here]", "pass"),
 )
 replaces(replacement._Block, "_carry", blocks, name="panels_that_stay")(lambda *args: None)
 replaces(replacement._Block, "finish", blocks, one_by_one, name="covariance_that_stays")(
@@ -173,20 +170,13 @@ planted(swaps, name="swap_without_odds")(lambda patch: change_ratios(patch, "swa
 planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
     edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
 )
-
-
-def parameters_edited(old, new):
-    return edit(SparsePrior, "refresh", old, new)
-
-
-planted(parameters, name="means_of_the_wrong_spread")(
-    parameters_edited("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))")
-)
-planted(parameters, name="variances_without_half_the_frequencies")(
-    parameters_edited("hyper.shape + 0.5 * n", "hyper.shape + n")
-)
-planted(parameters, name="inclusion_of_active_frequencies_only")(
-    parameters_edited("b + len(omega) - counts", "b + counts")
+plant_edits(
+    SparsePrior,
+    "refresh",
+    parameters,
+    means_of_the_wrong_spread=("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))"),
+    variances_without_half_the_frequencies=("hyper.shape + 0.5 * n", "hyper.shape + n"),
+    inclusion_of_active_frequencies_only=("b + len(omega) - counts", "b + counts"),
 )
 planted(test_hamiltonian.check_order, name="force_without_the_prior")(
     edit(hamiltonian, "_force", " - position", "")

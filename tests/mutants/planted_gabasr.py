@@ -1,6 +1,5 @@
 """Bugs of locally stationary models, each with the test that must notice it."""
 
-import warnings
 from dataclasses import replace
 from functools import cache, partial
 
@@ -10,8 +9,7 @@ from laws import amplitude_laws, chains, noise_field_laws
 from learning.inference import test_basis
 from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
 from learning.published import test_least_squares_labels
-from mutants.registry import changes, deferred, planted, replaces
-from sklearn.exceptions import ConvergenceWarning
+from mutants.registry import changes, deferred, planted, quietly, replaces
 
 from bochner.learning.inference import components, likelihood, two_spectra, waves
 from bochner.learning.inference import learned_kernel as learned
@@ -40,12 +38,6 @@ def check_joint(name, n_rounds=25, n_chains=24):
 
 check_field = partial(noise_field_laws.check_field, None, 20, 20, 1000, alpha=ALPHA)
 check_paper = partial(test_least_squares_labels.test_a_round_is_the_papers, 0)
-
-
-def quietly(function, *args):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return function(*args)
 
 
 @cache

@@ -23,6 +23,9 @@ def check_unbiased(case, scheme="iid"):
     return lambda: jordan_laws.check_unbiased(case, scheme)
 
 
+every_case = (check_unbiased(PLANE), check_unbiased(FIVE, "orthogonal"), check_unbiased(LETTER))
+
+
 def with_density(patch, density: Callable):
     """Plant another density, with caches of its own."""
     for name in ("_table", "truncation_error"):
@@ -39,24 +42,12 @@ def with_parts(patch, parts: Callable):
     )
 
 
-@planted(
-    check_masses(LETTER),
-    check_transform(LETTER),
-    check_unbiased(PLANE),
-    check_unbiased(FIVE, "orthogonal"),
-    check_unbiased(LETTER),
-)
+@planted(check_masses(LETTER), check_transform(LETTER), *every_case)
 def flipped_sign_of_the_negative_part(patch):
     with_parts(patch, lambda plus, minus: (plus, Part(-minus.mass, minus.law)))
 
 
-@planted(
-    check_masses(LETTER),
-    check_transform(PLANE),
-    check_unbiased(PLANE),
-    check_unbiased(FIVE, "orthogonal"),
-    check_unbiased(LETTER),
-)
+@planted(check_masses(LETTER), check_transform(PLANE), *every_case)
 def swapped_masses(patch):
     with_parts(
         patch, lambda plus, minus: (Part(-minus.mass, plus.law), Part(-plus.mass, minus.law))

@@ -1,10 +1,12 @@
 """The register of planted bugs."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 Plant = Callable[[pytest.MonkeyPatch], object]
 Check = Callable[[], object]
@@ -62,3 +64,9 @@ def changes(owner: object, attribute: str, *checks: Check, name: str = "") -> Ca
 def deferred(law: Callable[..., object], *last: object, **fixed: object) -> Callable[..., Check]:
     """Return a function that keeps the arguments of a law, the given ones last, for a check."""
     return lambda *args, **named: partial(law, *args, *last, **{**fixed, **named})
+
+
+def quietly(function: Callable[..., object], *args: object) -> object:
+    """Return what a function returns that fits chains too short to converge."""
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        return function(*args)

@@ -40,8 +40,7 @@ def test_decompositions_come_back_equal(decomposition, tmp_path):
 
 def test_loaded_features_still_warn_of_far_rows(tmp_path):
     loaded = round_trip(FourierFeatures(kernels.TL1(3.0), 32, random_state=0).fit(X), tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         loaded.transform(X)
     with pytest.warns(UserWarning, match="60 of 60 rows lie outside the region"):
         loaded.transform(X + 50.0)

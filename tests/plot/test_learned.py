@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
+from bochner import plot
 from bochner.kernels import Gaussian, SpectralMixture
 from bochner.learning.trace import Trace
-from bochner.plot import (
-    kernel_figure,
-    prediction_figure,
-    relevance_figure,
-    spectrum_figure,
-    trace_figure,
-)
 
 RNG = np.random.default_rng(0)
 SCALES = RNG.uniform(0.5, 2.0, 41)
@@ -37,7 +31,7 @@ def band_edges(collection, x):
 def test_kernels_are_drawn_along_each_input_in_its_units():
     draws = [Gaussian((scale, 2.0 * scale)) for scale in SCALES]
     mean = SpectralMixture([1.0], [[2.0, 3.0]], [[0.1, 0.2]])
-    figure = kernel_figure(draws, mean, 2, names=["time", "place"], extent=(3.0, 5.0))
+    figure = plot.kernel_figure(draws, mean, 2, names=["time", "place"], extent=(3.0, 5.0))
     assert [axis.get_xlabel() for axis in figure.axes] == ["lag in time", "lag in place"]
     assert [axis.get_xlim() for axis in figure.axes] == [(0.0, 3.0), (0.0, 5.0)]
     for axis, frequency, variance in zip(figure.axes, (2.0, 3.0), (0.1, 0.2), strict=True):
@@ -50,7 +44,7 @@ def test_kernels_are_drawn_along_each_input_in_its_units():
 
 @pytest.mark.parametrize("level", [0.5, 0.9])
 def test_the_kernel_band_holds_its_share_of_draws(level):
-    figure = kernel_figure([Gaussian(s) for s in SCALES], None, 1, extent=4.0, level=level)
+    figure = plot.kernel_figure([Gaussian(s) for s in SCALES], None, 1, extent=4.0, level=level)
     (axis,) = figure.axes
     (band,) = axis.collections
     lags, mean = next(line for line in axis.lines if line.get_label() == "mean").get_data()
@@ -69,7 +63,9 @@ def test_any_function_is_a_kernel_and_inputs_are_chosen_by_name_or_number():
         X += 1.0  # a function that spoils its rows
         return (X - 1.0) @ [[1.0], [2.0], [3.0]] - Y.sum(axis=1)
 
-    figure = kernel_figure([linear], linear, 3, inputs=["c", 0], names=["a", "b", "c"], extent=2.0)
+    figure = plot.kernel_figure(
+        [linear], linear, 3, inputs=["c", 0], names=["a", "b", "c"], extent=2.0
+    )
     ends = [axis.lines[0].get_ydata()[-1] for axis in figure.axes]
     assert ends == pytest.approx([6.0, 2.0])
 
@@ -82,7 +78,7 @@ def trace():
 
 
 def test_traces(trace):
-    figure = trace_figure(trace)
+    figure = plot.trace_figure(trace)
     shown = [
         "log_evidence",
         "acceptance_pcn",
@@ -102,19 +98,19 @@ def test_traces(trace):
 
 
 def test_chosen_traces(trace):
-    figure = trace_figure(Trace(trace.records, 0), records=["seconds"])
+    figure = plot.trace_figure(Trace(trace.records, 0), records=["seconds"])
     assert [axis.get_ylabel() for axis in figure.axes] == ["seconds"]
     assert not figure.axes[0].patches
-    only = trace_figure(Trace({"other": np.ones((1, 3))}, 3))
+    only = plot.trace_figure(Trace({"other": np.ones((1, 3))}, 3))
     assert [axis.get_ylabel() for axis in only.axes] == ["other"]
     with pytest.raises(KeyError, match="no record 'nothing'"):
-        trace_figure(trace, records=["nothing"])
+        plot.trace_figure(trace, records=["nothing"])
 
 
 def test_a_climb_in_burn_in_does_not_flatten_the_rest():
     values = np.random.default_rng(2).random((2, 50))
     values[:, 0] = -1e6
-    (axis,) = trace_figure(Trace({"log_evidence": values}, 20)).axes
+    (axis,) = plot.trace_figure(Trace({"log_evidence": values}, 20)).axes
     low, high = axis.get_ylim()
     assert -4.0 < low < values[:, 20:].min()
     assert values.max() < high < 2.0
@@ -127,7 +123,7 @@ def test_predictions(level):
     std = rng.uniform(0.5, 2.0, 200)
     y = rng.normal(size=200)
     mean = y + std * rng.normal(size=200)
-    (axis,) = prediction_figure(y, mean, std, level=level).axes
+    (axis,) = plot.prediction_figure(y, mean, std, level=level).axes
     quantile = {0.5: 0.6744897501960817, 0.9: 1.6448536269514722}[level]
     covered = (mean - quantile * std <= y) & (y <= mean + quantile * std)
     expected = f"{100 * level:g} % intervals cover {100 * covered.mean():.1f} %"
@@ -147,7 +143,7 @@ def test_predictions(level):
 def test_relevance():
     inclusion, importance, *pairs = np.random.default_rng(5).random((6, 4))
     names = ["a", "b", "c", "d"]
-    figure = relevance_figure({"in": inclusion, "much": importance}, pairs, names=names)
+    figure = plot.relevance_figure({"in": inclusion, "much": importance}, pairs, names=names)
     bars, plane = figure.axes[:2]
     containers = {container.get_label(): container for container in bars.containers}
     for label, values in (("in", inclusion), ("much", importance)):
@@ -161,7 +157,7 @@ def test_relevance():
 
 
 def test_relevance_alone():
-    figure = relevance_figure([0.5, 0.25])
+    figure = plot.relevance_figure([0.5, 0.25])
     assert [bar.get_width() for bar in figure.axes[0].patches] == [0.5, 0.25]
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == ["x0", "x1"]
     # The first input is on top.
@@ -172,11 +168,11 @@ def test_all_can_be_written_and_leave_their_inputs_alone(trace):
     arrays = [FREQUENCIES, SCALES[:9].reshape(3, 3).copy(), SCALES.copy()]
     before = [array.copy() for array in arrays]
     for figure in (
-        kernel_figure([Gaussian()], None, 3, extent=arrays[2][:3]),
-        spectrum_figure(arrays[0], np.ones((5, 400)), inputs=[0, 1]),
-        trace_figure(trace),
-        prediction_figure(arrays[2], arrays[2], arrays[2]),
-        relevance_figure(arrays[2][:3], arrays[1]),
+        plot.kernel_figure([Gaussian()], None, 3, extent=arrays[2][:3]),
+        plot.spectrum_figure(arrays[0], np.ones((5, 400)), inputs=[0, 1]),
+        plot.trace_figure(trace),
+        plot.prediction_figure(arrays[2], arrays[2], arrays[2]),
+        plot.relevance_figure(arrays[2][:3], arrays[1]),
     ):
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=30)
@@ -187,7 +183,7 @@ def test_all_can_be_written_and_leave_their_inputs_alone(trace):
 
 def kernels(**arguments):
     given = {"kernels": [Gaussian()], "mean_kernel": None, "dim": 2, **arguments}
-    return lambda: kernel_figure(**given)
+    return lambda: plot.kernel_figure(**given)
 
 
 REFUSED = [
@@ -201,17 +197,17 @@ REFUSED = [
     (kernels(mean_kernel=lambda X, Y: np.zeros(len(X))), r"return shape \(201, 1\)"),
     *(
         (
-            lambda std=std: prediction_figure([1.0, 2.0], [1.0, 2.0], std),
+            lambda std=std: plot.prediction_figure([1.0, 2.0], [1.0, 2.0], std),
             r"one shape \(n,\), got \(2,\), \(2,\) and",
         )
         for std in ([1.0], [[1.0, 1.0]])
     ),
     *(
-        (lambda relevance=relevance: relevance_figure(relevance), "one number per input")
+        (lambda relevance=relevance: plot.relevance_figure(relevance), "one number per input")
         for relevance in ({}, [[1.0]], {"a": [1.0], "b": [1.0, 2.0]})
     ),
     (
-        lambda: relevance_figure([1.0, 2.0], np.ones((3, 3))),
+        lambda: plot.relevance_figure([1.0, 2.0], np.ones((3, 3))),
         r"interactions must have shape \(2, 2\)",
     ),
 ]

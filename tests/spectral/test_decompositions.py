@@ -163,8 +163,7 @@ def test_jordan_parts_split_by_sign():
 
 def test_jordan_parts_of_the_spherical_polynomial_are_truncated():
     kernel = 2.0 * SphericalPolynomial(2) + Gaussian()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         short, long = (
             spectral_measure(kernel, 2, decomposition=Jordan(truncation)) for truncation in (5, 40)
         )

@@ -107,8 +107,7 @@ def error(measure, function, lags):
 
 
 def quietly(*args, **kwargs):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         return lattice_measure(*args, **kwargs)
 
 

@@ -7,27 +7,6 @@ from laws.registry import bump, odd
 from numpy.testing import assert_allclose
 
 from bochner import kernels
-from bochner.kernels import (
-    NTK,
-    TL1,
-    ArcCosine,
-    DeltaGaussian,
-    DotProduct,
-    Exponential,
-    Gaussian,
-    Hellinger,
-    Laplacian,
-    Matern,
-    Metric,
-    NonNegative,
-    Polynomial,
-    Radial,
-    RationalQuadratic,
-    RealSpace,
-    SphericalPolynomial,
-    Tanh,
-    UnitSphere,
-)
 from bochner.spectral import profile
 
 RNG = np.random.default_rng(0)
@@ -35,36 +14,45 @@ X, Y = np.abs(RNG.normal(size=(2, 7, 3)))
 X /= np.linalg.norm(X, axis=1, keepdims=True)
 Y /= np.linalg.norm(Y, axis=1, keepdims=True)
 EUCLIDEAN = [
-    Gaussian(0.7),
-    Exponential(0.7),
-    Matern(0.7, nu=0.8),
-    RationalQuadratic(0.7, alpha=0.3),
-    DeltaGaussian(0.5, 2.0),
-    Radial(bump),
-    Gaussian() - 0.5 * Matern(3.0),
-    2.0 * (Gaussian() * (Exponential() + Radial(bump))),
+    kernels.Gaussian(0.7),
+    kernels.Exponential(0.7),
+    kernels.Matern(0.7, nu=0.8),
+    kernels.RationalQuadratic(0.7, alpha=0.3),
+    kernels.DeltaGaussian(0.5, 2.0),
+    kernels.Radial(bump),
+    kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
+    2.0 * (kernels.Gaussian() * (kernels.Exponential() + kernels.Radial(bump))),
 ]
-CITY_BLOCK = [Laplacian(0.4), TL1(1.3), TL1(1.0) - 0.5 * Laplacian(2.0) * Laplacian(0.5)]
-INNER = [Polynomial(2), Tanh(0.5, 0.1), DotProduct(odd), Tanh() * Polynomial(1) - DotProduct(odd)]
+CITY_BLOCK = [
+    kernels.Laplacian(0.4),
+    kernels.TL1(1.3),
+    kernels.TL1(1.0) - 0.5 * kernels.Laplacian(2.0) * kernels.Laplacian(0.5),
+]
+INNER = [
+    kernels.Polynomial(2),
+    kernels.Tanh(0.5, 0.1),
+    kernels.DotProduct(odd),
+    kernels.Tanh() * kernels.Polynomial(1) - kernels.DotProduct(odd),
+]
 SPHERE = [
-    SphericalPolynomial(2),
-    ArcCosine(0),
-    ArcCosine(1),
-    NTK(),
-    NTK() + Gaussian(),
+    kernels.SphericalPolynomial(2),
+    kernels.ArcCosine(0),
+    kernels.ArcCosine(1),
+    kernels.NTK(),
+    kernels.NTK() + kernels.Gaussian(),
     # On the sphere inner products are distances, too.
-    NTK() - 0.5 * Polynomial(2),
-    Gaussian() * Tanh() * ArcCosine(1),
+    kernels.NTK() - 0.5 * kernels.Polynomial(2),
+    kernels.Gaussian() * kernels.Tanh() * kernels.ArcCosine(1),
 ]
 CASES = [
-    *((kernel, Metric.EUCLIDEAN, RealSpace()) for kernel in EUCLIDEAN),
-    *((kernel, Metric.CITY_BLOCK, RealSpace()) for kernel in CITY_BLOCK),
-    *((kernel, Metric.INNER_PRODUCT, RealSpace()) for kernel in INNER),
+    *((kernel, kernels.Metric.EUCLIDEAN, kernels.RealSpace()) for kernel in EUCLIDEAN),
+    *((kernel, kernels.Metric.CITY_BLOCK, kernels.RealSpace()) for kernel in CITY_BLOCK),
+    *((kernel, kernels.Metric.INNER_PRODUCT, kernels.RealSpace()) for kernel in INNER),
     *(
-        (kernel, Metric.INNER_PRODUCT, NonNegative())
-        for kernel in (Hellinger(), Hellinger() * Tanh())
+        (kernel, kernels.Metric.INNER_PRODUCT, kernels.NonNegative())
+        for kernel in (kernels.Hellinger(), kernels.Hellinger() * kernels.Tanh())
     ),
-    *((kernel, Metric.EUCLIDEAN, UnitSphere()) for kernel in SPHERE),
+    *((kernel, kernels.Metric.EUCLIDEAN, kernels.UnitSphere()) for kernel in SPHERE),
 ]
 
 
@@ -80,16 +68,16 @@ def test_the_profile_of_the_pairs_is_the_kernel(kernel, metric, domain):
 @pytest.mark.parametrize(
     "kernel",
     [
-        Gaussian((1.0, 2.0, 3.0)),
-        Laplacian((1.0, 2.0, 3.0)),
+        kernels.Gaussian((1.0, 2.0, 3.0)),
+        kernels.Laplacian((1.0, 2.0, 3.0)),
         kernels.Cauchy(1.0),
-        kernels.Anova(Gaussian(), 0.5),
+        kernels.Anova(kernels.Gaussian(), 0.5),
         kernels.SpectralMixture([1.0], [[0.0] * 3], [1.0]),
-        Gaussian() + Laplacian(),
-        Gaussian() * Tanh(),
-        TL1(1.0) + NTK(),
-        NTK() * Hellinger(),
-        Gaussian() - kernels.Cauchy(),
+        kernels.Gaussian() + kernels.Laplacian(),
+        kernels.Gaussian() * kernels.Tanh(),
+        kernels.TL1(1.0) + kernels.NTK(),
+        kernels.NTK() * kernels.Hellinger(),
+        kernels.Gaussian() - kernels.Cauchy(),
         -2.0 * kernels.Cauchy(),
         "gaussian",
     ],
