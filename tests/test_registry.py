@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from persist.same import round_trip
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import bochner
@@ -61,11 +62,6 @@ class Level(RegressorMixin, BaseEstimator):
         self.level_ = float(np.mean(y))
         self.kernel_ = self.kernel or Rough()
         return self
-
-
-def round_trip(model, folder):
-    bochner.save(model, folder / "model")
-    return bochner.load(folder / "model")
 
 
 @pytest.mark.parametrize("kernel", [Rough(0.7), Ring(2.0)])

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from persist.same import round_trip
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 
-import bochner
 from bochner import AsymmetricKernelRidge, FourierFeatures, kernels
 from bochner._numerics import limits
 
@@ -117,8 +117,7 @@ def test_searches_route_right_rows():
 @pytest.mark.parametrize("right", [None, RIGHT], ids=["rows", "pairs"])
 def test_model_files_keep_both_forms(tmp_path, right):
     model = ridge(alpha="evidence", fit_intercept=True).fit(X, T, right=right)
-    bochner.save(model, tmp_path / "model.bochner")
-    loaded = bochner.load(tmp_path / "model.bochner")
+    loaded = round_trip(model, tmp_path)
     new_right = None if right is None else NEW_RIGHT
     assert_array_equal(loaded.predict(NEW, right=new_right), model.predict(NEW, right=new_right))
     assert_array_equal(loaded.coef_, model.coef_)

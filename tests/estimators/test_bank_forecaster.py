@@ -28,6 +28,7 @@ def fitted():
 
 def test_every_trend_is_learned_from_its_own_seed(fitted):
     X, y = record()
+    # scikit-learn turns an integer seed into a RandomState, which draws the seeds of the models.
     seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=2)
     for model, trend, seed in zip(fitted.models_, (1, 2), seeds.tolist(), strict=True):
         alone = BaNKRegressor(

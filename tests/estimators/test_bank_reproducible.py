@@ -49,6 +49,7 @@ def test_threads_change_nothing_in_small_problems():
 
 
 def test_a_generator_moves_on_from_fit_to_fit():
+    # random_state may be a RandomState; NumPy's global one is left as it is.
     state = np.random.RandomState(0)
     model = regressor(random_state=state)
     first = model.fit(X, Y).predict(NEW)

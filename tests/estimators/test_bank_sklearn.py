@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from estimators.bank_fits import NEW, THREE, X, Y, assert_same_model, classifier, regressor
+from estimators.bank_fits import (
+    NEW,
+    THREE,
+    X,
+    Y,
+    assert_same_model,
+    classifier,
+    modulated,
+    modulated_classifier,
+    regressor,
+)
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -80,6 +90,40 @@ def test_bad_parameters_are_refused(make, parameters, error, message):
     with pytest.raises(error, match=message):
         model.fit(X, THREE)
     assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("make", [modulated, modulated_classifier])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"pairs": "all"}, ValueError, "pairs must be one of 'matched', 'grid', got 'all'"),
+        ({"pairs": None}, TypeError, "pairs must be one of"),
+        ({"envelope": "flat"}, ValueError, "envelope must be one of 'learned', .*, got 'flat'"),
+        ({"envelope": True}, TypeError, "envelope must be one of"),
+        ({"n_envelope": 0}, ValueError, "n_envelope must be .*, got 0"),
+        ({"n_envelope": 2.5}, (TypeError, ValueError), "n_envelope must be .*, got 2.5"),
+        ({"pairs": "grid", "n_envelope": 9}, ValueError, "at most n_frequencies=8, .* got 9"),
+        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+    ],
+    ids=str,
+)
+def test_bad_envelopes_are_refused(make, parameters, error, message):
+    test_bad_parameters_are_refused(make, parameters, error, message)
+
+
+def test_what_only_one_of_them_knows_is_refused_by_the_other():
+    with pytest.raises(ValueError, match="envelope must be one of 'learned', 'constant'"):
+        modulated_classifier(envelope="noise").fit(X, THREE)
+    with pytest.raises(ValueError, match="likelihood must be one of 'logistic', 'paper'"):
+        modulated_classifier(likelihood="probit").fit(X, THREE)
+    with pytest.raises(ValueError, match="use sampler='auto' or 'mh' with it, got 'hmc'"):
+        modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
+    with pytest.raises(ValueError, match="structure='auto' or 'dense' with it, got 'sparse'"):
+        modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
+    with pytest.raises(ValueError, match="GaBaSRClassifier needs at least two classes"):
+        modulated_classifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="whole numbers"):
+        modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
 
 
 @pytest.mark.parametrize("make", [regressor, classifier])

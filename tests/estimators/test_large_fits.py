@@ -1,13 +1,12 @@
 """Fits to more rows than memory would hold: chunks, solvers and limits of memory."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from test_memory import peak_bytes
 
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
 from bochner.learning import ridge_plan
@@ -195,15 +194,6 @@ def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(streamed):
     Z = model.frequencies_.features(rows[few])
     assert_allclose(model.predict(rows[few]), Ridge(0.5).fit(Z, y[few]).predict(Z), atol=1e-6)
     assert model.n_iter_ < 10
-
-
-def peak_bytes(function, *args):
-    tracemalloc.start()
-    try:
-        function(*args)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

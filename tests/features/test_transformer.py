@@ -125,6 +125,7 @@ def test_seeds_repeat_bit_for_bit(scheme):
 
 
 def test_random_state_objects_and_none_differ_from_fit_to_fit():
+    # random_state may be a RandomState, scikit-learn's own generator.
     for state in (np.random.RandomState(0), None):
         features = FourierFeatures(n_components=8, random_state=state)
         assert not np.allclose(features.fit_transform(X), features.fit_transform(X))

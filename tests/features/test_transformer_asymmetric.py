@@ -5,12 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from persist.same import round_trip
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-import bochner
 from bochner import FourierFeatures, kernels
 
 RNG = np.random.default_rng(0)
@@ -233,9 +233,7 @@ def test_fitted_features_come_back_from_files(kernel, rows, right, output, tmp_p
         features = fitted(
             kernel, rows=rows, right=right, output=output, decomposition=decomposition
         )
-        path = tmp_path / f"{decomposition}.bochner"
-        bochner.save(features, path)
-        loaded = bochner.load(path)
+        loaded = round_trip(features, tmp_path)
         assert loaded.get_params() == features.get_params()
         other = rows if right is None else right
         assert_array_equal(loaded.transform(rows), features.transform(rows))

@@ -17,7 +17,6 @@ from bochner.spectral import (
     Convolution,
     Draw,
     Elliptical,
-    Law,
     Mapped,
     PhaseFactor,
     ShiftedGaussian,
@@ -130,43 +129,27 @@ def tilt_without_its_constant(tilt, kernel, dim):
     return (tilt(kernel, dim)[0], 1.0)
 
 
-def with_draws(patch, change: Callable[[Law, Draw], Draw]):
-    draw = ShiftedGaussian.draw
-    patch.setattr(
-        ShiftedGaussian,
-        "draw",
-        lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme)),
-    )
+@changes(ShiftedGaussian, "draw", check(SINH), check(WIDE_SINH, "polar", "orthogonal"))
+def no_importance_weights(draw, law, *args):
+    drawn = draw(law, *args)
+    return replace(drawn, ratio=np.ones_like(drawn.ratio))
 
 
-@planted(check(SINH), check(WIDE_SINH, "polar", "orthogonal"))
-def no_importance_weights(patch):
-    with_draws(patch, lambda law, draw: replace(draw, ratio=np.ones_like(draw.ratio)))
+@changes(ShiftedGaussian, "draw", check(COSH), check(SINH, "polar", "qmc"))
+def ratios_that_are_not_divided_by_the_variation(draw, law, *args):
+    drawn = draw(law, *args)
+    variation = law.variation if law.component is Component.POLAR else 1.0
+    return replace(drawn, ratio=drawn.ratio * variation)
 
 
-@planted(check(COSH), check(SINH, "polar", "qmc"))
-def ratios_that_are_not_divided_by_the_variation(patch):
-    with_draws(
-        patch,
-        lambda law, draw: (
-            replace(draw, ratio=draw.ratio * law.variation)
-            if law.component is Component.POLAR
-            else draw
-        ),
-    )
-
-
-@planted(phase_factor_laws.check_weights)
-def negative_ratios_without_their_sign(patch):
+@changes(ShiftedGaussian, "draw", phase_factor_laws.check_weights)
+def negative_ratios_without_their_sign(draw, law, *args):
     """Where the correction makes a weight negative, its phase stays what it was."""
-
-    def change(law, draw):
-        if law.component is not Component.POLAR:
-            return draw
-        t = draw.omega @ np.array(law.shift)
-        return replace(draw, phase=law.component.phase(law.factor, t))
-
-    with_draws(patch, change)
+    drawn = draw(law, *args)
+    if law.component is not Component.POLAR:
+        return drawn
+    t = drawn.omega @ np.array(law.shift)
+    return replace(drawn, phase=law.component.phase(law.factor, t))
 
 
 @replaces(Draw, "reflected", check(MIXTURES), check(MIXTURES, "polar", "qmc"))

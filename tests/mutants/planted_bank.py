@@ -16,7 +16,7 @@ from learning.inference import (
 )
 from mutants.registry import changes, planted, quietly, replaces
 
-from bochner.learning.inference import components, draws, driver, preparation, relevance
+from bochner.learning.inference import components, draws, driver, relevance
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling
@@ -163,15 +163,10 @@ def wave_averaged_to_nothing(wave, X, i):
     return np.cos(angle) @ wave.cosines[active] + np.sin(angle) @ wave.sines[active]
 
 
-@planted(check_repetitions)
-def repetitions_dropped(patch):
-    right = preparation.distinct_rows
-
-    def careless(X, y, weight=None):
-        X, y, total = right(X, y, weight)
-        return X, y, total if weight is not None else None
-
-    patch.setattr(test_preparation, "distinct_rows", careless)
+@changes(test_preparation, "distinct_rows", check_repetitions)
+def repetitions_dropped(right, X, y, weight=None):
+    X, y, total = right(X, y, weight)
+    return X, y, total if weight is not None else None
 
 
 @planted(check_outliers)

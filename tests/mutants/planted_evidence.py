@@ -8,7 +8,7 @@ import numpy as np
 from laws import inference_laws
 from learning.inference import test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
-from mutants.registry import planted, replaces
+from mutants.registry import changes, planted, replaces
 
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import evidence, waves
@@ -68,15 +68,10 @@ def change_ratios(patch, kind, change):
     patch.setattr(SparsePrior, "suggest", changed)
 
 
-@planted(student, normal, steps_of_precision)
-def ridge_without_its_determinant(patch):
+@changes(Evidence, "log_evidence", student, normal, steps_of_precision)
+def ridge_without_its_determinant(log_evidence, self, *args):
     """The log of |Lambda_0| lost, here and at other precisions."""
-    log_evidence = Evidence.log_evidence
-
-    def without(self, *args):
-        return log_evidence(self, *args) - self.n_waves * np.log(self.precision)
-
-    patch.setattr(Evidence, "log_evidence", without)
+    return log_evidence(self, *args) - self.n_waves * np.log(self.precision)
 
 
 planted(student_weights, name="ridge_on_the_trend")(

@@ -11,8 +11,8 @@ from learning.moves import test_replacement, test_varying_noise, test_wide_repla
 from learning.published import test_least_squares_labels
 from mutants.registry import changes, deferred, planted, quietly, replaces
 
-from bochner.learning.inference import components, likelihood, two_spectra, waves
 from bochner.learning.inference import learned_kernel as learned
+from bochner.learning.inference import likelihood, two_spectra, waves
 from bochner.learning.inference.basis import Grid, Matched
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.preparation import Scaling
@@ -131,14 +131,9 @@ replaces(Draws, "noise", check_predictions, name="noise_of_predictions_constant"
 )
 
 
-@planted(check_kernel)
-def phases_of_the_kernel_at_the_origin(patch):
-    right = components.mean_of_waves
-
-    def careless(waves, scaling):
-        return right(waves, Scaling(np.zeros_like(scaling.centre), scaling.scale))
-
-    patch.setattr(learned, "mean_of_waves", careless)
+@changes(learned, "mean_of_waves", check_kernel)
+def phases_of_the_kernel_at_the_origin(right, waves, scaling):
+    return right(waves, Scaling(np.zeros_like(scaling.centre), scaling.scale))
 
 
 @changes(least_squares, "cho_solve", check_paper)

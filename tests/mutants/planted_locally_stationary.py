@@ -18,44 +18,33 @@ def check(case, sides="two-sided", **options):
     return lambda: laws.check_unbiased(case, sides=sides, seeds=100, m=144, **options)
 
 
-def with_draws(patch, change):
-    draw = TwoFrequency.draw
-    patch.setattr(
-        TwoFrequency, "draw", lambda self, m, rng, scheme: change(self, draw(self, m, rng, scheme))
-    )
-
-
-@planted(check(PLAIN), check(PLAIN, "one-sided"))
-def flipped_sign_of_v(patch):
+@changes(TwoFrequency, "draw", check(PLAIN), check(PLAIN, "one-sided"))
+def flipped_sign_of_v(draw, *args):
     """The phase is that of v at the centre, not of minus v."""
-    with_draws(patch, lambda law, draw: replace(draw, phase=-draw.phase))
+    drawn = draw(*args)
+    return replace(drawn, phase=-drawn.phase)
 
 
-@planted(check(PLAIN), check(PLAIN, "one-sided", pairs="grid"))
-def lost_one_half(patch):
+@changes(TwoFrequency, "draw", check(PLAIN), check(PLAIN, "one-sided", pairs="grid"))
+def lost_one_half(draw, *args):
     """v is added and taken away as a whole."""
-
-    def change(law, draw):
-        s, v = 0.5 * (draw.omega + draw.nu), draw.omega - draw.nu
-        return replace(draw, omega=s + v, nu=s - v)
-
-    with_draws(patch, change)
+    drawn = draw(*args)
+    s, v = 0.5 * (drawn.omega + drawn.nu), drawn.omega - drawn.nu
+    return replace(drawn, omega=s + v, nu=s - v)
 
 
-@planted(check(PLAIN), check(PLAIN, "one-sided"))
-def stationary_stand_in(patch):
+@changes(TwoFrequency, "draw", check(PLAIN), check(PLAIN, "one-sided"))
+def stationary_stand_in(draw, *args):
     """Both arguments have the frequencies of the lag."""
-
-    def change(law, draw):
-        s = 0.5 * (draw.omega + draw.nu)
-        return Draw(s, draw.ratio, np.zeros_like(draw.phase), s)
-
-    with_draws(patch, change)
+    drawn = draw(*args)
+    s = 0.5 * (drawn.omega + drawn.nu)
+    return Draw(s, drawn.ratio, np.zeros_like(drawn.phase), s)
 
 
-@planted(check(PLAIN))
-def same_sign_on_the_right(patch):
-    with_draws(patch, lambda law, draw: replace(draw, nu=draw.omega))
+@changes(TwoFrequency, "draw", check(PLAIN))
+def same_sign_on_the_right(draw, *args):
+    drawn = draw(*args)
+    return replace(drawn, nu=drawn.omega)
 
 
 @planted(check(MIXED), check(MIXED, pairs="grid"))

@@ -231,11 +231,6 @@ def clipped_weights(H, g, prior, damping, *, nonnegative):
     return np.maximum(weight, 0.0) if nonnegative else weight
 
 
-@planted(weight_laws.check_weights)
-def chosen_on_the_rows_of_the_fit(patch):
-    original = least_squares.least_squares_weights
-
-    def careless(frequencies, fit, held_out, **options):
-        return original(frequencies, fit, fit, **options)
-
-    patch.setattr(weight_laws, "least_squares_weights", careless)
+@changes(weight_laws, "least_squares_weights", weight_laws.check_weights)
+def chosen_on_the_rows_of_the_fit(original, frequencies, fit, held_out, **options):
+    return original(frequencies, fit, fit, **options)

@@ -1,9 +1,17 @@
-"""Comparison of two values with all that they contain."""
+"""Values saved and loaded, and compared with all that they contain."""
 
 import dataclasses
 
 import numpy as np
 from sklearn.base import BaseEstimator
+
+import bochner
+
+
+def round_trip(value, folder):
+    path = folder / "model.bochner"
+    bochner.save(value, path)
+    return bochner.load(path)
 
 
 def assert_same(a, b, at="model"):

@@ -5,20 +5,14 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from persist.same import round_trip
 
-import bochner
 from bochner import FourierFeatures, kernels
 from bochner.features.region import Region
 from bochner.spectral import DECOMPOSITIONS, Auto, Designed, Jordan, Polar
 
 RNG = np.random.default_rng(0)
 X = RNG.random(size=(60, 5))
-
-
-def round_trip(model, folder):
-    path = folder / "model.bochner"
-    bochner.save(model, path)
-    return bochner.load(path)
 
 
 def test_regions_come_back(tmp_path):

@@ -6,7 +6,7 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from persist.same import assert_same
+from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
 
 import bochner
@@ -110,12 +110,6 @@ class Pair(BaseEstimator):
 
     def predict_proba(self, X):
         return self.head_.predict_proba(self.encoder_.transform(X))
-
-
-def round_trip(model, folder):
-    path = folder / "model.bochner"
-    bochner.save(model, path)
-    return bochner.load(path)
 
 
 def outputs(model, data):

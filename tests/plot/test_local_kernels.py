@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Gaussian, LocallyStationary
@@ -12,12 +11,6 @@ CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array(
 KERNEL = LocallyStationary(Gaussian(tuple(WIDTHS)), Gaussian(tuple(LENGTHS)), tuple(CENTRE))
 X = np.random.default_rng(0).normal(size=(101, 2)) * [2.0, 4.0] + [3.0, 0.0]
 MEDIAN = np.median(X, axis=0)
-
-
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    assert pyplot.get_fignums() == []
 
 
 def envelope(u):

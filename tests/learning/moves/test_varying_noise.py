@@ -39,6 +39,12 @@ def started(case, rng, keep_dtype=np.float64):
         return chain, chain.init(rng, units, prior, 0.2)
 
 
+def some_chain(seed, basis=MATCHED, **settings):
+    """A small problem, the generator of its seed, and a chain that has started."""
+    case, rng = amplitude_problem(basis, n=25, d=D, m=5, **settings), np.random.default_rng(seed)
+    return case, rng, *started(case, rng)
+
+
 def repeated(case):
     times = np.ones(len(case.y), int) if case.weight is None else case.weight.astype(int)
     X, y, trend = (np.repeat(a, times, axis=0) for a in (case.X, case.y, case.trend))
@@ -66,9 +72,7 @@ CASES = {
 
 def check_log_evidence(basis=MATCHED, **settings):
     """Differences along a chain are those of the dense law."""
-    case = amplitude_problem(basis, n=25, d=D, m=5, **settings)
-    rng = np.random.default_rng(0)
-    chain, state = started(case, rng)
+    case, rng, chain, state = some_chain(0, basis, **settings)
     found, expected = [], []
     for _ in range(8):
         info = chain.step(rng, state)
@@ -87,9 +91,7 @@ def test_log_evidence_is_that_of_a_student_law(settings, basis):
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 def test_evidence_at_other_frequencies_is_that_of_the_same_law(settings):
     """A trajectory compares states by it: the field's weights must not count as rows."""
-    case = amplitude_problem(MATCHED, n=25, d=D, m=5, **settings)
-    rng = np.random.default_rng(3)
-    _, state = started(case, rng)
+    case, rng, _, state = some_chain(3, **settings)
     moved = state.omega.copy()
     moved[:, :D] += 0.7 * rng.normal(size=(len(moved), D))
     proposed = state.evidence_at(moved)
@@ -120,9 +122,7 @@ def test_weights_are_repetitions():
 
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 def test_a_state_is_the_one_computed_afresh(settings):
-    case = amplitude_problem(MATCHED, n=25, d=D, m=5, **settings)
-    rng = np.random.default_rng(2)
-    chain, state = started(case, rng)
+    _, rng, chain, state = some_chain(2, **settings)
     for _ in range(5):
         chain.step(rng, state, adapting=True)
     saved = chain.saved(state)
@@ -143,9 +143,7 @@ def test_a_state_is_the_one_computed_afresh(settings):
 
 
 def test_a_draw_keeps_the_field_and_its_noise():
-    case = amplitude_problem(MATCHED, n=25, d=D, m=5)
-    rng = np.random.default_rng(6)
-    chain, state = started(case, rng)
+    case, rng, chain, state = some_chain(6)
     info = chain.step(rng, state)
     draw = chain.draw(state, info, in_full=True)
     assert_array_equal(draw.field_omega, state.latent.omega)
