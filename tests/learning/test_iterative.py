@@ -11,7 +11,7 @@ from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
 from bochner.features.targets import Numbers
-from bochner.learning.iterative import Preconditioner, fit_iteratively
+from bochner.learning.iterative import fit_iteratively, preconditioner
 
 N, M, D, T = 400, 30, 3, 2
 RNG = np.random.default_rng(0)
@@ -71,8 +71,8 @@ def test_the_preconditioner_is_the_inverse_of_what_it_says():
     Z = POSITIVE.features(sample.rows.X)
     share = sample.shares * WEIGHT.sum() / sample.shares.sum()
     P = (Z.T * share) @ Z + 0.1 * np.eye(2 * M)
-    inverse = Preconditioner.of(Z.copy(), sample, WEIGHT.sum(), 0.1)
-    assert_allclose(inverse.apply(np.eye(2 * M)), np.linalg.inv(P), atol=1e-8)
+    inverse = preconditioner(Z.copy(), sample, WEIGHT.sum(), 0.1)
+    assert_allclose(inverse(np.eye(2 * M)), np.linalg.inv(P), atol=1e-8)
 
 
 def test_all_rows_as_landmarks_leave_one_step():

@@ -56,9 +56,7 @@ def targets_of_noise_not_centred(noise, *sums):
     return noise(*sums[:-1], False)
 
 
-@changes(
-    iterative.Preconditioner, "of", tests.test_the_preconditioner_is_the_inverse_of_what_it_says
-)
+@changes(iterative, "preconditioner", tests.test_the_preconditioner_is_the_inverse_of_what_it_says)
 def preconditioner_not_scaled_up(of, Z, sample, weight, alpha):
     return of(Z, sample, sample.rows.weights.sum(), alpha)
 

@@ -40,7 +40,7 @@ class Prepared:
         scaling: Scaling,
         trend: Trend,
         dtype: np.dtype[Any],
-        targets: Callable[[NDArray[Any]], Array],
+        task: Any,
         unit: float,
         chunk: Chunk,
     ) -> Self:
@@ -48,7 +48,7 @@ class Prepared:
         scaled = scaling.apply(chunk.X)
         return cls(
             np.ascontiguousarray(scaled.T.astype(dtype, copy=False)),
-            np.ascontiguousarray(targets(chunk.y).T),
+            np.ascontiguousarray(task.columns(task.codes(chunk.y)).T),
             np.ascontiguousarray(trend.columns(scaled).T),
             None if chunk.weight is None else chunk.weight / unit,
         )

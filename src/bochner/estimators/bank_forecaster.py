@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress, silent
-from bochner.estimators.bank_regressor import BaNKRegressor
+from bochner.estimators.bank_models import BaNKRegressor
 from bochner.registry import register
 
 # Weight of a trend relative to that of one degree less; see the class.

@@ -1,6 +1,5 @@
 """Tasks of models that learn their kernel: numbers, two classes, several classes."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,26 +14,8 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
 
 
-class Task(ABC):
-    """What targets mean: from targets to the columns that chains learn, and back."""
-
-    __slots__ = ()
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the columns (n, t) of targets ``y`` (n,)."""
-        return self.columns(self.codes(y))
-
-    @abstractmethod
-    def codes(self, y: NDArray[Any]) -> Array:
-        """Return numbers that stand for targets, of shape (n,)."""
-
-    @abstractmethod
-    def columns(self, codes: Array) -> Array:
-        """Return a column for every chain to learn, of shape (n, t)."""
-
-
 @dataclass(frozen=True, slots=True)
-class Numbers(Task):
+class Numbers:
     """A regression: targets less their mean and over their scale."""
 
     mean: float
@@ -51,23 +32,27 @@ class Numbers(Task):
         return cls(mean, 1.0 if is_constant else scale, is_constant)
 
     def codes(self, y: NDArray[Any]) -> Array:
+        """Return numbers that stand for targets, of shape (n,)."""
         return y.astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
+        """Return the column that a chain learns, of shape (n, 1)."""
         centred = codes[:, None] - self.mean
         return np.zeros_like(centred) if self.is_constant else centred / self.scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classes(Task):
+class Classes:
     """A classification, with a column of plus and minus one for each chain."""
 
     classes: NDArray[Any]  # All labels, in ascending order
 
     def codes(self, y: NDArray[Any]) -> Array:
+        """Return the indices of labels, of shape (n,)."""
         return np.searchsorted(self.classes, y).astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
+        """Return a column for every chain to learn, of shape (n, t)."""
         return Indicators(np.arange(len(self.classes)))(codes)
 
     def probabilities(self, positive: Array) -> Array:
@@ -89,7 +74,7 @@ class Problems:
     X: Array  # (n, d)
     codes: Array  # (n,): Numbers that stand for the given targets
     weight: Array | None  # (n,) or None
-    task: Any  # Numbers or Classes
+    task: Numbers | Classes
     unit: float = 1.0  # Number by which the given weights were divided
 
 

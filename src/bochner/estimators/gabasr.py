@@ -8,14 +8,13 @@ import numpy as np
 
 from bochner._numerics.arrays import Array, as_count
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_classifier import BaNKClassification
+from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.estimators.bank_parameters import (
     GABASR_CHOICES,
     Choice,
     check_name,
     documented,
 )
-from bochner.estimators.bank_regressor import BaNKRegression
 from bochner.learning.inference.models import LocallyStationary, Model
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.registry import register

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.namespaces import like
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.row_sources import is_dask, lazily, refuse_std, row_chunks
+from bochner.estimators.row_sources import is_dask, lazily, row_chunks
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.registry import register
@@ -200,9 +200,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         """
         if is_dask(X):
             check_is_fitted(self, "posterior_")
-            refuse_std(return_std)
             columns = () if self._single_target else self._target_origin.shape
-            return lazily(self, "predict", X, columns, np.float64)
+            return lazily(self, "predict", X, columns, return_std=return_std)
         mean, std = self._predict(X, with_std=return_std)
         mean += like(self._target_origin, mean)
         return self._squeezed(mean) if std is None else (self._squeezed(mean), self._squeezed(std))

@@ -112,8 +112,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of greatest value for each row, of shape (n,)."""
         if is_dask(X):
-            check_is_fitted(self, "posterior_")
-            return lazily(self, "predict", X, (), self.classes_.dtype)
+            return lazily(self, "predict", X)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[winner])
@@ -125,8 +124,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         between zero and one: these are the nearest points of the probability simplex.
         """
         if is_dask(X):
-            check_is_fitted(self, "posterior_")
-            return lazily(self, "predict_proba", X, self.classes_.shape, np.float64)
+            return lazily(self, "predict_proba", X)
         values = self.decision_function(X)
         if values.ndim == 1:
             positive = np.clip((1.0 + values) / 2.0, 0.0, 1.0)

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_classifier import BaNKClassification, BaNKClassifier
+from bochner.estimators.bank_models import (
+    BaNKClassification,
+    BaNKClassifier,
+    BaNKRegression,
+    BaNKRegressor,
+)
 from bochner.estimators.bank_parameters import check_name
-from bochner.estimators.bank_regressor import BaNKRegression, BaNKRegressor
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
 from bochner.registry import register

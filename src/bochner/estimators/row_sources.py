@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 
@@ -30,10 +31,26 @@ _ANY_READER = (
 )
 
 
-def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Call :func:`bochner.distributed.partitions.lazily`."""
+def lazily(
+    model: Any, method: str, X: Any, columns: tuple[int, ...] = (), *, return_std: bool = False
+) -> NDArray[Any]:
+    """Return a Dask array of a fitted model's predictions, ``columns`` per row.
+
+    Raises ``ValueError`` for standard deviations.
+    """
     from bochner.distributed import partitions
 
+    check_is_fitted(model, ("learned_", "posterior_"), all_or_any=any)
+    if return_std:
+        raise ValueError(
+            "Predictions for Dask collections have no standard deviations; call predict on rows in "
+            "memory, partition by partition."
+        )
+    dtype = np.dtype(np.float64)
+    if method == "predict_proba":
+        columns = model.classes_.shape
+    elif hasattr(model, "classes_"):
+        dtype = model.classes_.dtype
     lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
     return lazy
 
@@ -41,15 +58,6 @@ def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any
 def is_dask(X: Any) -> bool:
     """Return whether ``X`` is a Dask array or data frame."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def refuse_std(return_std: bool) -> None:
-    """Raise ``ValueError`` for standard deviations of lazy predictions."""
-    if return_std:
-        raise ValueError(
-            "Predictions for Dask collections have no standard deviations; call predict on rows in "
-            "memory, partition by partition."
-        )
 
 
 def _is_stream(X: Any, y: Any) -> bool:

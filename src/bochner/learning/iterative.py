@@ -118,7 +118,7 @@ def fit_iteratively(
     means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
     mean_z, mean_y = means[:p], means[p:]
     cross = cross - weight * np.outer(mean_z, mean_y)
-    inverse = Preconditioner.of(Z - mean_z.astype(made), sample, weight, alpha)
+    inverse = preconditioner(Z - mean_z.astype(made), sample, weight, alpha)
 
     def product(V: Array) -> Array:
         products = rows.total(normal_products, features, made, V, mean_z @ V)
@@ -126,7 +126,7 @@ def fit_iteratively(
 
     is_positive = bool((signature > 0).all())
     solve = _conjugate_gradients if is_positive else _minimal_residuals
-    coef, n_iter, converged = solve(product, cross, inverse.apply, tol)
+    coef, n_iter, converged = solve(product, cross, inverse, tol)
     if not converged:
         warn_user(
             f"The weights have not converged to a tolerance of {tol:g} in {MOST_STEPS} steps. Use "
@@ -150,41 +150,32 @@ def _noise(
     return noise_variance(centred, explained, max(weight - 1.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Preconditioner:
-    r"""The inverse of :math:`P = B^\top B + \alpha I`, by Woodbury's identity."""
+def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:
+    r"""Return the product with the inverse of :math:`P = B^\top B + \alpha I`, by Woodbury.
 
-    landmarks: NDArray[Any]  # (s, p): Weighted features B of the sample
-    lower: NDArray[Any]  # (s, s): Cholesky factor of B B' + alpha I
-    alpha: float
+    ``B`` (s, p) are the features of a sample of rows with a total ``weight``, weighted in place.
+    """
+    share = sample.shares
+    B *= np.sqrt(share * (weight / share.sum())).astype(B.dtype)[:, None]
+    is_single = B.dtype == np.float32
+    rank_k = blas.ssyrk if is_single else blas.dsyrk
+    factorise = lapack.spotrf if is_single else lapack.dpotrf
+    solve = lapack.spotrs if is_single else lapack.dpotrs
+    # Rounding of the products must not make the matrix indefinite. A greater alpha is valid,
+    # as P may be any positive definite matrix.
+    alpha = max(alpha, 10.0 * np.finfo(B.dtype).eps * float(np.einsum("ij,ij->", B, B)))
+    gram = rank_k(1.0, B.T, trans=1, lower=1)
+    gram[np.diag_indices(len(gram))] += alpha
+    lower, info = factorise(gram, lower=1, overwrite_a=1)
+    if info:
+        raise LinAlgError("The preconditioner is not positive definite.")
 
-    @classmethod
-    def of(
-        cls, Z: NDArray[Any], sample: RowSample, weight: float, alpha: float
-    ) -> "Preconditioner":
-        """Return the one of features ``Z`` (s, p) of a sample of rows with a total ``weight``."""
-        share = sample.shares
-        Z *= np.sqrt(share * (weight / share.sum())).astype(Z.dtype)[:, None]
-        rank_k = blas.ssyrk if Z.dtype == np.float32 else blas.dsyrk
-        factorise = lapack.spotrf if Z.dtype == np.float32 else lapack.dpotrf
-        # Rounding of the products must not make the matrix indefinite. A greater alpha is valid,
-        # as P may be any positive definite matrix.
-        least = 10.0 * np.finfo(Z.dtype).eps * float(np.einsum("ij,ij->", Z, Z))
-        alpha = max(alpha, least)
-        gram = rank_k(1.0, Z.T, trans=1, lower=1)
-        gram[np.diag_indices(len(gram))] += alpha
-        lower, info = factorise(gram, lower=1, overwrite_a=1)
-        if info:
-            raise LinAlgError("The preconditioner is not positive definite.")
-        return cls(Z, lower, alpha)
-
-    def apply(self, V: Array) -> Array:
-        r"""Return :math:`P^{-1} V` of shape (p, t)."""
-        B = self.landmarks
-        solve = lapack.spotrs if B.dtype == np.float32 else lapack.dpotrs
-        inner, _ = solve(self.lower, B @ V.astype(B.dtype), lower=1)
-        applied: Array = (V - B.T @ inner) / self.alpha
+    def inverse(V: Array) -> Array:
+        inner, _ = solve(lower, B @ V.astype(B.dtype), lower=1)
+        applied: Array = (V - B.T @ inner) / alpha
         return applied
+
+    return inverse
 
 
 def _conjugate_gradients(

@@ -18,6 +18,7 @@ method for choosing a good ridge parameter", 1979.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigh, solve, solve_triangular
@@ -65,9 +66,7 @@ class KreinSolution(LinearFunction, PointSolution):
     alpha: float
     poles: Array  # (q,): Values of alpha without a solution, ascending
 
-    @property
-    def limitation(self) -> str:
-        return NO_LIKELIHOOD
+    limitation: ClassVar[str] = NO_LIKELIHOOD
 
 
 def fit_krein(

@@ -21,7 +21,7 @@ for by their covariance matrix, more by conjugate gradients in the p² unknowns 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_solve, eigh
@@ -103,9 +103,9 @@ class PairSolution(PointSolution):
     alpha: float
     n_iterations: int  # Steps of conjugate gradients, zero for the direct solution
 
-    @property
-    def limitation(self) -> str:
-        return "On pairs, weights are estimated without their covariance and evidence."
+    limitation: ClassVar[str] = (
+        "On pairs, weights are estimated without their covariance and evidence."
+    )
 
     def mean(self, left: Array, right: Array) -> Array:
         """Return predictions of shape (n,) for features of pairs, both of shape (n, p)."""

@@ -76,9 +76,7 @@ class RidgePosterior(LinearFunction):
     centre: Array  # (p,): Mean features, zero without an intercept
     intercept_variance: float  # Relative to that of the noise, zero without an intercept
 
-    @property
-    def limitation(self) -> None:
-        """``None``, as all quantities are available."""
+    limitation: ClassVar[None] = None  # All quantities are available
 
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""

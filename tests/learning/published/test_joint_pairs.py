@@ -217,12 +217,6 @@ def test_the_precision_given_weights_has_its_posterior():
     assert np.all(np.abs(z) < stats.t(39).isf(FAMILY_ALPHA / 4)), z
 
 
-def test_weights_of_rows_are_refused():
-    rows = TrainingData.of(np.ones((3, 1)), np.ones(3), weight=np.ones(3))
-    with pytest.raises(ValueError, match="rows without weights"):
-        JointPairChain(rows)
-
-
 @pytest.mark.parametrize("q", [0, 2])
 def test_a_saved_state_leads_on_as_if_nothing_had_happened(q):
     rng, _, chain, state = small_chain(q)

@@ -23,15 +23,15 @@ class Likelihood(ABC):
     noise: Noise
     """Law of the noise variance, given the latent variables."""
 
-    @abstractmethod
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, Evidence | None]:
         """Return first latent variables, and the evidence whose features serve for them, if any."""
+        return None, None
 
-    @abstractmethod
     def given(self, rows: SummedRows, latent: Any) -> SummedRows:
         """Return the rows with the weights and pseudo-targets that latent variables give them."""
+        return rows
 
     @abstractmethod
     def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
@@ -79,14 +79,6 @@ class GaussianLikelihood(Likelihood):
     """Gaussian noise of constant variance, which is integrated out; no latent variables."""
 
     noise: Noise
-
-    def start(
-        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
-    ) -> tuple[None, None]:
-        return None, None
-
-    def given(self, rows: SummedRows, latent: Any) -> SummedRows:
-        return rows
 
     def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
         return {"log_evidence": state.evidence.log_evidence()}

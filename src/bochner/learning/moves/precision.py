@@ -1,5 +1,6 @@
 """A random walk of the ratio of noise variance to weight variance."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -55,23 +56,39 @@ class PrecisionWalk(Move):
     target_acceptance: ClassVar[float] = 0.4
 
     def __call__(self, rng: Generator, state: ChainState) -> Info:
-        evidence, step = state.evidence, state.steps[self.name]
-        log_precision = float(np.log(evidence.precision))
-        current = evidence.log_evidence() + self.prior.log_density(log_precision)
-        n_accepted = 0
-        for _ in range(self.n_steps):
-            proposal = log_precision + step * rng.normal()
-            threshold = np.log(rng.random())
-            if proposal < np.log(evidence.least_precision):
-                continue
+        evidence = state.evidence
+
+        def log_likelihood(log_precision: float) -> float:
+            if log_precision < np.log(evidence.least_precision):
+                return -np.inf
             try:
-                proposed = log_evidence_at(evidence, float(np.exp(proposal)))
+                return log_evidence_at(evidence, float(np.exp(log_precision)))
             except LinAlgError:
-                continue
-            proposed += self.prior.log_density(proposal)
-            if threshold < proposed - current:
-                log_precision, current = proposal, proposed
-                n_accepted += 1
-        if n_accepted:
+                return -np.inf
+
+        start = float(np.log(evidence.precision)), evidence.log_evidence()
+        log_precision, share = self.walked(rng, state.steps[self.name], *start, log_likelihood)
+        if share:
             state.evidence = solved(evidence, float(np.exp(log_precision)))
-        return {"acceptance_precision": n_accepted / self.n_steps}
+        return {"acceptance_precision": share}
+
+    def walked(
+        self,
+        rng: Generator,
+        step: float,
+        log_precision: float,
+        level: float,
+        log_likelihood: Callable[[float], float],
+    ) -> tuple[float, float]:
+        r"""Return :math:`\log \lambda_0` after all steps, and the share of those accepted.
+
+        ``level`` is the log likelihood at the start.
+        """
+        current, n_accepted = level + self.prior.log_density(log_precision), 0
+        for _ in range(self.n_steps):
+            proposal = log_precision + step * float(rng.normal())
+            threshold = np.log(rng.random())
+            proposed = log_likelihood(proposal) + self.prior.log_density(proposal)
+            if threshold < proposed - current:
+                log_precision, current, n_accepted = proposal, proposed, n_accepted + 1
+        return log_precision, n_accepted / self.n_steps

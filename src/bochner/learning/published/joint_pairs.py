@@ -125,19 +125,12 @@ class JointPairChain:
     where ``L`` is the approximation's density. The approximations depend on the weights of the
     other frequencies only, so the chain is exact however rough they are. A proposal costs
     :math:`O(nd)`. It is that of section 3.3.2 of the paper (see :class:`bochner.BaNKClassifier`),
-    where the mode of equation (16) is an arg max. Rows with weights raise ``ValueError``.
+    where the mode of equation (16) is an arg max.
     """
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights
     precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
     n_newton: int = 8  # Most steps towards the mode of an approximation
-
-    def __post_init__(self) -> None:
-        if self.rows.weight is not None:
-            raise ValueError(
-                "Expected rows without weights, got rows with weights; "
-                "repeat rows instead, or use LogisticLabels, which counts them."
-            )
 
     def init(
         self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
@@ -275,13 +268,10 @@ def weight_precision_step(
     """
     square = float(weights @ weights)
 
-    def log_density(log_precision: float) -> float:
-        fit = 0.5 * (len(weights) * log_precision - float(np.exp(log_precision)) * square)
-        return fit + prior.log_density(log_precision)
+    def log_likelihood(log_precision: float) -> float:
+        return 0.5 * (len(weights) * log_precision - float(np.exp(log_precision)) * square)
 
-    log_precision, n_accepted = float(np.log(precision)), 0
-    for _ in range(_WALK.n_steps):
-        proposal = log_precision + step_size * float(rng.normal())
-        if np.log(rng.random()) < log_density(proposal) - log_density(log_precision):
-            log_precision, n_accepted = proposal, n_accepted + 1
-    return float(np.exp(log_precision)), n_accepted / _WALK.n_steps
+    start = float(np.log(precision))
+    walk = PrecisionWalk(prior)
+    reached, share = walk.walked(rng, step_size, start, log_likelihood(start), log_likelihood)
+    return float(np.exp(reached)), share
