@@ -72,7 +72,7 @@ NYSTROEM = [
     ({"kernel": 3}, TypeError, "kernel must be a Kernel, a name or a function"),
     ({"kernel": "gausian"}, ValueError, "Did you mean 'gaussian'"),
     ({"kernel": lambda x, y: x @ y[:3].T}, ValueError, r"array of shape \(60, 60\)"),
-    ({"kernel": lambda x, y: np.full((len(x), len(y)), np.nan)}, ValueError, "must be finite"),
+    ({"kernel": lambda x, y: np.full((len(x), len(y)), np.nan)}, ValueError, "not finite"),
     ({"landmarks": "kmeans"}, ValueError, "landmarks must be one of 'uniform'"),
     ({"ridge": 0.0}, ValueError, "ridge must be positive"),
     ({"tol": "none"}, ValueError, "tol must be 'auto' or a number"),
