@@ -39,6 +39,8 @@ SWAPPED = {
 }
 # Arguments that change speed or crash at once.
 UNTOUCHED = {None, "axis", "dtype", "out", "n_jobs", "n_threads"}
+# How a line of pytest's summary starts that names a test, or a module that is not imported.
+_FAILURES = ("FAILED", "ERROR tests")
 DROPPED_CALLS = {"sqrt", "exp", "log", "abs", "conj", "cumsum", "square"}
 
 
@@ -189,9 +191,10 @@ def survives(mutant, slot, tests, limit):
             except subprocess.TimeoutExpired:
                 # A bug that makes a chain endless would be noticed; one that is only slow not.
                 return True, "time"
-            if done.returncode == 1:
-                failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
-                return False, failed[0][7:160] if failed else "error"
+            # A bug that lets a test module not be imported is an error of the collection.
+            failed = [line for line in done.stdout.splitlines() if line.startswith(_FAILURES)]
+            if failed or done.returncode == pytest.ExitCode.TESTS_FAILED:
+                return False, failed[0].partition(" ")[2][:153] if failed else "error"
             if done.returncode not in (0, 5):
                 raise RuntimeError(f"exit {done.returncode}: {done.stdout}{done.stderr}")
         return True, f"{len(tests)} tests"
