@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
-from bochner._numerics.hadamard import signed_transforms
+from bochner.sampling import HadamardRows
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 3])
@@ -22,9 +22,11 @@ def test_the_loop_multiplies_with_signs_and_hadamard_matrices(order, dim, m, n_r
     for r in range(n_rounds):
         values = (values * signs[:, r]) @ hadamard(order) / np.sqrt(order)
     expected = values.reshape(5, -1)[:, :m] * scale
-    assert_allclose(signed_transforms(X, signs, scale), expected, rtol=0.0, atol=4e-14)
+    assert_allclose(
+        HadamardRows(signs, scale, np.ones(dim)).angles(X), expected, rtol=0.0, atol=4e-14
+    )
 
 
 def test_no_rows():
     signs = np.ones((1, 3, 4), dtype=np.int8)
-    assert signed_transforms(np.empty((0, 3)), signs, np.ones(2)).shape == (0, 2)
+    assert HadamardRows(signs, np.ones(2), np.ones(3)).angles(np.empty((0, 3))).shape == (0, 2)

@@ -13,8 +13,8 @@ from bochner.kernels import Metric
 from bochner.spectral import Part, design, least_squares, profiles
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.design import Program
-from bochner.spectral.geometry import Geometry
 from bochner.spectral.laws import Isotropic
+from bochner.spectral.profiles import Geometry
 from bochner.spectral.radial import Chi
 
 ROOT_TWO = float(np.sqrt(2.0))

@@ -5,9 +5,7 @@ from laws import structured_laws as laws
 from mutants.planted_evidence import edit
 from mutants.registry import changes, planted, replaces
 
-from bochner._numerics import hadamard
 from bochner.sampling import HadamardRows, schemes
-from bochner.sampling import hadamard as held
 
 
 @changes(HadamardRows, "angles", laws.check_angles, name="one sign flipped")
@@ -18,7 +16,7 @@ def one_sign_flipped(angles, self, X):
 
 
 planted(laws.check_angles, name="transforms not orthonormal")(
-    edit(hadamard, "signed_transforms", "-0.5 * n_rounds", "-1.0", held)
+    edit(HadamardRows, "angles", "-0.5 * n_rounds", "-1.0")
 )
 
 

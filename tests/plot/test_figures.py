@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
+from bochner.plot.learned import Forecast, Spectrum, forecast_figure
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from bochner.kernels import (
     Tanh,
 )
 from bochner.spectral import Pairs, designed_measure, profile
-from bochner.spectral.geometry import Geometry
+from bochner.spectral.profiles import Geometry
 
 SLOW = pytest.mark.slow
 EVERY = [pytest.param(case, marks=() if case in FEW else SLOW, id=str(case)) for case in CASES]

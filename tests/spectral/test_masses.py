@@ -10,8 +10,7 @@ from scipy.optimize import lsq_linear
 from scipy.stats import norm
 
 from bochner.frequencies import Frequencies
-from bochner.spectral.least_squares import Sample
-from bochner.spectral.masses import least_squares_masses
+from bochner.spectral.least_squares import Sample, least_squares_masses
 
 DIM = 2
 KINDS = {

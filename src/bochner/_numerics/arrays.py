@@ -85,6 +85,14 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
+def decimal_years(times: NDArray[np.datetime64]) -> Array:
+    """Return days or times as years: the year plus the share of it that has passed."""
+    years = times.astype("M8[Y]")
+    start, end = (some.astype("M8[us]") for some in (years, years + np.timedelta64(1, "Y")))
+    fraction: Array = (times.astype("M8[us]") - start) / (end - start)
+    return years.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
+
+
 def as_array(value: ArrayLike) -> Array:
     """Return ``value`` as a float64 array."""
     return np.asarray(value, dtype=np.float64)

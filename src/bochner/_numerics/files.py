@@ -9,11 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
-
-    The file ``NAME.TOKEN.partial`` in the folder of ``path`` is flushed to the disk before it
-    replaces the old one, and removed if the block raises.
-    """
+    """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds."""
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     try:
         yield fresh

@@ -11,10 +11,7 @@ _UNITS = {"": 1} | {
 
 
 def as_bytes(limit: Any) -> int | None:
-    """Return the bytes that ``limit`` stands for: a positive integer, ``"1GB"`` or ``"512MiB"``.
-
-    ``None`` stays ``None``; anything else raises ``ValueError``.
-    """
+    """Return the bytes of a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` as it is."""
     if limit is None:
         return None
     if isinstance(limit, str):

@@ -36,10 +36,7 @@ def same_namespace(X: Any, Y: Any) -> None:
 
 
 def float_types(X: Any, wanted: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the NumPy types ``wanted`` (float32, float64) as types of the namespace of ``X``.
-
-    A device without float64 has float32 only.
-    """
+    """Return float32 and float64 of the namespace of ``X``, as far as its device has them."""
     if not on_device(X) or not get_config()["array_api_dispatch"]:
         return wanted
     xp, widest = namespace(X), _widest(X)

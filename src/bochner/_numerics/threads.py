@@ -15,10 +15,7 @@ Part = TypeVar("Part")
 
 
 class _OneThread:
-    """Limits linear algebra of the process to one thread while anyone holds the limit.
-
-    Threads of the user that come and go in any order restore the number that they found.
-    """
+    """Limits linear algebra of the process to one thread while any thread of the user holds it."""
 
     def __init__(self) -> None:
         self._lock = Lock()

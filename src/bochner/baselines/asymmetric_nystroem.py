@@ -128,10 +128,7 @@ class AsymmetricNystroem(KernelFeatures):
         return np.asarray(values.T @ self._projection_right, dtype=Y.dtype)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix (n, n2) of rows (n, d) and (n2, d2).
-
-        ``Y=None`` means ``X``.
-        """
+        """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d2); ``Y=None`` means ``X``."""
         right = self.transform_right(X if Y is None else Y)
         return np.asarray(self.transform(X) @ right.T)
 

@@ -49,10 +49,7 @@ class KernelFeatures(
         return self._features(X).astype(X.dtype, copy=False)
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
-        """Return the approximate Gram matrix (n, n2) of rows (n, d) and (n2, d).
-
-        ``Y=None`` means ``X``.
-        """
+        """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d); ``Y=None`` means ``X``."""
         left = np.asarray(self.transform(X))
         right = left if Y is None else np.asarray(self.transform(Y))
         return np.asarray((left * self.signature_.astype(left.dtype)) @ right.T)

@@ -65,10 +65,7 @@ def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose features (n, p) and (n2, p) best approximate a Gram matrix.
-
-    Features are in the order of their eigenvalues or singular values, from large to small in size.
-    """
+    """Return the tolerance whose features (n, p) and (n2, p), sorted, best approximate a matrix."""
     errors, rest, done = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)

@@ -45,11 +45,7 @@ class Evidence:
     y: Array
 
     def start(self, rng: np.random.Generator, n_starts: int) -> Array:
-        """Return a first argument, the best of several after some iterations on some rows.
-
-        Weights are equal and sum to one; the first start has frequencies of the order of the
-        inverse median distance.
-        """
+        """Return the best of several first arguments, of equal weights, after some iterations."""
         q = len(self.mixture.counts)
         first = np.append(np.full(q, 1.0 / np.sqrt(q)), _FIRST_LOG_NOISE)
         others = np.exp2(rng.uniform(-_LOG2_STRETCH, _LOG2_STRETCH, n_starts - 1))

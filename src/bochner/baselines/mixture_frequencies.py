@@ -70,10 +70,7 @@ class MixtureFrequencies:
         return len(self.counts) * (len(self._entries[0]) + self.dim)
 
     def start(self, rng: Generator, stretch: float = 1.0) -> Array:
-        """Return a first ``theta`` for inputs whose median distance is one.
-
-        Factors are multiples of the identity by :data:`_START_WIDTHS` times ``stretch``.
-        """
+        """Return a first ``theta`` for inputs whose median distance is one."""
         q = len(self.counts)
         width = stretch * (np.geomspace(*_START_WIDTHS, q) if q > 1 else np.ones(1))
         rows, columns = self._entries
@@ -184,11 +181,7 @@ def descend(
     tol: Any,
     bounds: list[tuple[float | None, float | None]] | None = None,
 ) -> tuple[Array, float, int]:
-    """Return the minimiser of an objective over ``n``, the minimum, and the number of iterations.
-
-    The quotient and its gradient are of the order of one. L-BFGS stops when no entry of the
-    gradient, or no relative decrease in an iteration, exceeds ``tol``.
-    """
+    """Return the minimiser of an objective over ``n``, the minimum, and the number of steps."""
     steps = as_count("max_iter", max_iter)
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a number of zero or more, got {tol!r}.")

@@ -19,7 +19,7 @@ from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian, Kernel, Matern, SpectralMixture
 from bochner.learning.periods import Period, dominant_periods, wave_energy
-from bochner.plot.forecast import Forecast, Spectrum, forecast_figure
+from bochner.plot.learned import Forecast, Spectrum, forecast_figure
 
 FIXED = "a kernel built by hand"
 
@@ -172,10 +172,7 @@ def compare_co2(
     n_components: int = _N_COMPONENTS,
     progress: Progress = silent,
 ) -> dict[str, dict[str, float]]:
-    """Return the metrics of the fitted ``model``, of a kernel built by hand, and of others.
-
-    These are the metrics over the held-out years, and ``rmse_first`` over the first two.
-    """
+    """Return metrics of all methods for the held-out years, and ``rmse_first`` for two of them."""
     first = first_years(split)
 
     def errors(fitted: object) -> dict[str, float]:

@@ -56,12 +56,7 @@ def diagnose_table(
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
-    """Return the encoded rows of a table on a scale that suits a kernel, and a sentence about it.
-
-    Columns are encoded by `TableEncoder`. For kernels of the city-block distance and of the inner
-    product, and for asymmetric kernels, they are scaled to [0, 1]. For kernels on the unit sphere,
-    rows are normalised. Raises ValueError for an unknown kernel, or a table that is not valid.
-    """
+    """Return encoded rows of a table on a scale that suits a kernel, and a sentence about it."""
     kernel_called(kernel, frame.shape[1])  # a wrong name is refused before the table is encoded
     encoder = TableEncoder()
     encoded: Array = encoder.fit_transform(frame)

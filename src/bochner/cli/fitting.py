@@ -1,7 +1,10 @@
-"""`bochner fit`: read, split, fit, compare, save, print."""
+"""`bochner fit`: the kinds of models and their options; read, split, fit, compare, save, print."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -9,7 +12,6 @@ from rich.console import Console
 
 from bochner import persist
 from bochner.cli.inspecting import column_ranges, learned_facts, relevance_table
-from bochner.cli.models import Model
 from bochner.cli.output import (
     check_folder,
     check_output,
@@ -22,8 +24,13 @@ from bochner.cli.output import (
 from bochner.cli.pictures import write_pictures
 from bochner.comparison.contenders import CONTENDERS, OURS, measure
 from bochner.comparison.split import Split, split_rows
-from bochner.estimators.learned_tables import LearnedTable
+from bochner.estimators.learned_tables import (
+    LearnedTable,
+    LearnedTableClassifier,
+    LearnedTableRegressor,
+)
 from bochner.estimators.table_base import TableModel
+from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.checks import (
     Task,
     check_table,
@@ -33,10 +40,77 @@ from bochner.tables.checks import (
     split_target,
 )
 from bochner.tables.reading import read_table
-from bochner.tables.refusals import InputError
+from bochner.tables.refusals import InputError, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_LEARNED: Mapping[str, Any] = {
+    "n_frequencies": 200,
+    "n_burn_in": 100,
+    "n_samples": 100,
+    "time_limit": 120.0,
+    "trend": 0,
+}
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "bank": _LEARNED,
+    "gabasr": _LEARNED,
+    "fourier": {"kernel": "auto", "n_components": 1024},
+}
+"""Defaults of the options, by kind of model. A time limit of zero means no limit."""
+
+_CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = {
+    ("bank", "regression"): LearnedTableRegressor,
+    ("bank", "classification"): LearnedTableClassifier,
+    ("gabasr", "regression"): partial(LearnedTableRegressor, envelope="learned"),
+    ("gabasr", "classification"): partial(LearnedTableClassifier, envelope="learned"),
+    ("fourier", "regression"): TableRegressor,
+    ("fourier", "classification"): TableClassifier,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A kind of model and its options, see :data:`DEFAULTS`."""
+
+    kind: str
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, kind: str, given: Mapping[str, Any]) -> Model:
+        """Return a model; options that are ``None`` keep their defaults. Refuse other options."""
+        if kind not in DEFAULTS:
+            near = nearest(kind, DEFAULTS)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise InputError(f"--model must be one of {', '.join(DEFAULTS)}, got {kind!r}.{hint}")
+        named = {name: value for name, value in given.items() if value is not None}
+        for name in named:
+            if name not in DEFAULTS[kind]:
+                owner = next(other for other in DEFAULTS if name in DEFAULTS[other])
+                raise InputError(
+                    f"--{name.replace('_', '-')} is an option of --model {owner}, and this model "
+                    f"is {kind}: leave it out, or use --model {owner}."
+                )
+        return cls(kind, {**DEFAULTS[kind], **named})
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the kernel is learned by sampling."""
+        return self.kind != "fourier"
+
+    @property
+    def n_features(self) -> int:
+        """Number of real features."""
+        name, factor = ("n_frequencies", 2) if self.is_learned else ("n_components", 1)
+        return factor * int(self.options[name])
+
+    def make(self, task: str, seed: int) -> TableModel:
+        """Return the estimator for a task."""
+        options = dict(self.options)
+        if "time_limit" in options:
+            options["time_limit"] = options["time_limit"] or None
+        return _CLASSES[self.kind, task](**options, random_state=seed)
+
 
 _TASKS: dict[str, Task | None] = {"auto": None, **{task: task for task in get_args(Task)}}
 _METRICS = {
@@ -112,7 +186,7 @@ def _check_options(path: Path, options: FitOptions) -> None:
         check_folder(options.pictures)
 
 
-def _read(path: Path, options: FitOptions) -> tuple["pd.DataFrame", "pd.Series", Task]:
+def _read(path: Path, options: FitOptions) -> tuple[pd.DataFrame, pd.Series, Task]:
     """Return checked features, target and task."""
     frame = drop_columns(read_table(path), options.drop)
     features, target = split_target(frame, options.target[0])

@@ -1,12 +1,19 @@
-"""Loading of a data set by its name, from the first place that has it."""
+"""Loading of a data set by its name, from the first place that has it; the bundled data sets."""
 
+import csv
 import difflib
 import os
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
-from bochner.datasets.bundled import BUNDLED
-from bochner.datasets.dataset import Dataset
+import numpy as np
+from sklearn import datasets as sklearn_datasets
+
+from bochner._numerics.arrays import decimal_years
+from bochner.datasets.dataset import Dataset, Task, of_bunch
 from bochner.datasets.npz import read_npz
 from bochner.datasets.remote import cache_folder, downloadable, fetch, read_cached
 
@@ -100,3 +107,52 @@ def _unknown(name: str, folder: str | Path | None) -> str:
     if nearest:
         hint = f"did you mean {' or '.join(map(repr, nearest))}?"
     return f"There is no data set {name!r}; {hint} To use your own, {own}"
+
+
+def load_co2() -> Dataset:
+    """Return the weekly Mauna Loa record; ``y`` is NaN in the weeks without a value."""
+    resource = files("bochner.datasets") / "data" / "mauna_loa_co2_weekly.csv"
+    with resource.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    dates = np.array([row["date"] for row in rows], dtype="M8[D]")
+    return Dataset(
+        "mauna_loa_co2_weekly",
+        X=decimal_years(dates)[:, np.newaxis],
+        y=np.array([float(row["co2"] or "nan") for row in rows]),
+        task="regression",
+        feature_names=("decimal_year",),
+        target_name="co2",
+        source="Keeling and Whorf (2004), Trends, CDIAC; copied from statsmodels 0.15.0",
+        license="public domain",
+        notes="weekly means in ppm, 1958-03-29 to 2001-12-29; 59 weeks have no value (NaN in y)",
+    )
+
+
+def _from_sklearn(name: str, task: Task, target_name: str, notes: str) -> Dataset:
+    options = {"scaled": False} if name == "diabetes" else {}
+    bunch = getattr(sklearn_datasets, f"load_{name}")(**options)
+    classes = tuple(map(str, bunch.target_names)) if task == "classification" else ()
+    return of_bunch(
+        name,
+        bunch,
+        task,
+        target_name=target_name,
+        levels={target_name: classes} if classes else {},
+        source=f"sklearn.datasets.load_{name}",
+        license="BSD-3-Clause (scikit-learn's copy)",
+        notes=notes,
+    )
+
+
+_SKLEARN: tuple[tuple[str, Task, str, str], ...] = (
+    ("diabetes", "regression", "progression", "raw units"),
+    ("breast_cancer", "classification", "diagnosis", "0 = malignant, 1 = benign"),
+    ("wine", "classification", "cultivar", "rows sorted by class"),
+    ("iris", "classification", "species", "rows sorted by class"),
+    ("digits", "classification", "digit", "8 x 8 pixels, 0 to 16"),
+)
+
+BUNDLED: Mapping[str, Callable[[], Dataset]] = {
+    "mauna_loa_co2_weekly": load_co2,
+    **{row[0]: partial(_from_sklearn, *row) for row in _SKLEARN},
+}

@@ -26,10 +26,7 @@ _STRINGS = ("source", "license", "notes")
 
 
 def read_npz(path: Path, content: bytes | None = None) -> Dataset:
-    """Return the data set in an ``.npz`` file (or in its bytes), named after the file.
-
-    Raises ``ValueError`` if the file is damaged, has pickled objects, or lacks an array.
-    """
+    """Return the data set in an ``.npz`` file (or its bytes); ``ValueError`` if it is damaged."""
     arrays = _read_arrays(path, path.read_bytes() if content is None else content)
     layout = next((names for names in _LAYOUTS if set(names) <= set(arrays)), None)
     if layout is None:

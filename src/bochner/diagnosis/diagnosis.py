@@ -10,10 +10,9 @@ from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, dense_rows
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
-from bochner.diagnosis.advice import advise
 from bochner.diagnosis.errors import Features, Split, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
-from bochner.diagnosis.tables import page
+from bochner.diagnosis.tables import advise, page
 from bochner.features.length_scales import (
     exact_values,
     is_symmetric,
@@ -180,12 +179,7 @@ def diagnose(
 
 
 def _exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
-    """Return the Gram matrix (n, n), and the relative rounding error of its eigenvalues.
-
-    That is 1e-10, or a hundred rounding errors of the kernel's number type if that is larger.
-    Raises ``ValueError`` if the kernel does not return one finite real number for each pair of
-    rows, or the number for a pair depends on other rows.
-    """
+    """Return the checked Gram matrix (n, n), and the relative rounding error of its eigenvalues."""
     gram = exact_values(kernel, rows, rows)
     if not isinstance(kernel, Kernel):
         few = min(_N_PROBED, len(rows))

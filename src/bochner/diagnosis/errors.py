@@ -22,10 +22,7 @@ _DRAWS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows to fit a measure or weights to, and held-out rows with their exact Gram matrix.
-
-    ``held_out`` is empty if there are too few rows.
-    """
+    """Rows to fit to, and held-out rows, if there are enough, with their exact Gram matrix."""
 
     fit: Array
     held_out: Array
@@ -108,10 +105,7 @@ class Features:
 def features_of(
     kernel: Any, split: Split, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
-    """Return the measure and the errors of features of a kernel or function.
-
-    Weights are fitted for the middle one of ``n_frequencies``.
-    """
+    """Return the measure and errors of features; the middle number gets fitted weights, too."""
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
     reason, refused = "", False

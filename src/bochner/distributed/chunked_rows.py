@@ -46,10 +46,7 @@ class LocalOrder:
         given: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
     ) -> "LocalOrder":
-        """Return the order of ``rows`` with unscaled inputs (k, d) and targets (k,) ``ordered``.
-
-        Inputs (n, d), targets and weights (n,) of partitions with ``lengths`` rows are ``given``.
-        """
+        """Return the order of rows that were made of ``ordered`` among all those ``given``."""
         X, y, weight = given
         order = np.lexsort((y, *X.T[::-1]))
         group = np.empty(len(y), dtype=np.intp)

@@ -101,10 +101,7 @@ def is_frame(X: Any) -> bool:
 
 
 def lazily(model: Any, method: str, X: Any, columns: tuple[int, ...], dtype: Any) -> Any:
-    """Return a Dask array of the values, ``columns`` per row, of a fitted model's method.
-
-    The sizes of a data frame's partitions are unknown, and so are those of its predictions.
-    """
+    """Return a Dask array of the values, ``columns`` per row, of a fitted model's method."""
     sent = delayed(pickle.dumps(getattr(model, method), protocol=5))
     blocks = blocks_of_rows(X)
     lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)

@@ -25,8 +25,7 @@ def mapped(
 ) -> list[Delayed]:
     """Return ``function(part, *shares)`` of every part, not yet computed.
 
-    The graph holds the function once, as bytes: later changes of the arrays that it holds have no
-    effect, and a part that is lost with its worker can be made again.
+    The graph holds the function as bytes, which later changes of its arrays do not reach.
     """
     sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
     return [
@@ -35,10 +34,7 @@ def mapped(
 
 
 def summed(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) -> Any:
-    """Return the sum of the terms: neighbours are added on the workers, and then their sums.
-
-    The order does not depend on which worker is first, and no worker holds more than a few terms.
-    """
+    """Return the sum of the terms; workers add a few at a time, always in the same order."""
     while len(terms) > 1:
         terms = [
             delayed(_added, pure=False)(plus, *terms[first : first + _FAN_IN])

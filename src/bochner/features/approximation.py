@@ -22,8 +22,7 @@ from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
-from bochner.spectral.least_squares import Sample
-from bochner.spectral.masses import least_squares_masses
+from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.two_frequency import resolve_pairing
 
 _SPHERE_TOLERANCE = 1e-4

@@ -105,10 +105,7 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
 
 
 def _sphere_mean(a: Array, dim: int) -> Array:
-    r"""Return :math:`\varphi_s` from :math:`a = s^2 / d`: the series of its logarithm.
-
-    Its coefficients are the sums of powers of the zeros of a Bessel function (Rayleigh).
-    """
+    r"""Return :math:`\varphi_s` from :math:`a = s^2 / d`: Rayleigh's series of its logarithm."""
     return np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
 
 

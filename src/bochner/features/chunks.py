@@ -67,11 +67,7 @@ ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Sum]
 
 
 class RowChunks(ABC):
-    """Rows with targets, read a chunk at a time, several times if :attr:`is_repeatable`.
-
-    Everything that is linear in the number of rows is a sum over chunks: the same function
-    computes it in memory, from a stream and on a cluster.
-    """
+    """Rows with targets, read a chunk at a time, several times if :attr:`is_repeatable`."""
 
     __slots__ = ()
 

@@ -51,10 +51,8 @@ def fitted_frequencies(
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
 
-    They are drawn from ``measure``, or for ``None`` from a broad proposal. The fit uses at most
-    1250 rows of each argument, a fifth of them held out. A kernel that is not symmetric gets a
-    phase for each frequency, too: one whose ``is_symmetric`` is false, and a function whose Gram
-    matrix is not symmetric or that has rows of its own for the right argument. Raises
+    They are drawn from ``measure``, or for ``None`` from a broad proposal, and have phases if the
+    kernel is not symmetric or a function has rows of its own for the right argument. Raises
     ``ValueError`` for fewer than 4 rows, values that are not a finite matrix, and rows of two
     widths without a measure.
     """

@@ -75,10 +75,7 @@ def resolve_kernel(
     rng: np.random.Generator,
     sample_weight: Array | None = None,
 ) -> AnyKernel:
-    """Return the kernel that a name and ``length_scale`` mean for the data ``X``.
-
-    A kernel, and a function that returns Gram matrices, are returned as they are.
-    """
+    """Return the kernel that a name and ``length_scale`` mean for ``X``, or a kernel as it is."""
 
     def scale() -> LengthScale:
         if not isinstance(length_scale, str):

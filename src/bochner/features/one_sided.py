@@ -74,10 +74,7 @@ class Draw:
 
 
 def halves(kernel: AnyKernel, measure: SpectralMeasure, n_frequencies: int) -> bool:
-    """Return whether half as many frequencies of two sides must be drawn for a kernel.
-
-    Raises ``ValueError`` if so and the number of frequencies is odd.
-    """
+    """Return whether half as many frequencies of two sides are drawn; refuse an odd number then."""
     if not (isinstance(kernel, Kernel) and kernel.is_symmetric and measure.is_two_sided):
         return False
     if n_frequencies % 2:

@@ -46,10 +46,7 @@ class Region:
 
 
 def check_rows(kernel: Any, region: Region | None, X: Any, *, right: bool = False) -> None:
-    """Refuse rows outside a kernel's domain, and warn of rows outside a region.
-
-    With ``right`` they are rows of the kernel's right argument. Rows on a device are checked there.
-    """
+    """Refuse rows of an argument outside a kernel's domain; warn of rows outside a region."""
     X = host_view(X)
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)

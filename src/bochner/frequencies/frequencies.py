@@ -9,8 +9,7 @@ from sklearn.utils import check_array
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
-from bochner.frequencies.cosine_factors import CosineFactors
-from bochner.frequencies.envelope import Envelope
+from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix

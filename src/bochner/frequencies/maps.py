@@ -12,8 +12,7 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import write_waves
-from bochner.frequencies.cosine_factors import CosineFactors, cosines
-from bochner.frequencies.envelope import Envelope
+from bochner.frequencies.factors import CosineFactors, Envelope, cosines
 from bochner.frequencies.waves import Layout, angle_map
 from bochner.sampling import Matrix
 
@@ -62,10 +61,7 @@ def trigonometric_features(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceMap:
-    """The map for rows of another namespace; all its numbers are on their device.
-
-    Frequencies are transposed, (d, m); ``modulation`` is from :meth:`CosineFactors.to_device_of`.
-    """
+    """The map for rows of another namespace, with frequencies (d, m), on the device of these."""
 
     omega: Any
     phase: Any
@@ -100,10 +96,7 @@ class DeviceMap:
         return self
 
     def features(self, X: Any, dtype: Any = None, out: Any = None) -> Any:
-        """Return features of shape (n, 2m) in ``dtype``, by default that of ``X``.
-
-        ``out`` is ignored: namespaces differ in how they write to given memory.
-        """
+        """Return features (n, 2m) in ``dtype``, by default that of ``X``; ``out`` is ignored."""
         xp, m = namespace(X), self.n_frequencies
         dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
         Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)

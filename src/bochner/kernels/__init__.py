@@ -12,10 +12,9 @@ from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.locally_stationary import LocallyStationary
-from bochner.kernels.modulated_waves import ModulatedWaves
 from bochner.kernels.names import KERNELS_BY_DIMENSION, NAMED_KERNELS, kernel_called, named_kernel
 from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
-from bochner.kernels.spectral_mixture import SpectralMixture
+from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Anova,

@@ -207,10 +207,7 @@ def _worst_pair(K: Array) -> tuple[int, int, float]:
 
 
 def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
-    """Return the terms whose sum a positive definite function of the lag is.
-
-    A kernel that is no such sum is one term without a Gaussian.
-    """
+    """Return terms whose sum a kernel of the lag is: one, without a Gaussian, if none are known."""
     if isinstance(kernel, Sum):
         return [term for one in kernel.terms for term in gaussian_terms(one, dim)]
     if isinstance(kernel, Scaled):

@@ -195,10 +195,7 @@ def _name(function: Any) -> str:
 def values_of(
     kernel: _OfOneNumber | Stationary, t: Array, shape: tuple[int, ...], noun: str
 ) -> Array:
-    """Return the values of ``shape`` of a kernel's function for a copy of ``t``, checked.
-
-    ``t`` holds numbers, or vectors along the last axis; ``noun`` is their name in errors.
-    """
+    """Return the checked values of ``shape`` of a kernel's function at a copy of ``t``."""
     is_number = t.shape == shape
     vectors, result, call = " of shape (..., d)", "shape (...)", "(function, signature='(d)->()')"
     if is_number:

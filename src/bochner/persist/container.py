@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 from bochner._numerics.files import replacing
-from bochner.persist.vocabulary import Tensors
+
+Tensors = dict[str, NDArray[Any]]
 
 FORMAT = 1
 """Version of the format, raised by every change that older versions cannot read."""
@@ -40,7 +41,7 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     """Write a model file: to a temporary name, flushed to the disk, and renamed.
 
     ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
-    :mod:`bochner.persist.vocabulary`. A file that is there is replaced, or left as it was after an
+    :mod:`bochner.persist.classes`. A file that is there is replaced, or left as it was after an
     ``OSError``; a link is followed. ``ModelFileError`` if ``path`` is a directory or has no folder;
     ``ValueError`` if the tree takes more than 40 MB.
     """

@@ -11,28 +11,25 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner.persist.classes import (
-    check_attributes,
-    check_value,
-    class_named,
-    holds_function,
-    is_estimator,
-    is_value,
-    value_fields,
-)
-from bochner.persist.container import ModelFileError
-from bochner.persist.vocabulary import (
     NUMERIC,
     SCALARS,
     TYPES,
     Node,
     Path,
-    Tensors,
+    check_attributes,
     check_characters,
     check_depth,
     check_finite,
+    check_value,
+    class_named,
     conforms,
+    holds_function,
+    is_estimator,
+    is_value,
+    value_fields,
     where,
 )
+from bochner.persist.container import ModelFileError, Tensors
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
@@ -74,12 +71,6 @@ class Encoder:
     def _members(self, values: Mapping[str, Any], path: Path) -> Node:
         return {name: self.encode(value, (*path, name)) for name, value in values.items()}
 
-    def _float(self, value: float, path: Path) -> Node:
-        return {"$": "float", "value": repr(value)}
-
-    def _tuple(self, value: tuple[Any, ...], path: Path) -> Node:
-        return {"$": "tuple", "items": self._items(value, path)}
-
     def _dict(self, value: dict[Any, Any], path: Path) -> Node:
         for key in value:
             if type(key) is not str:
@@ -89,9 +80,6 @@ class Encoder:
     def _scalar(self, value: np.generic, path: Path) -> Node:
         item = self.encode(value.item(), path)
         return {"$": "scalar", "dtype": _name(type(value), SCALARS), "value": item}
-
-    def _dtype(self, value: np.dtype[Any], path: Path) -> Node:
-        return {"$": "dtype", "name": value.name}
 
     def _type(self, value: type, path: Path) -> Node:
         if value not in TYPES.values():
@@ -156,13 +144,16 @@ def _name(cls: type, table: Mapping[str, type]) -> str:
 
 
 _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
-    float: Encoder._float,
-    tuple: Encoder._tuple,
+    float: lambda encoder, value, path: {"$": "float", "value": repr(value)},
+    tuple: lambda encoder, value, path: {"$": "tuple", "items": encoder._items(value, path)},
     dict: Encoder._dict,
     type: Encoder._type,
     np.ndarray: Encoder._array,
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
-    **{type(np.dtype(name)): Encoder._dtype for name in NUMERIC},
+    **dict.fromkeys(
+        (type(np.dtype(name)) for name in NUMERIC),
+        lambda encoder, value, path: {"$": "dtype", "name": value.name},
+    ),
 }
 
 
@@ -198,15 +189,6 @@ class _Decoder:
     def _members(self, nodes: Node, path: Path) -> dict[str, Any]:
         return {name: self.decode(node, (*path, name)) for name, node in nodes.items()}
 
-    def _float(self, node: Node, path: Path) -> float:
-        return float(_choice(node, "value", ("nan", "inf", "-inf")))
-
-    def _tuple(self, node: Node, path: Path) -> tuple[Any, ...]:
-        return tuple(self._items(_member(node, "items", list[Any]), path))
-
-    def _dict(self, node: Node, path: Path) -> dict[str, Any]:
-        return self._members(_member(node, "items", dict[str, Any]), path)
-
     def _scalar(self, node: Node, path: Path) -> Any:
         value = self.decode(_member(node, "value", Any), path)
         if not isinstance(value, bool | int | float | str):
@@ -217,12 +199,6 @@ class _Decoder:
         if repr(scalar.item()) != repr(value):
             raise ValueError(f"{where(path)} should be {dtype}, found {_shown(value)}")
         return scalar
-
-    def _dtype(self, node: Node, path: Path) -> np.dtype[Any]:
-        return np.dtype(_choice(node, "name", NUMERIC))
-
-    def _type(self, node: Node, path: Path) -> type:
-        return TYPES[_choice(node, "name", TYPES)]
 
     def _array(self, node: Node, path: Path) -> NDArray[Any]:
         name = _member(node, "tensor", str)
@@ -275,14 +251,14 @@ class _Decoder:
 
 _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "array": _Decoder._array,
-    "dict": _Decoder._dict,
-    "dtype": _Decoder._dtype,
+    "dict": lambda self, node, path: self._members(_member(node, "items", dict[str, Any]), path),
+    "dtype": lambda self, node, path: np.dtype(_choice(node, "name", NUMERIC)),
     "estimator": _Decoder._estimator,
-    "float": _Decoder._float,
+    "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
     "scalar": _Decoder._scalar,
     "texts": _Decoder._texts,
-    "tuple": _Decoder._tuple,
-    "type": _Decoder._type,
+    "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
+    "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
     "value": _Decoder._value,
 }
 

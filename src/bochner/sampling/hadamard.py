@@ -1,5 +1,6 @@
 """Matrices stored as Hadamard blocks and random signs."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from bochner._numerics.arrays import Array, frozen_array, row_blocks
-from bochner._numerics.hadamard import signed_transforms
 from bochner.registry import register
 
 Signs = NDArray[np.int8]
@@ -84,10 +84,20 @@ class HadamardRows:
         return len(self.row_scale), len(self.column_scale)
 
     def angles(self, X: Any) -> Array:
-        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m)."""
+        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m).
+
+        The loop is compiled at the first call and cached on disk.
+        """
+        # Numba takes half a second to import: not before it is needed.
+        from bochner._numerics.hadamard_loops import fill_angles
+
+        _, n_rounds, order = self.signs.shape
+        norm = math.pow(order, -0.5 * n_rounds)  # makes all rounds orthonormal
         is_sparse: bool = sparse.issparse(X)
         scaled = np.ascontiguousarray((X.toarray() if is_sparse else X) * self.column_scale)
-        return signed_transforms(scaled, self.signs, self.row_scale)
+        out = np.empty((scaled.shape[0], len(self.row_scale)))
+        fill_angles(scaled, self.signs, self.row_scale * norm, out)
+        return out
 
     def __mul__(self, factor: Array) -> "HadamardRows":
         """Return the matrix with each row multiplied by its entry of ``factor`` (m, 1)."""

@@ -36,10 +36,7 @@ class Atoms(ABC):
         """Return the members' parameters worth trying for distances up to ``reach``."""
 
     def fine_scales(self, reach: float) -> Array | None:
-        """Return more of them, at greater cost; ``None`` if rough functions need no more.
-
-        They do where members are waves that hardly decay.
-        """
+        """Return more of them, at greater cost, or ``None`` if rough functions need no more."""
         return None
 
     @abstractmethod

@@ -52,11 +52,7 @@ class Convolution(Law):
 
 
 def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme) -> list[Draw]:
-    """Return ``m`` draws from each of some laws, those of a row independent of one another.
-
-    Laws that are not even are negated at random, but for one: the mean of the cosine of the sum is
-    the product of the means then.
-    """
+    """Return ``m`` draws from each of some laws, those of a row independent of one another."""
     in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
     if len(in_blocks) == len(laws):
         # One layout for all, so that a quasi-random sequence fills it jointly.

@@ -31,10 +31,9 @@ _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignContext:
-    """What a measure is made for: number of inputs ``dim`` of the left argument, data, frequencies.
+    """Inputs ``dim`` of the left argument, data, frequencies, and what is to happen to these.
 
-    ``orthogonal`` says that frequencies will have directions in orthogonal blocks, ``fitted`` that
-    their weights will be fitted to the kernel.
+    ``orthogonal`` means directions in orthogonal blocks, ``fitted`` weights fitted to the kernel.
     """
 
     dim: int

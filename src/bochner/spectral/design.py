@@ -12,10 +12,9 @@ from bochner._numerics.limits import FLOAT32_ROUNDING
 from bochner.kernels import Kernel
 from bochner.spectral.allocation import ByVariance
 from bochner.spectral.data import Pairs
-from bochner.spectral.geometry import Geometry
 from bochner.spectral.laws import Isotropic, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.profiles import profile
+from bochner.spectral.profiles import Geometry, profile
 from bochner.spectral.radial import Chi, Shell
 
 # of the transform beyond the reach, relative to the greatest value; lower costs total variation

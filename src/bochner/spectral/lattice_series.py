@@ -64,10 +64,7 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
 
 
 def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
-    """Return how far ``function`` stays above ``tol`` times its maximum, along each input.
-
-    Raises ``ValueError`` if it does not fall off, or too slowly to be absolutely integrable.
-    """
+    """Return how far a function exceeds ``tol`` times its maximum, or raise if it does not fall."""
     scales = np.geomspace(*_SCALES, 2 * _SEARCH[dim][0])
     points = np.concatenate([-scales[::-1], [0.0], scales])
     # Factors of a product may overflow far from where the product is negligible.
@@ -88,11 +85,7 @@ def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
 
 
 def evaluate(function: LagFunction, lags: Array, *, lenient: bool = False) -> Array:
-    """Return the values (n,) of ``function`` at ``lags`` (n, d), block by block, checked.
-
-    Complex values raise ``TypeError``; another shape or, unless ``lenient``, values that are not
-    finite raise ``ValueError``.
-    """
+    """Return the values (n,) at ``lags`` (n, d), real and, unless ``lenient``, finite, or raise."""
     values: Array = np.empty(len(lags))
     for rows in row_blocks(len(lags), _LAG_BYTES):
         values[rows] = _checked_values(function, lags[rows], lenient)
@@ -195,10 +188,7 @@ class Series:
 def lattice_series(
     function: LagFunction, dim: int, reach: Array | None, tol: float, symmetric: bool
 ) -> Series:
-    """Return the series of ``function`` on a box, by the fast Fourier transform.
-
-    See :func:`~bochner.spectral.lattice.lattice_measure`, also for the errors raised.
-    """
+    """Return the series of a function on a box; see :func:`~bochner.spectral.lattice_measure`."""
     within = decay_lengths(function, dim, tol) if reach is None else reach
     box, spectrum, unpaired = _best_box(function, within, reach is not None, tol)
     aliasing = _beyond(spectrum) + box.taper_error
@@ -240,8 +230,7 @@ def _best_box(
 ) -> tuple[Box, Complex, float]:
     """Return the box of the least total variation and aliasing, and what it transforms to.
 
-    A function cut short by the taper has a total variation above its own, the more so the less
-    room the taper has; more room costs resolution.
+    The taper raises the total variation, more with less room; more room costs resolution.
     """
     best, least = None, np.inf
     for box in boxes(function, within, bounded, tol):

@@ -154,8 +154,7 @@ class Component(Enum):
 def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
     r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi.
 
-    Gauss and Legendre's rule on panels that shrink towards 0 and :math:`\pi`, where sizes may
-    have a rounded corner, and towards the ``kinks`` in between.
+    Sizes may have rounded corners at 0 and :math:`\pi`, towards which panels shrink.
     """
     if s == 0.0:
         return float(function(np.zeros(1))[0])

@@ -1,4 +1,4 @@
-"""Kernels as functions of one number for each pair of rows."""
+"""Kernels as functions of one number for each pair of rows, and where measures follow them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,13 +6,22 @@ from functools import reduce
 from operator import add, mul
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner import kernels
 from bochner._numerics.arrays import Array, as_array
-from bochner.kernels import Domain, Metric, RealSpace, UnitSphere
+from bochner._numerics.limits import FUNCTION_ROUNDING
+from bochner.kernels import Domain, Metric, NonNegative, RealSpace, UnitSphere
 from bochner.registry import fact, register
+from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
+from bochner.spectral.data import Pairs
 
 Function = Callable[[Array], Array]
+
+_BISECTIONS = 40  # 2**-40 of a grid step: a continuous function differs by rounding there
+_JUMP = 1e-3  # of the range of the function; a smaller step counts as steep, not as a jump
+# beyond the reach: dense up to 3 times, where features of new rows are, sparse to 100
+_OUTSIDE = (1.0, 3.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +100,132 @@ register(kernels.Product, profile=lambda kernel: _combined(kernel.factors, mul))
 register(kernels.Scaled, profile=_scaled)
 for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.RationalQuadratic):
     register(_cls, profile=lambda kernel: _along_a_line(kernel, Metric.EUCLIDEAN))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geometry:
+    """A function of a distance, the atoms that fit it, and where the data lie.
+
+    ``distance`` and ``damping`` (n_pairs,) are those of the sampled pairs, see
+    :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
+    of a Gram matrix that each pair stands for; shares sum to one. The function is fitted from zero
+    to ``reach``; ``limit`` is the greatest distance that is possible at all.
+    """
+
+    function: Function
+    atoms: Atoms
+    distance: Array
+    damping: Array
+    weight: Array
+    reach: float
+    limit: float
+
+    @classmethod
+    def of(cls, profile: Profile, pairs: Pairs, dim: int, margin: float) -> "Geometry":
+        """Return the geometry of a kernel on data that reach ``margin`` times as far as seen."""
+        own = np.zeros(max(len(pairs.own), 1))
+        distance = np.concatenate([own, pairs.distance])
+        diagonal = 1.0 / pairs.n_rows
+        weight = np.full(len(distance), (1.0 - diagonal) / len(pairs.distance))
+        weight[: len(own)] = diagonal / len(own)
+        none = np.zeros_like(distance)
+        f = profile.function
+        if profile.metric is Metric.CITY_BLOCK:
+            reach = _reach(pairs.reach * margin, np.inf)
+            return cls(f, CityBlockExponentials(dim), distance, none, weight, reach, np.inf)
+        if profile.metric is Metric.EUCLIDEAN:
+            limit = 2.0 if isinstance(profile.domain, UnitSphere) else np.inf
+            reach = _reach(pairs.reach * margin, limit)
+            return cls(f, Shells(dim), distance, none, weight, reach, limit)
+        if pairs.spherical or isinstance(profile.domain, UnitSphere):
+            radius, lifted, damping = pairs.norm, distance, none
+            atoms: Atoms = Shells(dim, radius)
+        else:
+            radius = pairs.norm * np.sqrt(margin) or 1.0
+            atoms = DampedGaussians(dim, radius)
+            inner = np.concatenate([pairs.own, pairs.inner])
+            lifted = np.sqrt(np.maximum(2.0 * (radius**2 - inner), 0.0))
+            damping = np.maximum(lifted**2 - distance**2, 0.0)
+        right_angle = isinstance(profile.domain, NonNegative)
+        limit = (np.sqrt(2.0) if right_angle else 2.0) * radius
+        least = pairs.least_inner - (margin - 1.0) * (pairs.norm**2 - pairs.least_inner)
+        farthest = np.sqrt(max(2.0 * (radius**2 - least), 0.0))
+        possible = lifted <= limit
+        return cls(
+            lambda z: f(radius**2 - 0.5 * z * z),
+            atoms,
+            lifted[possible],
+            damping[possible],
+            weight[possible] / weight[possible].sum(),
+            _reach(farthest, limit),
+            limit,
+        )
+
+    def inside(self, n: int) -> Array:
+        """Return about ``n`` distances up to the reach, denser towards zero."""
+        unit = np.r_[np.linspace(0.0, 1.0, n - n // 5), np.geomspace(1e-4, 0.1, n // 5)]
+        return np.unique(self.reach * unit)
+
+    def outside(self, n: int) -> Array:
+        """Return distances beyond the reach where the fit must not run away."""
+        if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
+            steps = np.linspace(self.reach, self.limit, n + 1)[1:]
+            return steps if self.reach < self.limit else steps[:0]
+        near, middle, far = _OUTSIDE
+        half = n // 2 + 1
+        unit = np.r_[np.linspace(near, middle, half)[1:], np.geomspace(middle, far, half)[1:]]
+        return as_array(self.reach * unit)
+
+    def lasting(self, scales: Array) -> NDArray[np.bool_]:
+        """Return which atoms' features do not vanish far from the data, if rows can be there."""
+        if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
+            return np.zeros(len(scales), dtype=np.bool_)
+        return np.array([self.atoms.envelope(scale)[1] == 0.0 for scale in scales.tolist()])
+
+    def largest_value(self, inside: Array) -> float:
+        """Return the greatest absolute value near the data, or where the data are if need be."""
+        greatest = float(np.abs(inside).max())
+        end = min(_OUTSIDE[1] * self.reach, self.limit)
+        try:
+            beyond = self.function(np.linspace(self.reach, end, 101))
+        except ValueError:  # the function says that it is not defined there
+            return greatest
+        return max(greatest, float(np.abs(beyond[np.isfinite(beyond)]).max(initial=0.0)))
+
+    def check(self) -> None:
+        """Raise ``ValueError`` unless the function is finite and continuous where it is fitted."""
+        grid = np.linspace(0.0, self.reach, 2049)
+        values = self.function(grid)
+        if not np.isfinite(values).all():
+            where = grid[~np.isfinite(values)][0]
+            raise ValueError(
+                f"The kernel's function is {values[~np.isfinite(values)][0]} at the distance "
+                f"{where:.6g}; it must be finite for distances from 0 to {self.reach:.6g}, as far "
+                f"as the data reach. Scale the inputs, or define the function there."
+            )
+        at, jump = _greatest_jump(self.function, grid, values)
+        if jump > max(_JUMP * np.ptp(values), FUNCTION_ROUNDING * np.abs(values).max()):
+            raise ValueError(
+                f"The kernel's function jumps by {jump:.4g} at the distance {at:.6g}; a finite "
+                f"measure has a continuous transform, so features need a continuous function. "
+                f"Smooth the step, or use least-squares weights with a callable kernel."
+            )
+
+
+def _reach(distance: float, limit: float) -> float:
+    return float(min(distance, limit)) or 1.0
+
+
+def _greatest_jump(function: Function, grid: Array, values: Array) -> tuple[float, float]:
+    """Return where the greatest step between neighbours is, and what is left of it by bisection."""
+    i = int(np.argmax(np.abs(np.diff(values))))
+    low, high = grid[i], grid[i + 1]
+    at_low, at_high = values[i], values[i + 1]
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        at_middle = function(np.array([middle]))[0]
+        if abs(at_middle - at_low) > abs(at_high - at_middle):
+            high, at_high = middle, at_middle
+        else:
+            low, at_low = middle, at_middle
+    return float(high), float(abs(at_high - at_low))

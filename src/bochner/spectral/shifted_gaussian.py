@@ -120,10 +120,7 @@ class ShiftedGaussian(Law):
         return np.array(self.shift) / as_array(self.length_scale)
 
     def _halves(self, m: int, scheme: Scheme) -> tuple[int, ...]:
-        """Return how many draws are made at a time: two halves where one corrects the other.
-
-        Not of quasi-random points, which would lose more by being fewer than they could gain.
-        """
+        """Return how many draws are made at a time: two halves unless points are quasi-random."""
         half = m // 2 // self.dim * self.dim or m // 2
         quasi = isinstance(scheme, QuasiMonteCarlo)
         if quasi or half < _LEAST_HALF or self.factor.cosine == 0.0:
@@ -159,11 +156,9 @@ class ShiftedGaussian(Law):
 def shifted_gaussian_parts(
     length_scale: LengthScale, shift: tuple[float, ...], factor: PhaseFactor
 ) -> tuple[tuple[float, Law], ...]:
-    """Return a modulated Gaussian measure as masses and the laws that carry them.
+    """Return a modulated Gaussian measure as masses and laws, two where it is real and signed.
 
-    There is one, but for a real measure, which is split by sign. The sign of the shift is chosen
-    so that a measure and its transpose have the same; without a shift, the measure is a multiple
-    of the Gaussian's.
+    A measure and its transpose get shifts of the same sign; without a shift it is Gaussian.
     """
     first = next((value for value in shift if value != 0.0), 0.0)
     if first == 0.0 or (factor.cosine == 0.0 and factor.sine == 0.0):

@@ -54,7 +54,8 @@ def tabulate(
     four nodes. Two zeros closer to each other than a bin is wide may be missed, with the mass
     between them.
     """
-    edges = _split_at_zeros(density, _panels(upper, max(bins_per_unit, _FEWEST_BINS / upper)))
+    n_bins = int(np.ceil(max(bins_per_unit, _FEWEST_BINS / upper) * upper))
+    edges = _split_at_zeros(density, np.linspace(0.0, upper, n_bins + 1))
     nodes, weights = gauss_legendre(edges, 4)
     masses = sign * (weights * density(nodes)).sum(axis=1)
     cumulative = np.cumsum(np.maximum(masses, 0.0))
@@ -70,21 +71,11 @@ def tabulate(
     )
 
 
-def quadrature(upper: float, panels_per_unit: int, order: int) -> tuple[Array, Array]:
-    """Return nodes and weights of a composite Gauss and Legendre rule on [0, upper], flat."""
-    nodes, weights = gauss_legendre(_panels(upper, panels_per_unit), order)
-    return nodes.ravel(), weights.ravel()
-
-
 def gauss_legendre(edges: Array, order: int) -> tuple[Array, Array]:
     """Return Gauss and Legendre's nodes and weights on every panel, of shape (n_panels, order)."""
     unit, weight = np.polynomial.legendre.leggauss(order)
     half = 0.5 * np.diff(edges)[:, None]
     return edges[:-1, None] + half * (1.0 + unit), half * weight
-
-
-def _panels(upper: float, per_unit: float) -> Array:
-    return np.linspace(0.0, upper, int(np.ceil(per_unit * upper)) + 1)
 
 
 def _split_at_zeros(density: Callable[[Array], Array], edges: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, decimal_years
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -165,12 +165,7 @@ def _without_zone(entry: Any) -> Any:
 
 def _decimal_years(raw: npt.NDArray[Any]) -> Array:
     entries = [_without_zone(entry) for entry in raw] if raw.dtype.kind == "O" else raw
-    stamps = np.asarray(entries, dtype="datetime64[us]")
-    year = stamps.astype("datetime64[Y]")
-    start = year.astype("datetime64[us]")
-    end = (year + np.timedelta64(1, "Y")).astype("datetime64[us]")
-    fraction: Array = (stamps - start) / (end - start)
-    return year.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
+    return decimal_years(np.asarray(entries, dtype="datetime64[us]"))
 
 
 def _shown(entry: Any) -> str:

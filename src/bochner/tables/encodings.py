@@ -71,10 +71,7 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
 
 
 def fit_state(column: Column, knots_of: Callable[[Array], Knots]) -> State:
-    """Learn the encoding of a column of numbers, dates, text or nothing.
-
-    ``knots_of`` takes the present numbers and returns the knots of their map.
-    """
+    """Learn the encoding of a column; ``knots_of`` maps present numbers to their knots."""
     if column.kind == "empty":
         return DroppedState(name=column.name, kind="empty")
     present = column.values[column.present]
