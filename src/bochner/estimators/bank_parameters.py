@@ -93,13 +93,11 @@ def settings_of(model: Any, choice: Choice) -> SamplerSettings:
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
-    for name in ("n_frequencies", "n_samples", "n_chains"):
-        _check_count(name, getattr(model, name), least=1)
-    _check_count("n_burn_in", model.n_burn_in, least=0)
-    if not (isinstance(model.thin, str) and model.thin == "auto"):
-        _check_count("thin", model.thin, least=1)
-    _check_count("trend", model.trend, least=0)
-    if model.trend > _HIGHEST_DEGREE:
+    leasts = {"n_frequencies": 1, "n_samples": 1, "n_chains": 1, "n_burn_in": 0}
+    counts: dict[str, Any] = {name: _count(model, name, least) for name, least in leasts.items()}
+    is_auto = isinstance(model.thin, str) and model.thin == "auto"
+    thin = None if is_auto else _count(model, "thin", least=1)
+    if _count(model, "trend", least=0) > _HIGHEST_DEGREE:
         raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
     limit = model.time_limit
     if limit is not None:
@@ -109,13 +107,10 @@ def settings_of(model: Any, choice: Choice) -> SamplerSettings:
     ):
         raise TypeError(f"n_jobs must be None or an integer, got {model.n_jobs!r}.")
     return SamplerSettings(
-        n_frequencies=int(model.n_frequencies),
+        **counts,
         structures=_structures(model.structure, choice),
         sampler=choice.sampler,
-        n_burn_in=int(model.n_burn_in),
-        n_samples=int(model.n_samples),
-        thin=None if isinstance(model.thin, str) else int(model.thin),
-        n_chains=int(model.n_chains),
+        thin=thin,
         n_jobs=None if model.n_jobs is None else int(model.n_jobs),
         time_limit=limit,
     )
@@ -137,11 +132,14 @@ def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
     return choice.structures
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
+def _count(model: Any, name: str, least: int) -> int:
+    """Return a parameter that is an integer of at least ``least``."""
+    value = getattr(model, name)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
     if int(value) < least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    return int(value)
 
 
 def check_name(name: str, value: Any, names: Iterable[str]) -> None:

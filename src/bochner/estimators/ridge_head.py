@@ -32,7 +32,7 @@ from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import fit_krein
 from bochner.learning.ridge import best_alpha, fit_ridge
 from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
-from bochner.learning.selection import EvidenceProblem, select_length_scale
+from bochner.learning.selection import select_length_scale
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
@@ -182,16 +182,15 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
         if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
             return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight)
-        problem = EvidenceProblem(
-            X,
-            targets(rows.y),
-            rows.weight,
+        return select_length_scale(
+            named_kernel(kernel),
+            Chunk(X, targets(rows.y), rows.weight),
             n_frequencies,
             self.scheme,
             checked_alpha(self.alpha),
-            self.fit_intercept,
+            rng,
+            fit_intercept=self.fit_intercept,
         )
-        return select_length_scale(named_kernel(kernel), problem.subsampled(rng), rng)
 
     def _signs(self, frequencies: Frequencies) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""

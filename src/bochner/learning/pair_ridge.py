@@ -73,11 +73,6 @@ class PairFeatures:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    @property
-    def signature(self) -> Array:
-        """Signs of the features, of shape (p,)."""
-        return self.frequencies.signature
-
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks, in order."""
         if self.held is not None:
@@ -132,12 +127,12 @@ def fit_pairs(
     rows = np.flatnonzero(weight > 0)
     if len(rows) <= _DIRECT:
         left, right = features.at(rows)
-        flat = _flat(left, right, features.signature, fit_intercept)
+        flat = _flat(left, right, features.frequencies.signature, fit_intercept)
         lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight[rows]))
         solved = cho_solve((lower, True), np.column_stack([flat, targets[rows]]))
         level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
         dual = solved[:, -1] - solved[:, :-1] @ level
-        coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.signature)
+        coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.frequencies.signature)
         intercept = float(level[1]) if fit_intercept else 0.0
         return PairSolution(coef, intercept, float(alpha), 0)
     system = PairSystem.of(features, weight, alpha, fit_intercept)
@@ -165,7 +160,7 @@ def best_pair_alpha(
     left, right = features.at(rows)
     # The rows of a factor of the covariance are features of the pairs, no more than there are.
     factor, _ = pivoted_cholesky(_covariance(left, right))
-    flat = _flat(left, right, features.signature, fit_intercept)
+    flat = _flat(left, right, features.frequencies.signature, fit_intercept)
     root = np.sqrt(np.ones(len(rows)) if weight is None else weight[rows])[:, None]
     basis = np.linalg.qr(root * flat)[0]
     pair = root * factor, root * targets[rows, None]
@@ -208,7 +203,7 @@ class PairSystem:
         cls, features: PairFeatures, weight: Array, alpha: float, fit_intercept: bool
     ) -> "PairSystem":
         """Return the equations for weights of shape (n,), with a constant or without."""
-        p, total = len(features.signature), float(weight.sum())
+        p, total = len(features.frequencies.signature), float(weight.sum())
         left_gram, right_gram, mean = (np.zeros((p, p)) for _ in range(3))
         for rows, left, right in features.blocks():
             weighted = left * weight[rows, None]
@@ -225,9 +220,12 @@ class PairSystem:
     def solve(self, targets: Array) -> tuple[Array, int]:
         """Return ``A`` and the number of steps, for targets (n,) centred if there is a constant."""
         steps: list[None] = []
+        target = np.zeros(self.mean.shape)
+        for rows, left, right in self.features.blocks():
+            target += (left * (self.weight * targets)[rows, None]).T @ right
         solution, failed = cg(
             self._operator(self.product),
-            self.adjoint(self.weight * targets).ravel(),
+            target.ravel(),
             rtol=_TOLERANCE,
             maxiter=_MAX_ITERATIONS,
             M=self._operator(self.precondition),
@@ -250,16 +248,9 @@ class PairSystem:
             dtype=np.float64,
         )
 
-    def adjoint(self, values: Array) -> Array:
-        """Return the sum over pairs of ``z z'^T`` times ``values`` (n,)."""
-        total = np.zeros(self.mean.shape)
-        for rows, left, right in self.features.blocks():
-            total += (left * values[rows, None]).T @ right
-        return total
-
     def product(self, coef: Array) -> Array:
         """Return the left side of the equations."""
-        signature = self.features.signature
+        signature = self.features.frequencies.signature
         along_kernel = np.diagonal(coef) @ signature / len(signature)
         total: Array = self.alpha * (coef - np.diag(along_kernel * signature))
         for rows, left, right in self.features.blocks():

@@ -66,10 +66,6 @@ class Model(ABC):
         """Return the likelihood of a regression."""
         return GaussianLikelihood(_NOISE)
 
-    def chain_of_numbers(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
-        """Return the chain of a regression."""
-        return CollapsedChain(rows, self.likelihood(), moves)
-
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
         return CollapsedChain(rows, LogisticLabels(), moves)

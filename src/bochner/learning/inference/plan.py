@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
+from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.checkpoint import chain_path
 from bochner.learning.inference.driver import Chain, Progress, Stage, run
 from bochner.learning.inference.models import BANK, Model
@@ -220,8 +221,10 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
     """Return the chain of the data's likelihood and of the sampler."""
     rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
-    chain = settings.model.chain_of_labels if data.is_binary else settings.model.chain_of_numbers
-    return chain(rows, settings.sampler.moves_for(settings.structure))
+    moves = settings.sampler.moves_for(settings.structure)
+    if data.is_binary:
+        return settings.model.chain_of_labels(rows, moves)
+    return CollapsedChain(rows, settings.model.likelihood(), moves)
 
 
 def choose_structure(
