@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from bochner import kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.one_sided import Draw
+from bochner.features.parts import Draw
 from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
 from bochner.spectral.data import KernelData

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
-from bochner.features.one_sided import one_sided
+from bochner.features.parts import one_sided
 from bochner.frequencies import Envelope, Frequencies
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from laws.registry import Streams
 from scipy import stats
 
 from bochner import kernels, spectral_measure
-from bochner.features.one_sided import sampled_one_sided
+from bochner.features.parts import sampled_one_sided
 from bochner.kernels import LocallyStationary
 
 FAMILY_ALPHA = 1e-3

@@ -6,9 +6,9 @@ import numpy as np
 from laws import locally_stationary_laws as laws
 from mutants.registry import changes, planted
 
-from bochner.features import one_sided
+from bochner.features import parts as one_sided
 from bochner.frequencies import CosineFactors
-from bochner.spectral import TwoFrequency, composite, two_frequency
+from bochner.spectral import TwoFrequency, composite
 from bochner.spectral.laws import Draw
 
 PLAIN, MIXED = (case for case in laws.CASES if case.dim == 2 and case.name in ("plain", "mixed"))
@@ -50,8 +50,7 @@ def same_sign_on_the_right(draw, *args):
 @planted(check(MIXED), check(MIXED, pairs="grid"))
 def no_reflections(patch):
     """Laws that are not even are left so."""
-    for module in (composite, two_frequency):
-        patch.setattr(module, "reflected", lambda laws, draws, rng: draws)
+    patch.setattr(composite, "reflected", lambda laws, draws, rng: draws)
 
 
 changes(CosineFactors, "to_device_of", check(PLAIN, "one-sided"), name="waves_of_whole_v")(

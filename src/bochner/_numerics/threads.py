@@ -72,7 +72,9 @@ def in_order(
         for block in blocks:
             yield block, function(block)
         return
-    with ThreadPoolExecutor(n_threads, initializer=_mark_thread) as pool:
+    with ThreadPoolExecutor(
+        n_threads, initializer=setattr, initargs=(_THREAD, "shares_blocks", True)
+    ) as pool:
         ahead: deque[tuple[Block, Future[Part]]] = deque()
         for block in blocks:
             ahead.append((block, pool.submit(function, block)))
@@ -81,10 +83,6 @@ def in_order(
                 yield first, made.result()
         for block, made in ahead:
             yield block, made.result()
-
-
-def _mark_thread() -> None:
-    _THREAD.shares_blocks = True
 
 
 @cache

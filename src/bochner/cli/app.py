@@ -14,8 +14,7 @@ from rich.console import Console
 from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import diagnose_table
 from bochner.cli.fitting import FitOptions, Model, fit_table
-from bochner.cli.inspecting import inspect_model
-from bochner.cli.predicting import predict_table
+from bochner.cli.inspecting import inspect_model, predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
 
 app = typer.Typer(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
 from bochner.cli.inspecting import SHOWN_COLUMNS, encoded_columns
 from bochner.comparison.split import Split
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.learned_tables import LearnedTable
+from bochner.frequencies import Frequencies
 from bochner.plot.kernels import envelope_figure, kernel_figure, local_kernel_figure
 from bochner.plot.learned import prediction_figure, relevance_figure, trace_figure
 from bochner.plot.spectra import spectrum_figure
@@ -57,7 +57,9 @@ def _figures(model: LearnedTable, split: Split) -> dict[str, Figure]:
     omega = np.concatenate([learned.draws.frequencies for learned in head.learned_])
     omega = omega / (head._scaling.scale * columns.scale)
     chosen = np.unique(np.linspace(0, len(omega) - 1, _DRAWN_KERNELS).astype(np.intp))
-    kernels = [_stationary_kernel(omega[index]) for index in chosen]
+    kernels = [
+        Frequencies(rows, np.full(len(rows), 1.0 / len(rows))).gram for rows in omega[chosen]
+    ]
     extent = _LONGEST_LAG * columns.scale
     bars = {"importance": relevance.importance[shown], "inclusion": relevance.inclusion[shown]}
     pairs = head.interactions_[np.ix_(shown, shown)] if len(names) > 1 else None
@@ -95,13 +97,3 @@ def _local_figures(
         "envelope": envelope_figure(curves, rows, **named),
         "local": local_kernel_figure(kernel, rows, extent=extent, **named),
     }
-
-
-def _stationary_kernel(omega: Array) -> Callable[[Array, Array], Array]:
-    """Return the mean of cos(omega (x - y)) over the frequencies (m, d) of one draw."""
-
-    def kernel(X: Array, Y: Array) -> Array:
-        lag = X[:, None, :] - Y[None, :, :]
-        return as_array(np.cos(lag @ omega.T).mean(axis=2))
-
-    return kernel

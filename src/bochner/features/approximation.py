@@ -10,20 +10,19 @@ from numpy.random import Generator
 
 from bochner._numerics.arrays import some_rows, squared_norms
 from bochner._numerics.warn import warn_user
-from bochner.features.automatic import sampled_parts
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
-from bochner.features.one_sided import Draw, one_sided
 from bochner.features.parameters import check_choice
+from bochner.features.parts import Draw, one_sided, sampled_parts
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
+from bochner.spectral.composite import resolve_pairing
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
 from bochner.spectral.least_squares import Sample, least_squares_masses
-from bochner.spectral.two_frequency import resolve_pairing
 
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels

@@ -15,7 +15,7 @@ from bochner.features.length_scales import (
     median_distance,
     rounding_of,
 )
-from bochner.features.one_sided import Draw, sampled_one_sided
+from bochner.features.parts import Draw, sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.spectral import SpectralMeasure, profile

@@ -155,10 +155,6 @@ def feature_sums(
     weight : ndarray of shape (n,), default=None
         Weights of the rows; ``None`` means one.
 
-    Returns
-    -------
-    sums : FeatureSums
-
     Examples
     --------
     Ridge regression on features:

@@ -197,10 +197,6 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Rows of the kernel's right argument if they differ, such as keys for queries; ``None``
             means ``X``.
 
-        Returns
-        -------
-        self : FourierFeatures
-
         Raises
         ------
         ValueError
@@ -243,13 +239,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features, of shape (n, n_components): cosines, then sines.
+        """Return the features (n, n_components) of rows (n, d), dense or CSR: cosines, then sines.
 
         With ``output="concatenated"`` the right features that differ from left ones follow.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
         """
         X = self._checked(X)
         others = self._others()
@@ -261,13 +253,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return features
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
-        """Return the features of the kernel's right argument, of shape (n, n_components).
+        """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
 
-        A symmetric kernel has the same features as :meth:`transform`.
-
-        Parameters
-        ----------
-        Y : {array-like, sparse matrix} of shape (n, d2)
+        Rows are dense or CSR. A symmetric kernel has the same features as :meth:`transform`.
         """
         check_is_fitted(self)
         return self._right(self._checked_right(Y))

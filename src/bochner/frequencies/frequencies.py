@@ -206,11 +206,7 @@ class Frequencies:
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-        Y : array-like or sparse matrix of shape (n2, d2), default=None
-            ``None`` means ``X``.
+        Rows (n, d) and (n2, d2) are dense or sparse; ``Y=None`` means ``X``.
         """
         same_namespace(X, Y)
         left = self.features(X)

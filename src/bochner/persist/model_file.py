@@ -56,17 +56,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model that :func:`save` wrote; nothing in the file is run.
+    """Return the estimator, kernel or frequencies that :func:`save` wrote; no code is run.
 
     Predictions are those of the model that was saved, bit for bit on the same machine.
 
     Parameters
     ----------
     path : str or path-like
-
-    Returns
-    -------
-    model : estimator, Kernel or Frequencies
 
     Raises
     ------

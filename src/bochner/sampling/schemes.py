@@ -210,7 +210,7 @@ class Automatic(Scheme):
     r"""The draws of :class:`Orthogonal`, or in estimators those of :class:`Structured`.
 
     Estimators use structured blocks if these are faster and as accurate on the training rows
-    (``bochner/features/automatic.py``); a measure without rows uses orthogonal ones.
+    (``bochner/features/parts.py``); a measure without rows uses orthogonal ones.
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:

@@ -2,7 +2,16 @@
 
 from bochner.spectral.allocation import Allocation, ByMass, ByVariance, HalfByMass
 from bochner.spectral.closed_forms import closed_form
-from bochner.spectral.composite import Convolution, Mapped
+from bochner.spectral.composite import (
+    PAIRINGS,
+    Convolution,
+    GridPairs,
+    Mapped,
+    MatchedPairs,
+    Pairing,
+    TwoFrequency,
+    grid_sides,
+)
 from bochner.spectral.data import Pairs
 from bochner.spectral.decompositions import (
     DECOMPOSITIONS,
@@ -36,14 +45,6 @@ from bochner.spectral.radial import (
     Student,
 )
 from bochner.spectral.shifted_gaussian import ShiftedGaussian
-from bochner.spectral.two_frequency import (
-    PAIRINGS,
-    GridPairs,
-    MatchedPairs,
-    Pairing,
-    TwoFrequency,
-    grid_sides,
-)
 
 __all__ = [
     "DECOMPOSITIONS",

@@ -11,13 +11,13 @@ from bochner import kernels
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.frequencies import CosineFactors
 from bochner.registry import fact, register
+from bochner.spectral.composite import TwoFrequency
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import PhaseFactor
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
-from bochner.spectral.two_frequency import TwoFrequency
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 

@@ -1,6 +1,5 @@
 """What is known of the data when a measure is made."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,44 +102,29 @@ def _quantiles(n: int, most: int) -> NDArray[np.intp]:
     return ((np.arange(count) + 0.5) / max(count, 1) * n).astype(np.intp)
 
 
-class Data(ABC):
-    """What measures may ask of the data that they are wanted for."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def pairs(self, metric: Metric) -> Pairs | None:
-        """Return a sample of pairs of rows, or ``None`` where the data are not known."""
-
-    @abstractmethod
-    def reach(self, dim: int) -> Array | None:
-        """Return the greatest lag in each of ``dim`` inputs, or ``None`` where not known."""
-
-    @abstractmethod
-    def mapped(self, left: Array, right: Array) -> "Data":
-        """Return what is known of the products of left and right arguments with two matrices."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Distances(Data):
+class Distances:
     """Distances between rows in the metric of the kernel, of any shape, or ``None``."""
 
     distances: Array | None = None
 
     def pairs(self, metric: Metric) -> Pairs | None:
+        """Return a sample of pairs of rows, or ``None`` where the data are not known."""
         return None if self.distances is None else Pairs.of_distances(self.distances, metric)
 
     def reach(self, dim: int) -> Array | None:
+        """Return the greatest lag in each of ``dim`` inputs, or ``None`` where not known."""
         if self.distances is None or not self.distances.size:
             return None
         return np.full(dim, float(np.max(self.distances)))
 
-    def mapped(self, left: Array, right: Array) -> "Data":
+    def mapped(self, left: Array, right: Array) -> "Distances":
+        """Return what is known of the products of left and right arguments with two matrices."""
         return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KernelData(Data):
+class KernelData:
     """Rows (n, d) of the left argument and (n2, d2) of the right one, dense or sparse.
 
     ``right=None`` means the same rows. Pairs are sampled once for each metric, with ``seed``.
@@ -164,9 +148,13 @@ class KernelData(Data):
         )
         return as_array(np.maximum(high - least, most - low))
 
-    def mapped(self, left: Array, right: Array) -> "Data":
+    def mapped(self, left: Array, right: Array) -> "KernelData":
         other = self.left if self.right is None else self.right
         return KernelData(self.left @ left, other @ right, self.seed)
+
+
+Data = Distances | KernelData
+"""What measures may ask of the data that they are wanted for."""
 
 
 def _extremes(rows: Any) -> tuple[Array, Array]:

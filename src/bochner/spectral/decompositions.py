@@ -17,6 +17,7 @@ from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
+from bochner.spectral.composite import Pairing
 from bochner.spectral.data import Data, Distances, Pairs
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
@@ -24,7 +25,6 @@ from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
 from bochner.spectral.spherical import spherical_polynomial_measure
-from bochner.spectral.two_frequency import Pairing
 
 _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of features
 
@@ -209,10 +209,6 @@ def spectral_measure(
     pairs : {"matched", "grid"} or Pairing, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         those of the midpoint: one of each for every pair, or all pairs of few of them.
-
-    Returns
-    -------
-    measure : SpectralMeasure
 
     Raises
     ------

@@ -15,7 +15,7 @@ from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Un
 from bochner.spectral.radial import RadialLaw
 
 if TYPE_CHECKING:
-    from bochner.spectral.two_frequency import Pairing
+    from bochner.spectral.composite import Pairing
 
 
 class NoMeasureError(TypeError, NotImplementedError):

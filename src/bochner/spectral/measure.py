@@ -13,9 +13,8 @@ from bochner._numerics.arrays import Array, as_count
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
-from bochner.spectral.composite import Convolution, Mapped
+from bochner.spectral.composite import Convolution, Mapped, Pairing, resolve_pairing
 from bochner.spectral.laws import Law, NoMeasureError
-from bochner.spectral.two_frequency import Pairing, resolve_pairing
 
 _HALF_BY_MASS = HalfByMass()
 
@@ -141,7 +140,7 @@ class SpectralMeasure:
         """Return what :meth:`sample` returns, one piece for each part that has frequencies.
 
         ``to_be_one_sided`` says that each frequency of a part with two sides will be made two
-        (:func:`bochner.features.one_sided.one_sided`), and counts as two therefore.
+        (:func:`bochner.features.parts.one_sided`), and counts as two therefore.
         ``n_frequencies`` is even then.
         """
         m = as_count("n_frequencies", n_frequencies)

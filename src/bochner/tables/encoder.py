@@ -132,18 +132,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Encode a table with the columns of the training table.
+        """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
 
         Raises ValueError if columns are missing, unexpected, reordered, of another kind than at
         fit, or hold infinite numbers. The message names the columns.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
-
-        Returns
-        -------
-        features : ndarray of shape (n, d_out)
         """
         check_is_fitted(self)
         columns = self._read(X, reset=False)
