@@ -10,8 +10,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
+from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
-from bochner.estimators.validation import checked_right
 from bochner.features.length_scales import AnyKernel
 from bochner.features.region import check_rows
 from bochner.learning.singular import SingularComponents, triangular_factor

@@ -9,9 +9,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._numerics.arrays import FLOATS, Array
+from bochner.estimators.inputs import checked_alpha, checked_right, checked_weight
 from bochner.estimators.predictions import RegressionAttributes, predictions
 from bochner.estimators.two_sided import TwoSidedEstimator
-from bochner.estimators.validation import checked_alpha, checked_right, checked_weight
 from bochner.features.length_scales import AnyKernel
 from bochner.features.region import check_rows
 from bochner.features.stats import feature_sums

@@ -25,7 +25,7 @@ from bochner.estimators.bank_parameters import (
     settings_of,
 )
 from bochner.estimators.bank_tasks import Problems
-from bochner.estimators.row_sources import is_dask
+from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture

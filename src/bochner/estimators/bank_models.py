@@ -14,7 +14,7 @@ from bochner._numerics.arrays import Array
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_tasks import Classes, Numbers, Problems, positive_rows
-from bochner.estimators.row_sources import is_dask, lazily
+from bochner.estimators.inputs import is_dask, lazily
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.registry import register
 

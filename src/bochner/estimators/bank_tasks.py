@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.estimators.validation import checked_weight
+from bochner.estimators.inputs import checked_weight
 from bochner.features.targets import Indicators
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)

@@ -7,9 +7,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.namespaces import like
+from bochner.estimators.inputs import is_dask, lazily, row_chunks
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.row_sources import is_dask, lazily, row_chunks
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.registry import register

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.namespaces import to_numpy
+from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.row_sources import is_dask, labels_of, lazily, row_chunks
 from bochner.features.chunks import Chunk
 from bochner.features.targets import Indicators
 from bochner.registry import register

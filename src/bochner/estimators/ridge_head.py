@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
-from bochner.estimators.predictions import LinearSolution, SolutionAttributes, predictions
-from bochner.estimators.validation import (
+from bochner.estimators.inputs import (
     checked_alpha,
     checked_weight,
     refuse_asymmetric,
     refuse_two_sided,
 )
+from bochner.estimators.predictions import LinearSolution, SolutionAttributes, predictions
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel

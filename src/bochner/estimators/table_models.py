@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
+from bochner.estimators.inputs import refuse_asymmetric
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
-from bochner.estimators.validation import refuse_asymmetric
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel, named_kernel

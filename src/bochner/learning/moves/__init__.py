@@ -1,10 +1,9 @@
-"""Moves of a Markov chain over frequencies, one file each; see :class:`Move` for one's own."""
+"""Moves of a Markov chain over frequencies; see :class:`Move` for one's own."""
 
 from bochner.learning.inference.state import ChainState, Info
-from bochner.learning.moves.base import Move
+from bochner.learning.moves.base import Move, PriorParameters
 from bochner.learning.moves.hamiltonian import Hamiltonian
 from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learning.moves.prior_parameters import PriorParameters
 from bochner.learning.moves.replacement import ReplacementSweep
 
 LOCAL_MOVES: tuple[Move, ...] = (ReplacementSweep(), PrecisionWalk(), PriorParameters())

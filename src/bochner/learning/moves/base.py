@@ -1,11 +1,13 @@
-"""What every move of a chain over frequencies is."""
+"""What every move of a chain over frequencies is, and the simplest one."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from bochner.learning.inference.state import ChainState, Info
+from bochner.registry import register
 
 
 class Move(ABC):
@@ -64,3 +66,15 @@ class Move(ABC):
     @abstractmethod
     def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
         """Move the state in place; return acceptances and other numbers for the trace."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class PriorParameters(Move):
+    """Draw the parameters of the prior given the frequencies; always accepted."""
+
+    name: ClassVar[str] = "prior"
+
+    def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
+        state.prior = state.prior.refresh(rng, state.omega)
+        return {}
