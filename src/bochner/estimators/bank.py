@@ -24,7 +24,6 @@ from bochner.estimators.bank_parameters import (
     sampler_choice,
     settings_of,
 )
-from bochner.estimators.bank_tasks import Problems
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
@@ -47,6 +46,17 @@ _BAD_RHAT = 1.3
 _FEW = 10.0
 """Effective sample size below which a fit warns: the standard error of a mean is a third of the
 posterior's standard deviation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """Distinct rows to learn from, and the task that makes columns of their targets."""
+
+    X: Array  # (n, d)
+    codes: Array  # (n,): Numbers that stand for the given targets
+    weight: Array | None  # (n,) or None
+    task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
+    unit: float = 1.0  # Number by which the given weights were divided
 
 
 @dataclass(eq=False, repr=False)
