@@ -75,7 +75,7 @@ def test_the_dtype_is_kept():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_components": 0}, ValueError, "n_components must be positive"),
+        ({"n_components": 0}, ValueError, "n_components must be at least 1"),
         ({"n_components": 2.0}, TypeError, "n_components must be a positive integer"),
         ({"n_components": True}, TypeError, "n_components must be a positive integer"),
         ({"n_features": 41}, ValueError, "odd"),
