@@ -116,7 +116,7 @@ def magnitude_of_the_density(patch):
 
     @lru_cache
     def table(degree, a, dim, truncation, sign):
-        return spherical.tabulate(
+        return spherical.Tabulated(
             lambda r: sign * np.abs(spherical.radial_density(r, degree, a, dim)), truncation, sign
         )
 

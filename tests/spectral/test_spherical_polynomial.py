@@ -19,7 +19,7 @@ from bochner.spectral.spherical import (
     truncated_transform,
     truncation_error,
 )
-from bochner.spectral.tabulated import tabulate
+from bochner.spectral.tabulated import Tabulated
 
 SHAPES = [
     *(Case(2, 2.0, dim) for dim in (1, 2, 3, 5, 16)),
@@ -127,7 +127,7 @@ def test_quantiles_invert_the_distribution_function(case, sign):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_tables_of_a_density_with_known_quantiles(sign):
     upper = 3.0 * np.pi
-    table = tabulate(np.sin, upper, sign)
+    table = Tabulated(np.sin, upper, sign)
     assert_allclose(table.mass, 4.0 if sign == 1 else 2.0, rtol=1e-12)
     u = np.linspace(0.0, 1.0, 1001)[:-1]
     x = np.arccos(1.0 - (2.0 * (2.0 * u % 1.0) if sign == 1 else 2.0 * u))

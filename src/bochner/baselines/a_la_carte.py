@@ -13,7 +13,6 @@ from bochner.baselines.mixture_frequencies import (
     descend,
     feature_blocks,
     means_and_deviations,
-    prepared,
 )
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
@@ -114,7 +113,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        given = prepared(self, X)
+        given = Preparation(self, X)
         mean, deviation = means_and_deviations(y)
         evidence = Evidence(given.mixture, given.X, (y - mean) / deviation)
         theta, _, self.n_iter_ = descend(
@@ -136,7 +135,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         targets = (y - self.intercept_)[:, None]
         sums = feature_sums(self.frequencies_, X - self.centre_, targets)
-        solution = WeightPosterior.of(
+        solution = WeightPosterior(
             sums.gram, sums.cross[:, 0], float(sums.square[0]), len(y), self.noise_variance_
         )
         self._whitener, self.coef_ = solution.whitener, solution.coef

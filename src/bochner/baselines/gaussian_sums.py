@@ -74,7 +74,7 @@ def fit_gaussian_sum(
     that is not positive, the sum is zero. The best result of Gauss-Newton steps from ``n_starts``
     starts is kept. Amplitudes are at least ``lowest``.
     """
-    problem = _Problem.of(function, dim)
+    problem = _Problem(function, dim)
     if problem.target[0] <= 0.0:
         error = float(np.linalg.norm(problem.root_weight * problem.target))
         nothing = np.zeros(n_gaussians), np.ones(n_gaussians)
@@ -96,27 +96,21 @@ def fit_gaussian_sum(
     return problem.solution(best.x), float(np.sqrt(2.0 * best.cost))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
     """Least squares in ``theta``, the amplitudes and then the logarithms of the rates."""
 
-    target: Array  # (n_distances,): values of the function
-    distance: Array  # (n_distances,): starts with zero
-    root_weight: Array  # (n_distances,): roots of the trapezoidal rule's weights, which sum to one
-    radius: Array  # (n_radii,)
-    transform: Array  # (n_radii, n_distances): kernel of a unit mass at each radius
-    dim: int
-
-    @classmethod
-    def of(cls, function: Callable[[Array], Array], dim: int) -> "_Problem":
-        distance = np.linspace(0.0, 2.0, _N_DISTANCES)
+    def __init__(self, function: Callable[[Array], Array], dim: int) -> None:
+        self.dim = dim
+        self.distance = np.linspace(0.0, 2.0, _N_DISTANCES)
+        self.target = function(self.distance)
         weight = np.full(_N_DISTANCES, 1.0 / (_N_DISTANCES - 1))
         weight[[0, -1]] *= 0.5
+        self.root_weight = np.sqrt(weight)
         # Nearly all of the mass of every Gaussian that the bounds on the rates allow.
         least, most = np.sqrt(2.0 * np.array(_RATES)) * (0.01, np.sqrt(dim) + 5.0)
-        radius = np.geomspace(least, most, _N_RADII)
-        transform = sphere_mean(np.outer(radius, distance), dim)
-        return cls(function(distance), distance, np.sqrt(weight), radius, transform, dim)
+        self.radius: Array = np.geomspace(least, most, _N_RADII)
+        # The kernel of a unit mass at each radius, of shape (n_radii, n_distances).
+        self.transform = sphere_mean(np.outer(self.radius, self.distance), dim)
 
     def residuals(self, theta: Array) -> Array:
         amplitude = theta[: len(theta) // 2]

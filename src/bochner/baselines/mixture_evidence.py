@@ -1,7 +1,6 @@
 """The evidence of a spectral mixture, and its gradient, from sums over blocks of rows."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -84,7 +83,7 @@ class Evidence:
             cross += waves.T @ self.y[rows]
         gram *= np.outer(amplitude, amplitude)
         cross *= amplitude
-        found = WeightPosterior.of(gram, cross, float(self.y @ self.y), len(self.y), noise)
+        found = WeightPosterior(gram, cross, float(self.y @ self.y), len(self.y), noise)
         inverse: Array = found.whitener @ found.whitener.T
         slope = np.zeros_like(self.mixture.base)
         for rows, waves in passes():
@@ -114,31 +113,24 @@ class Evidence:
         return spread + fit[m:] - fit[:m]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class WeightPosterior:
-    r"""The posterior of weights with unit normal priors, and the evidence of ``n`` rows.
+    r"""The posterior of weights with unit normal priors, and the evidence, from sums over rows.
 
-    With the noise variance :math:`\sigma^2` the precision is :math:`A = Z^\top Z + \sigma^2 I`.
+    With the noise variance :math:`\sigma^2` the precision is :math:`A = Z^\top Z + \sigma^2 I`;
+    ``whitener`` (p, p) is W with :math:`W W^\top = A^{-1}`, and ``coef`` (p,) is
+    :math:`u = A^{-1} Z^\top y`.
     """
 
-    whitener: Array  # (p, p): W with W W^T = A^-1
-    coef: Array  # (p,): u = A^-1 Z^T y
-    residual: float  # y^T y - y^T Z u
-    n: int
-    noise: float
-    log_evidence: float
-
-    @classmethod
-    def of(cls, gram: Array, cross: Array, square: float, n: int, noise: float) -> Self:
-        """Return the solution for sums over ``n`` rows."""
+    def __init__(self, gram: Array, cross: Array, square: float, n: int, noise: float) -> None:
         p = len(cross)
         lower = jittered_cholesky(gram + noise * np.eye(p))
-        whitener: Array = solve_triangular(lower, np.eye(p), lower=True).T
-        coef: Array = whitener @ (whitener.T @ cross)
-        residual = square - float(cross @ coef)
+        self.n, self.noise = n, noise
+        self.whitener: Array = solve_triangular(lower, np.eye(p), lower=True).T
+        self.coef: Array = self.whitener @ (self.whitener.T @ cross)
+        self.residual = square - float(cross @ self.coef)  # y^T y - y^T Z u
         determinant = (n - p) * np.log(noise) + 2.0 * float(np.sum(np.log(np.diagonal(lower))))
-        evidence = -0.5 * (determinant + residual / noise + n * np.log(2.0 * np.pi))
-        return cls(whitener, coef, residual, n, noise, float(evidence))
+        evidence = determinant + self.residual / noise + n * np.log(2.0 * np.pi)
+        self.log_evidence = -0.5 * float(evidence)
 
     def noise_slope(self, inverse: Array) -> float:
         r"""Return the derivative of the log evidence in the noise variance, given ``A^{-1}``."""

@@ -133,28 +133,23 @@ def angle_gradient(slope: Array, waves: Array) -> Array:
     return formulas.angle_gradient(pairs(waves), pairs(slope))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Preparation:
-    """Standardised rows and a mixture of frequencies for them."""
+    """Standardised rows, and a mixture of frequencies for them as an estimator describes it.
 
-    centre: Array  # (d,): means of the inputs
-    scale: Array  # (d,): units of the inputs in which their median distance is one
-    X: Array  # (n, d): rows in these units
-    mixture: MixtureFrequencies
-    rng: Generator  # draws the mixture's first parameters
+    Rows ``X`` (n, d) are less their means ``centre`` (d,), in units ``scale`` (d,) in which their
+    median distance is one. ``rng`` draws the mixture's first parameters.
+    """
 
-
-def prepared(estimator: Any, X: Array) -> Preparation:
-    """Return the rows and the mixture that an estimator's parameters describe."""
-    m, dim = count_frequencies(estimator.n_components), X.shape[1]
-    n_mixture = as_count("n_mixture", estimator.n_mixture)
-    covariance = check_choice("covariance", estimator.covariance, ("auto", "full", "diagonal"))
-    full = covariance == "full" or (covariance == "auto" and dim <= _MOST_INPUTS_IN_FULL)
-    scale_rng, base_rng, start_rng = generators(estimator.random_state, 3)
-    centre, deviation = means_and_deviations(X)
-    scale = deviation * median_distance((X - centre) / deviation, scale_rng)
-    mixture = MixtureFrequencies.draw(base_rng, m, dim, n_mixture, full)
-    return Preparation(centre, scale, (X - centre) / scale, mixture, start_rng)
+    def __init__(self, estimator: Any, X: Array) -> None:
+        m, dim = count_frequencies(estimator.n_components), X.shape[1]
+        n_mixture = as_count("n_mixture", estimator.n_mixture)
+        covariance = check_choice("covariance", estimator.covariance, ("auto", "full", "diagonal"))
+        full = covariance == "full" or (covariance == "auto" and dim <= _MOST_INPUTS_IN_FULL)
+        scale_rng, base_rng, self.rng = generators(estimator.random_state, 3)
+        self.centre, deviation = means_and_deviations(X)
+        self.scale = deviation * median_distance((X - self.centre) / deviation, scale_rng)
+        self.mixture = MixtureFrequencies.draw(base_rng, m, dim, n_mixture, full)
+        self.X = (X - self.centre) / self.scale
 
 
 def means_and_deviations(values: Array) -> tuple[Array, Array]:

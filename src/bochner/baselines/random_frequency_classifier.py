@@ -13,10 +13,10 @@ from sklearn.utils.validation import validate_data
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
+    Preparation,
     angle_gradient,
     descend,
     feature_blocks,
-    prepared,
     wave_blocks,
 )
 from bochner.frequencies import Frequencies
@@ -115,7 +115,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{self.classes_[0]!r}."
             )
         alpha = as_positive_scalar("alpha", self.alpha)
-        given = prepared(self, X)
+        given = Preparation(self, X)
         n_classes = len(self.classes_)
         target = label[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[label]
         loss = PenalisedLoss(given.mixture, given.X, target, alpha)

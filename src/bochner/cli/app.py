@@ -114,7 +114,7 @@ def fit(
             "kernel": kernel,
             "n_components": n_components,
         }
-        kind, dropped = Model.of(model, given), tuple(drop or ())
+        kind, dropped = Model(model, given), tuple(drop or ())
         options = FitOptions(target, kind, task, test_size, seed, out, dropped, compare, pictures)
         fit_table(file, options, Console())
 

@@ -69,16 +69,11 @@ _CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Model:
     """A kind of model and its options, see :data:`DEFAULTS`."""
 
-    kind: str
-    options: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, kind: str, given: Mapping[str, Any]) -> Model:
-        """Return a model; options that are ``None`` keep their defaults. Refuse other options."""
+    def __init__(self, kind: str, given: Mapping[str, Any]) -> None:
+        """Take the given options; those that are ``None`` keep defaults. Refuse other options."""
         if kind not in DEFAULTS:
             near = nearest(kind, DEFAULTS)
             hint = f" Did you mean {near!r}?" if near else ""
@@ -91,7 +86,7 @@ class Model:
                     f"--{name.replace('_', '-')} is an option of --model {owner}, and this model "
                     f"is {kind}: leave it out, or use --model {owner}."
                 )
-        return cls(kind, {**DEFAULTS[kind], **named})
+        self.kind, self.options = kind, {**DEFAULTS[kind], **named}
 
     @property
     def is_learned(self) -> bool:

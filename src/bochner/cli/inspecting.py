@@ -78,7 +78,7 @@ def _shown(value: Any) -> str:
 
 def encoded_columns(model: LearnedTable) -> EncodedColumns:
     """Return the encoded columns of a fitted model."""
-    return EncodedColumns.of(model.encoder_.columns_, model.varying_)
+    return EncodedColumns(model.encoder_.columns_, model.varying_)
 
 
 def column_ranges(model: LearnedTable, X: Any) -> dict[str, float]:

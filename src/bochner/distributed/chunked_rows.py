@@ -28,32 +28,28 @@ class Size:
     basis: Basis
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class LocalOrder:
     """Positions of the n rows of partitions among the k distinct, ordered rows in memory."""
 
-    rows: TrainingData  # in memory, from preparation.distinct_rows
-    group: NDArray[np.intp]  # (n,): groups of equal rows, of the partitions in order
-    own: NDArray[np.intp]  # (k,): groups of the rows in memory
-    share: Array  # (n,): share of a row in the weight of its group
-    bounds: NDArray[np.intp]  # first rows of all partitions but the first
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         rows: TrainingData,
         ordered: tuple[Array, Array],
         given: tuple[Array, Array, Array | None],
         lengths: Sequence[int],
-    ) -> "LocalOrder":
-        """Return the order of rows that were made of ``ordered`` among all those ``given``."""
+    ) -> None:
+        """Find the rows, of inputs (k, d) and targets (k,) ``ordered``, among those ``given``.
+
+        Inputs (n, d), targets and weights (n,) are of partitions with ``lengths`` rows.
+        """
         X, y, weight = given
         order = np.lexsort((y, *X.T[::-1]))
         group = np.empty(len(y), dtype=np.intp)
         group[order] = _groups(X[order], y[order])
         weight = np.ones(len(y)) if weight is None else weight
-        share = weight / np.bincount(group, weight)[group]
-        return cls(rows, group, _groups(*ordered), share, np.cumsum(lengths)[:-1])
+        self.rows, self.group, self.own = rows, group, _groups(*ordered)
+        self.share: Array = weight / np.bincount(group, weight)[group]
+        self.bounds = np.cumsum(lengths)[:-1]
 
     def here(self, pieces: Sequence[Array]) -> Array:
         """Return a column of the rows in memory, from those of the partitions."""

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS
 from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
 from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import gathered, kept, mapped, summed
@@ -25,33 +25,27 @@ SAMPLE_ROWS = 100_000
 and designed measures: 80 MB for a hundred columns."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """Rows of a partition in the layout of a chain, with the targets of every problem."""
+    """Rows of a partition in the layout of a chain, with the targets of every problem.
 
-    inputs: NDArray[Any]  # (d, k): scaled, of the type of the features
-    targets: Array  # (t, k)
-    fixed: Array  # (q, k)
-    weight: Array | None  # (k,)
+    Inputs (d, k) are scaled, of the type of the features; targets are (t, k), ``fixed`` (q, k).
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         scaling: Scaling,
         trend: Trend,
         dtype: np.dtype[Any],
         task: Any,
         unit: float,
         chunk: Chunk,
-    ) -> Self:
-        """Return rows in the user's units; weights are divided by a unit."""
+    ) -> None:
+        """Prepare rows in the user's units; weights are divided by a unit."""
         scaled = scaling.apply(chunk.X)
-        return cls(
-            np.ascontiguousarray(scaled.T.astype(dtype, copy=False)),
-            np.ascontiguousarray(task.columns(task.codes(chunk.y)).T),
-            np.ascontiguousarray(trend.columns(scaled).T),
-            None if chunk.weight is None else chunk.weight / unit,
-        )
+        self.inputs = np.ascontiguousarray(scaled.T.astype(dtype, copy=False))
+        self.targets = np.ascontiguousarray(task.columns(task.codes(chunk.y)).T)
+        self.fixed = np.ascontiguousarray(trend.columns(scaled).T)
+        self.weight = None if chunk.weight is None else chunk.weight / unit
 
     def __sizeof__(self) -> int:
         # Dask estimates the cost of moving the object from this.
@@ -140,11 +134,10 @@ class Collected(RowChunks):
     ) -> list[ScaledData]:
         """Return the data of every problem, for chains that end with passes over all rows.
 
-        ``columns`` holds the distinct rows of the sample with the targets of each problem, and
-        ``problems`` what these targets were made of.
+        ``columns`` holds the distinct rows of the sample with the targets of each problem.
         """
         dtype = columns[0].X.dtype
-        preparation = partial(Prepared.of, scaling, trend, dtype, problems.task, problems.unit)
+        preparation = partial(Prepared, scaling, trend, dtype, problems.task, problems.unit)
         prepared = kept(mapped(preparation, self.parts))
         return [
             replace(data, elsewhere=self._rows(prepared, data, column, problems))
@@ -161,7 +154,7 @@ class Collected(RowChunks):
             return ChunkedRows(parts, size)
         here, sample = data.rows(), self.sample
         given = (sample.X, problems.task.codes(sample.y), sample.weight)
-        order = LocalOrder.of(here, (problems.X, problems.codes), given, self.lengths)
+        order = LocalOrder(here, (problems.X, problems.codes), given, self.lengths)
         return ChunkedRows(parts, Size(here.n_samples, here.n_fixed, here.dtype, here.basis), order)
 
 

@@ -201,7 +201,7 @@ class Frequencies:
 
         If the rows are on a device, its numbers have been copied there once for all blocks.
         """
-        return DeviceMap.of(X, *self._left) if on_device(X) else self
+        return DeviceMap(X, *self._left) if on_device(X) else self
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         r"""Return the approximate Gram matrix :math:`\hat k(x_i, y_j)`, of shape (n, n2).
@@ -248,7 +248,7 @@ class Frequencies:
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
         if on_device(X):
-            features: NDArray[Any] = DeviceMap.of(X, *side).features(X, dtype)
+            features: NDArray[Any] = DeviceMap(X, *side).features(X, dtype)
             return features
         return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
 

@@ -1,6 +1,5 @@
 """The trigonometric feature map, in blocks of rows."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,37 +58,28 @@ def trigonometric_features(
     return Z
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class DeviceMap:
-    """The map for rows of another namespace, with frequencies (d, m), on the device of these."""
+    """The map for rows of the namespace and on the device of ``X``, where all its numbers are."""
 
-    omega: Any
-    phase: Any
-    radius: Any
-    envelope: Envelope | None
-    modulation: tuple[Any, Any] | None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         X: Any,
         omega: Matrix,
         phase: Array,
         amplitude: Array,
         envelope: Envelope | None,
         modulation: CosineFactors | None,
-    ) -> "DeviceMap":
-        """Return the map for rows of the namespace and on the device of ``X``."""
+    ) -> None:
         wide = widened(taken(X, slice(0, 0)))
-        rows = np.ascontiguousarray(np.asarray(omega).T)
-        moved = None if modulation is None else modulation.to_device_of(wide)
-        omega, phase, radius = (like(values, wide) for values in (rows, phase, amplitude))
-        return cls(omega, phase, radius, envelope, moved)
+        transposed = np.ascontiguousarray(np.asarray(omega).T)
+        self._numbers = tuple(like(values, wide) for values in (transposed, phase, amplitude))
+        self._envelope = envelope
+        self._modulation = None if modulation is None else modulation.to_device_of(wide)
 
     @property
     def n_frequencies(self) -> int:
         """Number of frequencies, ``m``."""
-        return int(self.phase.shape[0])
+        return int(self._numbers[1].shape[0])
 
     def to_device_of(self, X: Any) -> "DeviceMap":
         """Return the map itself."""
@@ -98,16 +88,17 @@ class DeviceMap:
     def features(self, X: Any, dtype: Any = None, out: Any = None) -> Any:
         """Return features (n, 2m) in ``dtype``, by default that of ``X``; ``out`` is ignored."""
         xp, m = namespace(X), self.n_frequencies
+        omega, phase, amplitude = self._numbers
         dtype = retyped(taken(X, slice(0, 0)), dtype or X.dtype).dtype
         Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)
         for rows in row_blocks(X.shape[0], 16 * m, block_bytes=limits.DEVICE_BLOCK_BYTES):
             block = widened(taken(X, rows))
-            angle = block @ self.omega + self.phase
-            radius = self.radius
-            if self.envelope is not None:
-                radius = radius * self.envelope.factors(block)
-            if self.modulation is not None:
-                radius = radius * cosines(block, *self.modulation)
+            angle = block @ omega + phase
+            radius = amplitude
+            if self._envelope is not None:
+                radius = radius * self._envelope.factors(block)
+            if self._modulation is not None:
+                radius = radius * cosines(block, *self._modulation)
             Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
             Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
         return Z

@@ -39,48 +39,33 @@ _SHELLS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
 _RATES = (0.05, 0.2, 0.8, 3.2)  # over the squared radius, by factors of four
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Program:
     """Masses of atoms that follow a function within a tolerance, at the least cost.
 
-    In units of ``size``, the function's greatest value: the atoms' values (n_distances, n_atoms)
-    ``inside`` and ``outside`` the data's reach, the function's ``values`` (n_distances,) inside,
-    and the ``ceiling`` of the absolute sum of the atoms outside.
+    Values are in units of ``size``, the function's greatest value; the absolute sum of the atoms
+    beyond the data's reach is bounded, too.
     """
 
-    scales: Array
-    inside: Array
-    outside: Array
-    values: Array
-    ceiling: float
-    size: float
-
-    @classmethod
-    def of(cls, geometry: Geometry, scales: Array) -> "Program":
-        """Return the program for atoms of these scales."""
+    def __init__(self, geometry: Geometry, scales: Array) -> None:
         # Two points for the shortest wave.
         grid = geometry.inside(max(200, 2 * len(scales)))
         values = geometry.function(grid)
         greatest = geometry.largest_value(values)
-        size = greatest or 1.0
-        return cls(
-            scales=scales,
-            inside=geometry.atoms.transform(grid, scales),
-            outside=geometry.atoms.transform(geometry.outside(80), scales),
-            values=values / size,
-            ceiling=_CEILING * greatest / size,
-            size=size,
-        )
+        self.size = greatest or 1.0
+        inside = geometry.atoms.transform(grid, scales)
+        outside = geometry.atoms.transform(geometry.outside(80), scales)
+        half = np.vstack([inside, -inside, outside, -outside])
+        self._matrix = np.hstack([half, -half])
+        values, ceiling = values / self.size, _CEILING * greatest / self.size
+        self._bound = np.r_[values, -values, np.full(2 * len(outside), ceiling)]
 
     def solve(self, cost: Array, tolerance: float) -> Array | None:
         """Return the masses of least ``cost`` (n_atoms,), per unit of mass of either sign.
 
         ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
         """
-        half = np.vstack([self.inside, -self.inside, self.outside, -self.outside])
-        both, beyond = np.hstack([half, -half]), np.full(2 * len(self.outside), self.ceiling)
-        bound = tolerance + np.r_[self.values, -self.values, beyond]
-        solution = linprog(np.r_[cost, cost], both, bound, bounds=(0.0, None), method="highs")
+        both, bound = np.r_[cost, cost], tolerance + self._bound
+        solution = linprog(both, self._matrix, bound, bounds=(0.0, None), method="highs")
         if solution.status != 0:
             return None
         positive, negative = np.split(np.asarray(solution.x, dtype=np.float64), 2)
@@ -239,7 +224,7 @@ def _candidates(
     seen = atoms.transform(geometry.distance, scales)
     target = geometry.function(geometry.distance)
     lasting = geometry.lasting(scales).astype(np.float64)
-    program = Program.of(geometry, scales)
+    program = Program(geometry, scales)
     for cost in (alone, blocked) if block > 1 else (alone,):
         for tolerance in tolerances:
             masses = program.solve(np.sqrt(cost) + _LEAST_COST, tolerance)

@@ -41,8 +41,7 @@ class Box:
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
     """Yield boxes of growing room between ``within`` (d,), the greatest lags, and faces.
 
-    ``bounded`` says that lags end there, and not the function. Boxes end where values are not
-    finite; ``ValueError`` if that is the smallest one, or the function is zero.
+    ``bounded`` says that lags end there, and not the function. Values in a box are finite.
     """
     kept = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:
@@ -84,11 +83,11 @@ def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
     return lengths
 
 
-def evaluate(function: LagFunction, lags: Array, *, lenient: bool = False) -> Array:
-    """Return the values (n,) at ``lags`` (n, d), real and, unless ``lenient``, finite, or raise."""
+def evaluate(function: LagFunction, lags: Array) -> Array:
+    """Return the values (n,) at ``lags`` (n, d), block by block; they are real and finite."""
     values: Array = np.empty(len(lags))
     for rows in row_blocks(len(lags), _LAG_BYTES):
-        values[rows] = _checked_values(function, lags[rows], lenient)
+        values[rows] = _checked_values(function, lags[rows], lenient=False)
     return values
 
 

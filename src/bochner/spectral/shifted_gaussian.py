@@ -12,7 +12,7 @@ from bochner.sampling import Iid, QuasiMonteCarlo, Scheme
 from bochner.spectral.laws import Draw, Isotropic, Law
 from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean
 from bochner.spectral.radial import Chi
-from bochner.spectral.tabulated import Tabulated, tabulate
+from bochner.spectral.tabulated import Tabulated
 
 _RAREST = 1e-4  # acceptance, below which rejection would take 10,000 proposals a draw
 _NORMAL_REACH = 9.0  # standard deviations of the table; 2e-19 is left out
@@ -229,4 +229,4 @@ def _table(component: Component, factor: PhaseFactor, s: float) -> Tabulated:
         values = np.abs(factor.imaginary(t)) if imaginary else factor.real(t)
         return np.asarray(values * np.exp(-0.5 * y * y))
 
-    return tabulate(density, _NORMAL_REACH, component.sign, max(_FEWEST_BINS, int(64.0 * s)))
+    return Tabulated(density, _NORMAL_REACH, component.sign, max(_FEWEST_BINS, int(64.0 * s)))

@@ -18,7 +18,7 @@ from bochner.spectral.atoms import sphere_mean
 from bochner.spectral.laws import Isotropic
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.radial import RadialLaw
-from bochner.spectral.tabulated import Tabulated, gauss_legendre, tabulate
+from bochner.spectral.tabulated import Tabulated, gauss_legendre
 
 _REACH = 2.0  # the diameter of the unit sphere, beyond which the kernel is set to zero
 
@@ -159,4 +159,4 @@ class SignedRadial(RadialLaw):
 
 @lru_cache(maxsize=64)
 def _table(degree: int, a: float, dim: int, truncation: float, sign: int) -> Tabulated:
-    return tabulate(lambda r: radial_density(r, degree, a, dim), truncation, sign)
+    return Tabulated(lambda r: radial_density(r, degree, a, dim), truncation, sign)

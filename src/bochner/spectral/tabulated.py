@@ -1,7 +1,6 @@
 """One-dimensional densities of either sign, as tables with exact masses and monotone quantiles."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import elementwise
@@ -11,20 +10,33 @@ from bochner._numerics.arrays import Array, frozen_array
 _FEWEST_BINS = 1024  # of a table; its error falls with the square of their width
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Tabulated:
-    """A measure on an interval: bins with their masses, and within each a linear density.
+    """The positive (``sign=1``) or negative part (``sign=-1``) of a density on [0, upper].
 
-    ``left`` and ``right`` (n_bins,) are the bins' edges, ascending, perhaps with gaps between bins.
-    ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, and all of it, strictly
-    ascending from 0. ``lean`` (n_bins,) is the density at the left edge divided by the sum of those
-    at both edges.
+    Bins, ``left`` to ``right`` (n_bins,), end at the density's zeros, perhaps with gaps in between;
+    their masses are those of Gauss and Legendre's rule with four nodes, and within each the density
+    is linear. Two zeros closer to each other than a bin is wide may be missed, with the mass
+    between them. ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, and all of it;
+    ``lean`` (n_bins,) is the density at the left edge divided by the sum of those at both.
     """
 
-    left: Array
-    right: Array
-    cumulative: Array
-    lean: Array
+    def __init__(
+        self, density: Callable[[Array], Array], upper: float, sign: int, bins_per_unit: int = 512
+    ) -> None:
+        n_bins = int(np.ceil(max(bins_per_unit, _FEWEST_BINS / upper) * upper))
+        edges = _split_at_zeros(density, np.linspace(0.0, upper, n_bins + 1))
+        nodes, weights = gauss_legendre(edges, 4)
+        masses = sign * (weights * density(nodes)).sum(axis=1)
+        cumulative = np.cumsum(np.maximum(masses, 0.0))
+        kept = np.diff(cumulative, prepend=0.0) > 0.0
+        at_edges = np.maximum(sign * density(edges), 0.0)
+        left, both = at_edges[:-1][kept], (at_edges[:-1] + at_edges[1:])[kept]
+        lean = np.divide(left, both, out=np.full_like(both, 0.5), where=both > 0.0)
+        # Tables are cached: read-only.
+        self.left = frozen_array("left", edges[:-1][kept], None)
+        self.right = frozen_array("right", edges[1:][kept], None)
+        self.cumulative = frozen_array("cumulative", np.append(0.0, cumulative[kept]), None)
+        self.lean = frozen_array("lean", lean, None)
 
     @property
     def mass(self) -> float:
@@ -43,32 +55,6 @@ class Tabulated:
         slope = lean + np.sqrt(lean**2 + (1.0 - 2.0 * lean) * share)
         fraction = share / np.maximum(slope, np.finfo(np.float64).tiny)
         return np.minimum(left + fraction * (right - left), right)
-
-
-def tabulate(
-    density: Callable[[Array], Array], upper: float, sign: int, bins_per_unit: int = 512
-) -> Tabulated:
-    """Return the positive (``sign=1``) or negative part (``sign=-1``) of a density on [0, upper].
-
-    Bins end at the density's zeros, and their masses are those of Gauss and Legendre's rule with
-    four nodes. Two zeros closer to each other than a bin is wide may be missed, with the mass
-    between them.
-    """
-    n_bins = int(np.ceil(max(bins_per_unit, _FEWEST_BINS / upper) * upper))
-    edges = _split_at_zeros(density, np.linspace(0.0, upper, n_bins + 1))
-    nodes, weights = gauss_legendre(edges, 4)
-    masses = sign * (weights * density(nodes)).sum(axis=1)
-    cumulative = np.cumsum(np.maximum(masses, 0.0))
-    kept = np.diff(cumulative, prepend=0.0) > 0.0
-    at_edges = np.maximum(sign * density(edges), 0.0)
-    left, both = at_edges[:-1][kept], (at_edges[:-1] + at_edges[1:])[kept]
-    lean = np.divide(left, both, out=np.full_like(both, 0.5), where=both > 0.0)
-    return Tabulated(
-        left=frozen_array("left", edges[:-1][kept], None),
-        right=frozen_array("right", edges[1:][kept], None),
-        cumulative=frozen_array("cumulative", np.append(0.0, cumulative[kept]), None),
-        lean=frozen_array("lean", lean, None),
-    )
 
 
 def gauss_legendre(edges: Array, order: int) -> tuple[Array, Array]:

@@ -84,11 +84,7 @@ def infer_task(target: pd.Series) -> Task:
 
 
 def check_target(target: pd.Series, task: Task) -> None:
-    """Raise InputError for a complete target from which the task cannot be learned.
-
-    Regression needs numbers with at least two values. Classification needs at least two classes
-    with two rows each.
-    """
+    """Raise InputError unless a target has two values, or two classes of two rows each."""
     column = _read_target(target)
     if task == "regression" and column.kind != "numeric":
         raise InputError(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.tables.columns import KIND_NAMES, Column, labels
 
 Knots = tuple[Array, Array]
@@ -147,23 +146,15 @@ def _is_number_or_truth(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class EncodedColumns:
-    """Names and units of ``d`` encoded columns of a table.
+    """Names and units of the ``d`` encoded columns of a table that are used.
 
     ``scale`` (d,) is the number of units of the table's column per unit of the encoded one (a
     standard deviation, or 1 for indicators), ``origin`` (d,) the value of the table's column where
     the encoded one is zero. ``is_number`` (d,) is False for indicators.
     """
 
-    names: list[str]
-    scale: Array
-    origin: Array
-    is_number: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, states: Sequence[State], used: NDArray[np.int64]) -> EncodedColumns:
-        """Return the encoded columns in use, given an encoder's ``columns_``."""
+    def __init__(self, states: Sequence[State], used: NDArray[np.int64]) -> None:
         rows: list[tuple[str, float, float, bool]] = []
         for state in states:
             rows += [(name, 1.0, 0.0, False) for name in output_names(state)]
@@ -173,7 +164,8 @@ class EncodedColumns:
                 origin = points[0] - scale * scores[0]
                 rows[-1 - state["indicator"]] = (state["name"], scale, origin, True)
         names, scales, origins, is_number = zip(*(rows[i] for i in used), strict=True)
-        return cls(list(names), np.array(scales), np.array(origins), np.array(is_number))
+        self.names, self.is_number = list(names), np.array(is_number)
+        self.scale, self.origin = as_array(scales), as_array(origins)
 
     def decoded(self, rows: Array) -> Array:
         """Return encoded rows (n, d) in the units of the table."""
