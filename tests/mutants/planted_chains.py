@@ -6,9 +6,8 @@ from itertools import count
 import numpy as np
 from laws import chains
 from mutants import planted_mixture
-from mutants.registry import changes, planted, replaces
+from mutants.registry import changes, edit, planted, replaces
 
-from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.sparse import SparsePrior
 from bochner.learning.moves import hamiltonian, replacement
 from bochner.learning.moves import labels as polya_gamma
@@ -39,30 +38,17 @@ def prior_counted_twice(patch):
     )
 
 
-def change_replacements(patch, target, name, change):
-    """Change a method, but in replacements of frequencies only."""
-    replace_frequencies = replacement.replace_frequencies
-
-    def careless(*args):
-        with patch.context() as inner:
-            inner.setattr(target, name, change)
-            return replace_frequencies(*args)
-
-    patch.setattr(replacement, "replace_frequencies", careless)
-
-
-@planted(check("regression-dense-mh", 50))
-def evidence_ratio_inverted(patch):
-    right = Evidence.log_evidence
-    change_replacements(patch, Evidence, "log_evidence", lambda *args: -right(*args))
-
-
-@changes(replacement._Block, "exchange", check("regression-sparse", 70))
-def determinant_of_the_old_pair_dropped(exchange, self, k):
-    right = exchange(self, k)
-    old = self.panel[self.columns[2 * k : 2 * k + 2], 4 * k : 4 * k + 2]
-    lost = np.log(np.linalg.det(old))
-    return replace(right, log_determinant=right.log_determinant - lost)
+planted(check("regression-dense-mh", 50), name="evidence_ratio_inverted")(
+    edit(replacement, "decide_exchanges", "< ratio + ", "< -ratio + ")
+)
+planted(check("regression-sparse", 70), name="determinant_of_the_old_pair_dropped")(
+    edit(
+        replacement,
+        "decide_exchanges",
+        "(lost_determinant + gained_determinant)",
+        "gained_determinant",
+    )
+)
 
 
 @changes(SparsePrior, "suggest", check("joint-pairs-sparse", 50))

@@ -1,14 +1,12 @@
 """Bugs of the evidence and its moves, each with the law that must notice it."""
 
-import inspect
-import textwrap
 from functools import partial
 
 import numpy as np
 from laws import inference_laws
 from learning.inference import test_sparse_prior
 from learning.moves import test_hamiltonian, test_precision, test_replacement
-from mutants.registry import changes, planted, replaces
+from mutants.registry import changes, edit, plant_edits, planted, replaces
 
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.inference import evidence, waves
@@ -33,27 +31,6 @@ toggles_back = partial(test_sparse_prior.test_moves_are_reversible, "toggle")
 swaps = partial(test_sparse_prior.test_moves_keep_the_law, "swap")
 parameters = test_sparse_prior.test_refreshes_and_redraws_keep_the_hyperprior
 crank_nicolson = partial(test_sparse_prior.test_moves_keep_the_law, "pcn")
-
-
-def edited(function, old, new):
-    """The function with a line of it changed, which must be there once."""
-    source = textwrap.dedent(inspect.getsource(function))
-    if source.count(old) != 1:
-        raise LookupError(f"{old!r} is not once in {function.__qualname__}; plant the bug anew.")
-    scope = {}
-    exec(source.replace(old, new), function.__globals__, scope)
-    return scope[function.__name__]
-
-
-def edit(owner, name, old, new, *users):
-    """Return what plants a changed line, also where the name has been imported to."""
-
-    def plant(patch):
-        changed = edited(inspect.getattr_static(owner, name), old, new)
-        for place in (owner, *users):
-            patch.setattr(place, name, changed)
-
-    return plant
 
 
 def change_ratios(patch, kind, change):
@@ -85,47 +62,39 @@ def rows_for_weights(patch):
     patch.setattr(TrainingData, "total_weight", property(lambda self: float(self.n_samples)))
 
 
-@replaces(InverseGammaNoise, "log_likelihood", student)
-def half_the_rows(self, residual, degrees):
-    return -(self.shape + degrees) * float(np.log(self.rate + residual / 2.0))
-
-
-def plant_edits(owner, attribute, *checks, **edits):
-    """Register bugs by their names, each of which changes one line of the same function."""
-    for name, (old, new) in edits.items():
-        planted(*checks, name=name)(edit(owner, attribute, old, new))
+@replaces(InverseGammaNoise, "coefficients", student)
+def half_the_rows(self, degrees):
+    return 0.0, self.shape + degrees, self.rate
 
 
 plant_edits(
-    replacement._Block,
-    "exchange",
+    replacement,
+    "decide_exchanges",
     blocks,
     one_by_one,
-    old_determinant_dropped=("(old_determinant + new_determinant)", "new_determinant"),
-    old_determinant_inverted=("(old_determinant + ", "(-old_determinant + "),
-    mean_with_the_lost_features=("evidence.mean - left @ weights", "evidence.mean.copy()"),
-    explained_with_the_lost_features=("evidence.explained - lost", "evidence.explained"),
-    new_features_without_the_ridge=(
-        "schur[np.arange(w), np.arange(w)] += evidence.precision",
-        "pass",
-    ),
-)
-# Cross products with the accepted proposal not passed on to those after it.
-planted(blocks, name="products_that_stay")(
-    edit(replacement._Block, "accept", "self.products[jj, rest] = self.within[here, rest]", "pass")
+    old_determinant_dropped=("(lost_determinant + gained_determinant)", "gained_determinant"),
+    old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "),
+    mean_with_the_lost_features=("_add(-weights[a], left[a], without)", "pass"),
+    explained_with_the_lost_features=("reached[0] - lost + gained", "reached[0] + gained"),
+    new_features_without_the_ridge=("block[a, a] += precision", "pass"),
+    targets_that_stay=("target[places[a]] = cross[first + a]", "pass"),
+    prior_ratio_dropped=(" + log_ratio[unit]", ""),
 )
 plant_edits(
-    replacement._Block,
-    "accept",
+    replacement,
+    "decide_exchanges",
     blocks,
-    one_by_one,
-    features_that_stay=("evidence.features[jj] = self.fresh[here]", "pass"),
-    targets_that_stay=("evidence.cross[jj] = self.cross[here]", "pass"),
+    # Cross products with the accepted proposal not passed on to those after it.
+    products_that_stay=("products[later, places[a]] = within[later, first + a]", "pass"),
+    panels_that_stay=("range(unit + 1, n_units)", "range(0)"),
 )
-replaces(replacement._Block, "_carry", blocks, name="panels_that_stay")(lambda *args: None)
-replaces(replacement._Block, "finish", blocks, one_by_one, name="covariance_that_stays")(
-    lambda self: None
-)
+for name, old, new in (
+    ("features_that_stay", "kept[columns[of_features]] = fresh[of_features]", "pass"),
+    ("covariance_that_stays", "1.0, scaled[of_units].T", "0.0, scaled[of_units].T"),
+):
+    planted(blocks, one_by_one, name=name)(
+        edit(replacement, "replace_frequencies", old, new, test_replacement)
+    )
 planted(weighted_blocks, name="proposals_without_weights")(
     edit(
         replacement,
@@ -133,9 +102,6 @@ planted(weighted_blocks, name="proposals_without_weights")(
         "weighted = F if part.weight is None else",
         "weighted = F if 1 else",
     )
-)
-planted(blocks, one_by_one, name="prior_ratio_dropped")(
-    edit(replacement, "replace_frequencies", " + proposals.log_ratio[k]", "", test_replacement)
 )
 planted(slope, name="sine_of_the_wrong_sign")(
     edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)

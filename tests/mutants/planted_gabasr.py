@@ -9,7 +9,7 @@ from laws import amplitude_laws, chains, noise_field_laws
 from learning.inference import test_basis
 from learning.moves import test_replacement, test_varying_noise, test_wide_replacement
 from learning.published import test_least_squares_labels
-from mutants.registry import changes, deferred, planted, quietly, replaces
+from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 
 from bochner.learning.inference import learned_kernel as learned
 from bochner.learning.inference import likelihood, two_spectra, waves
@@ -86,19 +86,17 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
     return index[:, None] - m1 + m2 * np.arange(m1)
 
 
-@changes(replacement._Block, "_carry", check_blocks(GRID))
-def panels_of_wide_units_not_carried(right, self, *args):
-    if self.width == 2:
-        right(self, *args)
-
-
-@changes(replacement, "_inverse", check_blocks(GRID))
-def determinant_of_wide_units_halved(right, matrix):
-    """As of the diagonal of the Cholesky factor, its square forgotten."""
-    made = right(matrix)
-    return made if made is None or len(matrix) == 2 else (made[0], 0.5 * made[1])
-
-
+plant_edits(
+    replacement,
+    "decide_exchanges",
+    check_blocks(GRID),
+    panels_of_wide_units_not_carried=("range(unit + 1, n_units)", "range(unit + w - 1, n_units)"),
+    # As of the diagonal of the Cholesky factor, its square forgotten.
+    determinant_of_wide_units_halved=(
+        "(lost_determinant + gained_determinant)",
+        "(lost_determinant + gained_determinant) * (1.0 if w == 2 else 0.5)",
+    ),
+)
 replaces(Matched, "proposed", check_blocks(MATCHED), name="stationary_proposals")(
     lambda self, omega, index, values: Waves(self.split(values)[0])
 )

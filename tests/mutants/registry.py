@@ -1,5 +1,7 @@
 """The register of planted bugs."""
 
+import inspect
+import textwrap
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,6 +61,35 @@ def changes(owner: object, attribute: str, *checks: Check, name: str = "") -> Ca
         return wrong
 
     return register
+
+
+def edited(function, old, new):
+    """The function with a line of it changed, which must be there once."""
+    function = getattr(function, "py_func", function)  # That of a compiled function
+    # What is compiled from a string has no place for a cache.
+    source = textwrap.dedent(inspect.getsource(function)).replace("cache=True, ", "")
+    if source.count(old) != 1:
+        raise LookupError(f"{old!r} is not once in {function.__qualname__}; plant the bug anew.")
+    scope = {}
+    exec(source.replace(old, new), function.__globals__, scope)
+    return scope[function.__name__]
+
+
+def edit(owner, name, old, new, *users):
+    """Return what plants a changed line, also where the name has been imported to."""
+
+    def plant(patch):
+        changed = edited(inspect.getattr_static(owner, name), old, new)
+        for place in (owner, *users):
+            patch.setattr(place, name, changed)
+
+    return plant
+
+
+def plant_edits(owner, attribute, *checks, **edits):
+    """Register bugs by their names, each of which changes one line of the same function."""
+    for name, (old, new) in edits.items():
+        planted(*checks, name=name)(edit(owner, attribute, old, new))
 
 
 def deferred(law: Callable[..., object], *last: object, **fixed: object) -> Callable[..., Check]:

@@ -27,12 +27,18 @@ class Noise(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def log_likelihood(self, residual: float, degrees: float) -> float:
-        """Return the log evidence up to determinants, for the residual :math:`y'y - q`."""
+    def coefficients(self, degrees: float) -> tuple[float, float, float]:
+        """Return ``(l, e, r)`` of the log evidence up to determinants: see ``log_likelihood``."""
 
-    @abstractmethod
+    def log_likelihood(self, residual: float, degrees: float) -> float:
+        r"""Return :math:`-l s - e \log(r + s/2)` at the residual :math:`s = y'y - q`."""
+        linear, exponent, rate = self.coefficients(degrees)
+        return -linear * residual - exponent * float(np.log(rate + residual / 2.0))
+
     def precision(self, residual: float, degrees: float) -> float:
         r"""Return the posterior mean of :math:`1/\sigma^2`: twice the derivative in ``q``."""
+        linear, exponent, rate = self.coefficients(degrees)
+        return 2.0 * linear + exponent / (rate + residual / 2.0)
 
     @abstractmethod
     def variance(self, residual: float, degrees: float) -> float:
@@ -46,11 +52,8 @@ class InverseGammaNoise(Noise):
     shape: float  # a_0 and b_0
     rate: float
 
-    def log_likelihood(self, residual: float, degrees: float) -> float:
-        return -(self.shape + degrees / 2.0) * float(np.log(self.rate + residual / 2.0))
-
-    def precision(self, residual: float, degrees: float) -> float:
-        return (self.shape + degrees / 2.0) / (self.rate + residual / 2.0)
+    def coefficients(self, degrees: float) -> tuple[float, float, float]:
+        return 0.0, self.shape + degrees / 2.0, self.rate
 
     def variance(self, residual: float, degrees: float) -> float:
         # The mean exists beyond shape one; the mode's denominator keeps tiny samples finite.
@@ -66,11 +69,8 @@ class InverseGammaNoise(Noise):
 class KnownNoise(Noise):
     """A variance of one: rows whose weights are precisions, as in logistic regression."""
 
-    def log_likelihood(self, residual: float, degrees: float) -> float:
-        return -0.5 * residual
-
-    def precision(self, residual: float, degrees: float) -> float:
-        return 1.0
+    def coefficients(self, degrees: float) -> tuple[float, float, float]:
+        return 0.5, 0.0, 1.0
 
     def variance(self, residual: float, degrees: float) -> float:
         return 1.0
