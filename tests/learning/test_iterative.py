@@ -96,6 +96,14 @@ def test_a_looser_tolerance_is_kept_in_the_predictions(frequencies):
         assert error < 3.0 * tol
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_tolerance_is_relative_to_the_targets(unit):
+    rows = ArrayChunks(Chunk(X, unit * Y))
+    found, plain = solve(POSITIVE, 0.1, rows=rows, tol=1e-5), solve(POSITIVE, 0.1, tol=1e-5)
+    assert found.n_iter == plain.n_iter
+    assert_allclose(found.coef, unit * plain.coef, rtol=1e-12)
+
+
 def test_single_precision_comes_close():
     found = solve(POSITIVE, 1.0, dtype=lambda _: np.float32, tol=1e-7)
     assert_allclose(found.coef, dense(POSITIVE, 1.0, None, False)[0], rtol=1e-3, atol=1e-4)
