@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from baselines.references import factor_of, slopes
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, multivariate_normal
 
 from bochner._numerics import limits
 from bochner.baselines import ALaCarteRegressor
 from bochner.baselines.mixture_evidence import Evidence
-from bochner.baselines.mixture_frequencies import MixtureFrequencies, wave_blocks
+from bochner.baselines.mixture_frequencies import MixtureFrequencies, wave_blocks, wave_passes
 
 ALPHA = 1e-3
 """Chance that the goodness-of-fit test rejects a right implementation."""
@@ -72,6 +72,17 @@ def test_blocks_of_rows_give_the_sums_of_all(monkeypatch, held, block_bytes):
     again = evidence(theta)
     assert_allclose(again[0], value, rtol=1e-12)
     assert_allclose(again[1], gradient, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize(("missing", "held"), [(0, True), (1, False)])
+def test_features_of_all_rows_are_held_if_they_fit(monkeypatch, missing, held):
+    rows, omega = X[:20], X[20:26]
+    nbytes = sum(waves.nbytes for _, waves in wave_blocks(rows, omega))
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes - missing)
+    passes = wave_passes(rows, omega)
+    (_, first), (_, again) = *passes(), *passes()
+    assert_array_equal(first, again)
+    assert (first is again) == held
 
 
 @pytest.fixture(scope="module")

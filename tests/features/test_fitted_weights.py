@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from bochner import kernels, spectral_measure
 from bochner.features import fitted_weights
@@ -136,13 +136,15 @@ class Mapped:
         return [Frequencies(left, np.full(m, 1.0 / m), omega @ SHIFT, right)]
 
 
+def kernel_of_maps(A, B):
+    return lambda X, Y: shifted(X @ A, Y @ B)
+
+
 def test_rows_of_different_widths_are_fitted_with_a_measure():
     A, B = RNG.normal(size=(3, 3)) / 2.0, RNG.normal(size=(5, 3)) / 2.0
     wide, new = RNG.normal(size=(200, 5)), RNG.normal(size=(40, 5))
 
-    def between(X, Y):
-        return shifted(X @ A, Y @ B)
-
+    between = kernel_of_maps(A, B)
     f, error = fitted(between, right=wide, measure=Mapped(A, B))
     assert (f.dim, f.dim_right) == (3, 5)
     assert f.weight.min() >= 0.0
@@ -171,6 +173,13 @@ def test_proposals_are_made_for_the_rows_of_both_sides(monkeypatch):
         assert_allclose(length, np.median(pdist(expected)), rtol=1e-3)
 
 
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_proposals_are_in_units_of_the_rows(unit):
+    plain, other = (broad_proposal(c * X, c * 2.4).sample(130, 0) for c in (1.0, unit))
+    assert_allclose(unit * other.omega, plain.omega, rtol=1e-12)
+    assert_allclose(other.weight, plain.weight, rtol=1e-12)
+
+
 @pytest.mark.parametrize("right", [None, Y], ids=["same", "other"])
 def test_values_stay_bounded_far_from_the_data_on_both_sides(right, monkeypatch):
     direction = np.random.default_rng(0).normal(size=(60, 3))
@@ -186,6 +195,35 @@ def test_values_stay_bounded_far_from_the_data_on_both_sides(right, monkeypatch)
     assert np.max([greatest(seed) for seed in range(4)]) < 3.0
     monkeypatch.setattr(fitted_weights, "_CEILING", np.inf)
     assert (np.max([greatest(seed) for seed in range(4)], axis=0) > 30.0).all()
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_each_side_stays_bounded_where_the_other_hardly_counts(side, monkeypatch):
+    # Frequencies five times lower than those of the kernel need large weights to fit it.
+    near, other = np.eye(3) / 5.0, np.eye(3) / 5e4
+    maps = (near, other) if side == "left" else (other, near)
+    direction = np.random.default_rng(0).normal(size=(60, 3))
+    far = np.resize([20.0, 40.0, 120.0, 1200.0], 60)[:, None] * direction
+
+    def greatest():
+        kernel = kernel_of_maps(*(5.0 * one for one in maps))
+        f, _ = fitted(kernel, right=Y, measure=Mapped(*maps), m=64)
+        return np.abs(f.gram(*((far, Y) if side == "left" else (X, far)))).max()
+
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        assert greatest() < 3.0
+        monkeypatch.setattr(fitted_weights, "_CEILING", np.inf)
+        assert greatest() > 15.0
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_guarded_rows_are_at_multiples_of_the_diameter_of_the_data(unit):
+    rows = unit * (X + 2.0)
+    far = fitted_weights._far_rows(gaussian, rows, np.random.default_rng(0))
+    centre = rows.mean(axis=0)
+    diameter = 2.0 * cdist(rows, centre[None]).max()
+    distances = np.sort(cdist(far, centre[None])[:, 0]) / diameter
+    assert_allclose(distances, np.repeat([1.5, 3.0, 10.0, 100.0], 16), rtol=1e-9)
 
 
 def test_at_most_1250_rows_of_each_side_are_looked_at():

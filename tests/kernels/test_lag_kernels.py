@@ -112,6 +112,16 @@ def test_a_promise_broken_is_noticed(function, n):
         kernel(rows[:1], rows[1:])
 
 
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_a_promise_is_checked_relative_to_the_values(unit):
+    def rounded(delta):
+        return unit * even(delta) * (1.0 + 1e-12 * np.tanh(delta[..., 0]))
+
+    assert_allclose(Stationary(rounded, True)(X, Y), unit * Gaussian()(X, Y), rtol=1e-11)
+    with pytest.raises(ValueError, match="the kernel is not symmetric"):
+        Stationary(lambda delta: unit * almost_even(delta), True)(X, Y)
+
+
 def test_functions_compare_by_identity_and_pickle_by_name():
     assert Stationary(shifted) == Stationary(shifted) != Stationary(even)
     assert hash(Stationary(shifted)) == hash(Stationary(shifted))

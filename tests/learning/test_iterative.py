@@ -54,16 +54,18 @@ def test_the_solution_is_that_of_the_normal_equations(frequencies, keep, fit_int
     assert_allclose(found.intercept, intercept, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.parametrize("n", [2, 3, N])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_the_noise_is_that_of_greatest_likelihood(fit_intercept):
-    found = solve(POSITIVE, 0.5, fit_intercept=fit_intercept)
-    y = Y - Y.mean(axis=0) if fit_intercept else Y
-    Z = POSITIVE.features(X)
+def test_the_noise_is_that_of_greatest_likelihood(fit_intercept, n):
+    rows = ArrayChunks(Chunk(X[:n], Y[:n]))
+    found = solve(POSITIVE, 0.5, rows=rows, fit_intercept=fit_intercept)
+    y = Y[:n] - Y[:n].mean(axis=0) if fit_intercept else Y[:n]
+    Z = POSITIVE.features(X[:n])
     Z = Z - Z.mean(axis=0) if fit_intercept else Z
     # y' (I + Z Z' / alpha)^-1 y over the degrees of freedom.
-    covariance = np.eye(N) + Z @ Z.T / 0.5
+    covariance = np.eye(n) + Z @ Z.T / 0.5
     fit = np.sum(y * np.linalg.solve(covariance, y), axis=0)
-    assert_allclose(found.noise_variance, fit / (N - fit_intercept), rtol=1e-8)
+    assert_allclose(found.noise_variance, fit / (n - fit_intercept), rtol=1e-8)
 
 
 def test_the_preconditioner_is_the_inverse_of_what_it_says():

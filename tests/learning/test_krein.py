@@ -122,6 +122,16 @@ def test_the_choice_of_alpha_keeps_clear_of_the_poles(seed):
     assert np.abs(spectrum.poles / alpha - 1.0).min() > 0.009
 
 
+def test_the_choice_of_alpha_reaches_beyond_the_last_pole():
+    """Targets orthogonal to all features are noise; the greatest alpha has the least score."""
+    rows = np.vstack([np.diag(np.sqrt([1.0, 1.5])), np.zeros((1, 2))])
+    # With so much weight on each row the pole is far above the mean square of the features.
+    sums = FeatureSums.from_rows(rows, np.eye(3)[:, 2:], np.full(3, 1e6))
+    solution = fit_krein(sums, np.array([-1.0, 1.0]), None)
+    assert_allclose(solution.poles, [1e6])
+    assert 1e7 <= solution.alpha < 1.2e7
+
+
 @pytest.mark.parametrize("rows", [1, 2])
 def test_few_rows_and_constant_targets_have_a_solution(rows):
     # With an intercept, one row leaves a Gram matrix of zeros.

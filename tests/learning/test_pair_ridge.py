@@ -123,6 +123,14 @@ def test_features_made_anew_are_those_held(monkeypatch):
     assert_allclose(chunked.intercept, whole.intercept, atol=1e-6)
 
 
+@pytest.mark.parametrize(("missing", "held"), [(0, True), (1, False)])
+def test_features_of_all_pairs_are_held_if_they_fit(monkeypatch, missing, held):
+    f, X, Y, _, _ = problem(90)
+    nbytes = f.features(X).nbytes + f.features_right(Y).nbytes
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes - missing)
+    assert (PairFeatures.of(f, X, Y).held is not None) == held
+
+
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_the_evidence_is_that_of_contrasts(fit_intercept):
     f, X, Y, noise, _ = problem(120)
@@ -142,6 +150,29 @@ def test_the_evidence_is_that_of_contrasts(fit_intercept):
     best = minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded", options={"xatol": 1e-8})
     rng = np.random.default_rng(0)
     alpha = best_pair_alpha(PairFeatures.of(f, X, Y), targets, rng, fit_intercept=fit_intercept)
+    assert -7.0 < best.x < 7.0
+    assert_allclose(np.log(alpha), best.x, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 6, 8])
+def test_the_evidence_has_the_degrees_of_freedom_of_the_weights(seed):
+    """One and a half: a total weight of two and a half, less one for the kernel's multiple."""
+    f, X, Y, targets, weight = problem(3, m=1, seed=seed)
+    weight *= 2.5 / weight.sum()
+    root = np.sqrt(weight)
+    basis = null_space((root * cosines(f, X, Y))[None])
+    left, right = f.features(X), f.features_right(Y)
+    kernel = basis.T @ (np.outer(root, root) * (left @ left.T) * (right @ right.T)) @ basis
+    contrasts = basis.T @ (root * targets)
+
+    def loss(log_alpha):
+        covariance = kernel / np.exp(log_alpha) + np.eye(2)
+        square = contrasts @ np.linalg.solve(covariance, contrasts)
+        return 1.5 * np.log(square) + np.linalg.slogdet(covariance)[1]
+
+    best = minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded", options={"xatol": 1e-8})
+    features, rng = PairFeatures.of(f, X, Y), np.random.default_rng(0)
+    alpha = best_pair_alpha(features, targets, rng, weight=weight)
     assert -7.0 < best.x < 7.0
     assert_allclose(np.log(alpha), best.x, atol=1e-4)
 

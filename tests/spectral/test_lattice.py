@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal, norm
 
@@ -151,6 +151,16 @@ def test_kinks_cost_what_is_reported(function, dim, worst):
     near_kinks = fresh_lags(1e-3, dim, 5)
     lags = np.concatenate([fresh_lags(3.0, dim, 4), near_kinks, 1.0 + near_kinks])
     assert error(measure, function, lags) <= measure.max_error <= worst
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+@pytest.mark.parametrize("function", [laplace, sinh])
+def test_a_multiple_of_a_function_has_the_same_frequencies(function, unit):
+    plain = quietly(function, 1, 2.0)
+    other = quietly(lambda delta: unit * function(delta), 1, 2.0)
+    assert_array_equal(other.parts[0].law.omega, plain.parts[0].law.omega)
+    assert_allclose(other.parts[0].mass, unit * plain.parts[0].mass, rtol=1e-12)
+    assert_allclose(other.max_error, unit * plain.max_error, rtol=1e-12)
 
 
 def test_a_jump_is_reported_as_large_as_it_is():
