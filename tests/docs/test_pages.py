@@ -1,4 +1,4 @@
-"""The Python of the README and of the documentation runs, and prints what the pages say."""
+"""The Python of the pages runs and prints what they show, and the files that they name exist."""
 
 import doctest
 import re
@@ -40,3 +40,12 @@ def test_page(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("code", [">>> 1 + 1\n3\n", ">>> unknown\n"])
 def test_a_wrong_session_is_noticed(code):
     assert failures(code, {}, "planted")
+
+
+def test_files_of_the_architecture():
+    files = re.compile(r"`((?:\w+/)+[\w*]+\.py)`").findall
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    places = ROOT, ROOT / "src/bochner"
+    assert not [name for name in files(page) if not any(any(p.glob(name)) for p in places)]
+    for walk in page.partition("## Walks")[2].split("\n**")[1:]:
+        assert len(set(files(walk))) == len(files(walk)) > 8
