@@ -13,7 +13,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What the library knows about one class; the fields are the parameters of `register`."""
+    """Facts about one registered class; the fields are the parameters of `register`."""
 
     closed_form: Callable[[Any, int], Any] | None = None
     law: Callable[[Any, int], Any] | None = None
@@ -56,7 +56,7 @@ def register(
         A dataclass or a subclass of scikit-learn's ``BaseEstimator``.
     closed_form : callable, default=None
         Function ``(kernel, dim) -> SpectralMeasure``, the kernel's measure on ``dim`` inputs. It
-        raises :class:`bochner.spectral.NoMeasureError` where it knows none.
+        raises :class:`bochner.spectral.NoMeasureError` if no measure is known.
     law : callable, default=None
         Function ``(kernel, dim) -> Law``, the probability law of the frequencies of a kernel that
         is one at a zero lag; short for a closed form with one part of mass one.
@@ -120,7 +120,7 @@ def register(
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
         given = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
         new = {each.name: getattr(given, each.name) for each in fields(given)}
-        # Several calls add up: the class's own room says how it is saved, another what it means.
+        # Several calls add up: one module registers how a class is saved, another its measure.
         _REGISTRATIONS[cls] = replace(
             _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}
         )

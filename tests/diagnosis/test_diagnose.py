@@ -230,7 +230,7 @@ ADVICE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+@pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.parametrize(("kernel", "rows", "words"), ADVICE.values(), ids=ADVICE)
 def test_advice_names_what_exists_and_takes_the_kernel(kernel, rows, words):
     advice = diagnosis(kernel, rows).advice

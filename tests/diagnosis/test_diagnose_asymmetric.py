@@ -161,7 +161,7 @@ ADVICE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+@pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 @pytest.mark.filterwarnings("ignore:Least-squares weights were no better")
 @pytest.mark.parametrize(("kernel", "words"), ADVICE.values(), ids=ADVICE)
 def test_advice_names_what_exists_and_takes_the_kernel(kernel, words):

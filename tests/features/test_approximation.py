@@ -107,7 +107,7 @@ def test_a_bad_fit_is_called_so():
     def same(X, Y):
         return (X[:, None] == Y[None]).all(axis=-1).astype(float)
 
-    with pytest.warns(UserWarning, match=r"explain the kernel badly: relative error 0\.[5-9]"):
+    with pytest.warns(UserWarning, match=r"approximate the kernel badly: relative error 0\.[5-9]"):
         features = fitted(same, n_components=16)
     assert features.fit_error_ > 0.5
 

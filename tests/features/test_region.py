@@ -87,7 +87,7 @@ def test_training_rows_are_inside_and_far_rows_are_not(kernel, dtype):
     assert len(warned(features.gram, X, far)) == 1
 
 
-@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+@pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 def test_the_ball_of_inner_products_ends_where_the_features_do():
     X = RNG.normal(size=(60, 5))
     norm = np.linalg.norm(X, axis=1).max()

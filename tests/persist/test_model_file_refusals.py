@@ -370,7 +370,7 @@ def exponential(A, B):
     return np.exp(-np.linalg.norm(A[:, None] - B[None], axis=-1))
 
 
-@pytest.mark.filterwarnings("ignore:The features explain the kernel badly")
+@pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
 def test_a_model_fitted_to_a_function_is_not_saved(tmp_path):
     model = FourierFeatures(exponential, 8, weights="least_squares", random_state=0).fit(X)
     with pytest.raises(

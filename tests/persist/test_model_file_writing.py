@@ -47,7 +47,7 @@ def test_the_file_is_flushed_to_the_disk_before_it_is_renamed(tmp_path, monkeypa
 def test_directories_and_missing_folders(tmp_path):
     with pytest.raises(ModelFileError, match="is a directory; give the name of a file"):
         bochner.save(Gaussian(), tmp_path)
-    with pytest.raises(ModelFileError, match="missing is not a directory; make it first"):
+    with pytest.raises(ModelFileError, match="missing is not a directory; create it first"):
         bochner.save(Gaussian(), tmp_path / "missing" / "model")
     assert not list(tmp_path.iterdir())
 

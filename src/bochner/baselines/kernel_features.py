@@ -1,4 +1,4 @@
-"""The scikit-learn shell of all baseline transformers."""
+"""The abstract base of all baseline transformers."""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -58,7 +58,7 @@ def fetch(name: str, *, refresh: bool = False) -> Dataset:
 
 
 def downloadable() -> tuple[str, ...]:
-    """Return the names that :func:`fetch` knows, sorted."""
+    """Return the names that :func:`fetch` accepts, sorted."""
     return tuple(sorted(SOURCES))
 
 

@@ -30,7 +30,7 @@ MOST_ROWS = 1000
 # leaves a quarter as many pairs to measure on.
 _HELD_OUT_SHARE = 0.25
 
-# Rows that a function is evaluated on again, to see that each value depends on its pair only.
+# Rows that a function is evaluated on again, to check that each value depends on its pair only.
 _N_PROBED = 3
 
 # Relative difference between both evaluations that counts as rounding, in float32 or with

@@ -1,1 +1,1 @@
-"""Estimators with scikit-learn's manners."""
+"""Estimators that follow the scikit-learn API."""

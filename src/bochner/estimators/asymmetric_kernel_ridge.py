@@ -179,7 +179,7 @@ class AsymmetricKernelRidge(
         return fit_pairs(features, target, alpha, **options)
 
     def predict(self, X: Any, return_std: bool = False, *, right: Any = None) -> Any:
-        """Return predictions and, if asked for, standard deviations.
+        """Return predictions and, with ``return_std``, standard deviations.
 
         Parameters
         ----------
@@ -198,8 +198,8 @@ class AsymmetricKernelRidge(
         Raises
         ------
         ValueError
-            If a model of rows is given pairs or the other way round, or standard deviations are
-            asked for on pairs.
+            If a model of rows is given pairs or the other way round, or ``return_std`` is
+            true on pairs.
         """
         check_is_fitted(self, "posterior_")
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)

@@ -25,12 +25,11 @@ _RATIO = 0.25
 class BaNKForecaster(RegressorMixin, BaseEstimator):
     r"""Many short chains of :class:`bochner.BaNKRegressor`, with trends of several degrees.
 
-    Beyond the rows, what counts is what no row has shown: whether growth goes on along a line or
-    along a parabola, and which of many slow waves there are. Rows cannot tell the former (flat
-    priors of trends have no common unit, so that their evidences do not compare), and no single
-    chain sees all of the latter. So every degree has chains of its own, each degree counts a
-    quarter as much as the one before it, and a forecast is the mixture, whose variance holds what
-    they disagree on:
+    A forecast beyond the rows depends on the degree of the trend and on slow waves, which the rows
+    do not determine. The evidence cannot compare degrees, because flat priors of trends have no
+    common unit, and one chain explores only some of the slow waves. Therefore every degree has its
+    own chains, each degree has a quarter of the weight of the one before it, and the forecast is
+    their mixture. Its variance includes the differences between the chains:
 
     .. math:: w_k \propto 4^{-k}, \quad \mu = \sum_k w_k \mu_k, \quad
               \sigma^2 = \sum_k w_k [\sigma_k^2 + (\mu_k - \mu)^2].
@@ -121,7 +120,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return posterior means (n,) and, if asked for, standard deviations with noise."""
+        """Return posterior means (n,) and, with ``return_std``, standard deviations with noise."""
         check_is_fitted(self, "models_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         weights: Array = _RATIO ** np.asarray(self.trends, dtype=np.float64)

@@ -104,7 +104,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         return Problems(X, y, weight, task, unit)
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return posterior means and, if asked for, standard deviations.
+        """Return posterior means and, with ``return_std``, standard deviations.
 
         Parameters
         ----------
@@ -198,8 +198,8 @@ class BaNKRegressor(BaNKRegression):
     sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
         Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
         after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
-        independence proposals of the paper, which mix slowly. A sequence of moves is a round of
-        one's own, see :class:`bochner.learning.moves.Move`.
+        independence proposals of the paper, which mix slowly. A sequence of moves defines
+        another round, see :class:`bochner.learning.moves.Move`.
     <iterations>
     <chains>
 

@@ -219,7 +219,7 @@ def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
     raise ValueError(
         f"{kernel!r} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
         f"AsymmetricKernelRidge(kernel); or kernel.symmetrised, if the order of the arguments does "
-        f"not matter (a Stationary whose function is even says so with symmetric=True)"
+        f"not matter; for a Stationary whose function is even, set symmetric=True"
         f"{_ASSOCIATED if associated else ''}."
     )
 

@@ -177,7 +177,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return self._checked_rows(X, y, sample_weight, is_first, multi_output=True, y_numeric=True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return predictive means and, if asked for, standard deviations.
+        """Return predictive means and, with ``return_std``, standard deviations.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         Raises
         ------
         ValueError
-            If standard deviations are asked for in a Krein space or after conjugate gradients.
+            If ``return_std`` is true in a Krein space or after conjugate gradients.
         """
         if is_dask(X):
             check_is_fitted(self, "posterior_")

@@ -22,7 +22,7 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 def predictions(
     frequencies: Frequencies, solution: LinearSolution, X: Any, *, with_std: bool
 ) -> tuple[Any, Any]:
-    """Return means and, if asked for, standard deviations, both of shape (n, t).
+    """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
 
     Features of rows (n, d) on a device are made there, block by block, and so are predictions: in
     float64, or in float32 if the device has no float64. The weights are copied to it once, and

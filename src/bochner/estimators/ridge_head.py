@@ -71,7 +71,7 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     def _checked_rows(
         self, X: Any, y: Any, sample_weight: Any, is_first: bool, **options: bool
     ) -> Chunk:
-        """Return checked rows, where ``options`` say what targets may be."""
+        """Return checked rows; ``options`` are those of ``validate_data`` for targets."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=float_types(X, FLOATS), reset=is_first, **options
         )
@@ -80,7 +80,7 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
         """Fit to the rows; an error on the way leaves an earlier fit as it was.
 
-        ``keep_sums`` asks for sums that rows can be added to.
+        ``keep_sums`` keeps the sums, so that later rows can be added.
         """
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         *rngs, solver_rng = generators(self.random_state, 4)
@@ -215,7 +215,7 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
     def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Any, Any]:
-        """Return means and, if asked for, standard deviations, both of shape (n, t)."""
+        """Return means and, with ``with_std``, standard deviations, both of shape (n, t)."""
         check_is_fitted(self, "posterior_")
         dtype = float_types(X, FLOATS)
         X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)

@@ -134,7 +134,7 @@ class ClassificationTable(ClassifierMixin, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
-        encoded = self.encode(X)  # First, since it says so where nothing is fitted
+        encoded = self.encode(X)  # First: raises NotFittedError before fit
         return np.asarray(self.head_.predict(encoded))
 
     def predict_proba(self, X: Any) -> Array:

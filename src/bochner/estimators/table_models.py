@@ -130,9 +130,9 @@ class FixedKernelTable(TableModel):
     ) -> tuple[TableEncoder, RidgeHead]:
         """Return the encoder and the head with the greatest evidence of the random features.
 
-        The first kernels of all choices are compared. Of the best choice, richer kernels are
-        tried as long as the evidence grows. They are not tried for classes, whose indicators are
-        not Gaussian, so that the evidence is no guide there.
+        The first kernels of all choices are compared. Richer kernels of the best choice
+        are tried as long as the evidence grows. They are not tried for classes, whose indicators
+        are not Gaussian, so that the evidence is no guide there.
         """
 
         def fitted(encoder: TableEncoder, kernel: Kernel | str) -> Any:

@@ -110,7 +110,7 @@ def approximate(
     frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
     if measure.predicted_error is not None and measure.predicted_error > _POOR:
         warn_user(
-            f"The features explain the kernel badly: their predicted relative error is "
+            f"The features approximate the kernel badly: their predicted relative error is "
             f"{measure.predicted_error:.3g} with n_components={2 * m}. Use more, or "
             f"weights='least_squares'."
         )

@@ -167,7 +167,7 @@ def _warn(error: float, *, is_prior: bool, known: bool) -> None:
         )
     elif not known and error > _POOR_FIT:
         warn_user(
-            f"The features explain the kernel badly: relative error {error:.3g} on held-out rows. "
-            f"Use more features, or Radial or DotProduct if the kernel is a function of the "
+            f"The features approximate the kernel badly: relative error {error:.3g} on held-out "
+            f"rows. Use more features, or Radial or DotProduct if the kernel is a function of the "
             f"distance or the inner product."
         )

@@ -50,8 +50,8 @@ class Definiteness:
     """What is known of a kernel's positive definiteness.
 
     ``holds`` is True if it is proven, False if it is refuted, None if it is not known; ``reason``
-    says why. A ``witness`` are two inputs, tuples of d floats, whose two by two Gram matrix has a
-    negative eigenvalue.
+    explains it. A ``witness`` is a pair of inputs, tuples of d floats, whose two by two Gram matrix
+    has a negative eigenvalue.
     """
 
     holds: bool | None

@@ -21,7 +21,7 @@ class LocallyStationary(Kernel):
 
     Near the centre :math:`c` it is nearly :math:`\kappa_s`, and the variance
     :math:`k(x, x) = \kappa_1(x - c)\, \kappa_s(0)` changes from place to place. It is symmetric,
-    and positive definite only for some pairs of factors: :meth:`positive_definite` says which.
+    and positive definite only for some pairs of factors: :meth:`positive_definite` checks it.
 
     Parameters
     ----------

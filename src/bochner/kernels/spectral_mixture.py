@@ -65,7 +65,7 @@ class SpectralMixture(LagKernel):
         if covariances.ndim < 3:
             scale = np.sqrt(covariances).reshape(len(covariances), -1, 1)
             return scale * np.eye(self.dim)
-        # Of correlations: units of the inputs may differ by any power of ten.
+        # Correlations, because units of the inputs may differ by any power of ten.
         deviation = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
         unit = np.where(deviation > 0, deviation, 1.0)
         correlations = covariances / (unit[:, :, None] * unit[:, None, :])

@@ -99,7 +99,7 @@ def fit_iteratively(
     to that of zero weights: with a good preconditioner about the relative root mean square error of
     the predictions on the training rows, which may be greater near a pole. ``dtype`` is the type of
     features and products, given the root mean square of the rows' weights; sums over blocks are in
-    float64. ``keep`` says whether features are kept, or computed again in every pass. Warns with a
+    float64. ``keep`` is whether features are kept, or computed again in every pass. Warns with a
     ``ConvergenceWarning`` if 200 steps do not reach ``tol``: near a pole of a Krein space, above
     all.
     """

@@ -175,7 +175,7 @@ def _covariance(left: Array, right: Array) -> Array:
 
 
 def _flat(left: Array, right: Array, signature: Array, fit_intercept: bool) -> Array:
-    """Return the columns with flat priors: the kernel's values and, if asked for, ones."""
+    """Return the columns with flat priors: the kernel's values and, for an intercept, ones."""
     kernel = np.sum(left * signature * right, axis=1)
     return np.stack([kernel, *([np.ones(len(left))] * fit_intercept)], axis=1)
 

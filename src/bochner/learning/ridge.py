@@ -45,7 +45,7 @@ class PointSolution(ABC):
 
     @property
     def noise_variance(self) -> Array | None:
-        """Variances of the noise (t,); ``None`` where ``limitation`` says why."""
+        """Variances of the noise (t,); ``None`` if ``limitation`` applies."""
         return None
 
     @property

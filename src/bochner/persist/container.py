@@ -24,7 +24,7 @@ _DTYPES = frozenset(
     ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
 )
 _KINDS: Mapping[bytes, str] = {
-    b"PK": "a zip archive (skops, .npz and .xlsx files are such too)",
+    b"PK": "a zip archive (like skops, .npz and .xlsx files)",
     b"\x1f\x8b": "a gzip archive",
     b"\x80": "a Python pickle, which bochner never opens",
     b"\x93NUMPY": "a NumPy array",
@@ -34,7 +34,7 @@ _KINDS: Mapping[bytes, str] = {
 
 
 class ModelFileError(ValueError):
-    """A path that is not a model file which can be read, or be written; it says why."""
+    """A model file that cannot be read or written; the message gives the reason."""
 
 
 def write(path: Path, tree: Any, tensors: Tensors) -> None:
@@ -49,7 +49,7 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
     if not path.parent.is_dir():
-        raise ModelFileError(f"{path.parent} is not a directory; make it first.")
+        raise ModelFileError(f"{path.parent} is not a directory; create it first.")
     text = _dumps(tree)
     if len(text) > _LONGEST_HEADER:
         raise ValueError(f"The model has {len(text)} bytes besides arrays of numbers: too many.")

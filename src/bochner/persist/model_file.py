@@ -68,7 +68,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         If there is no such file, or it is not a model file, damaged, from a newer version, or
-        not consistent; a ``ValueError`` that says which.
+        not consistent; the message names the reason. It is a ``ValueError``.
     """
     path = Path(path)
     tree, tensors = read(path)

@@ -131,7 +131,7 @@ def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> Spectral
 def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
     v = np.asarray(kernel.modulations)
     varying = v.any(axis=1)
-    # Amplitudes that vary are sqrt(2) times the factors; of the others the phase says nothing.
+    # Amplitudes that vary are sqrt(2) times the factors; the others ignore the phase.
     mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
     factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
     omega, total = np.asarray(kernel.frequencies), float(mass.sum())

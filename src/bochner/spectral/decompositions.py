@@ -198,7 +198,7 @@ def spectral_measure(
         Distances between rows of the data, of any shape, in the kernel's metric: a designed
         measure is fitted as far as they reach, and its variance is least for them. Kernels of
         the inner product are taken to be on the unit sphere, where all distances are possible
-        and none need be given; :class:`bochner.FourierFeatures` sees the data and needs neither.
+        and none need be given; :class:`bochner.FourierFeatures` takes both from the data.
     n_frequencies : int, default=256
         For which a designed measure has the least error.
     decomposition : {"auto", "designed", "polar", "jordan"} or Decomposition, default="auto"

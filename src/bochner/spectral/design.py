@@ -160,7 +160,7 @@ class _Candidate:
         return float(np.sqrt(self.square_error(m) / (self.square_size or 1.0)))
 
     def _far_value(self, m: int) -> float:
-        """Return what features may say far from all data, where only the constant is left."""
+        """Return the value of features far from all data, where only the constant is left."""
         counts = np.full(len(self.masses), m / len(self.masses))
         if len(self.masses) <= m:
             counts = self.allocation.counts(self.masses, m).astype(np.float64)

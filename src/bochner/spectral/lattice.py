@@ -155,7 +155,7 @@ def lattice_measure(
     ``symmetric``, :math:`k(-\Delta) = k(\Delta)` and the measure is real, returned as its positive
     and its negative part. ``tol`` bounds twice the sum of the sizes of the coefficients that are
     left out, relative to the greatest value of ``k`` within reach. ``max_error`` is the estimated
-    error, or the greatest seen at several hundred lags within reach, if that is larger. Raises
+    error, or the greatest at several hundred lags within reach, if that is larger. Raises
     ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, not
     symmetric as promised, or without ``reach`` does not fall off.
     """

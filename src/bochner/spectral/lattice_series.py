@@ -41,7 +41,8 @@ class Box:
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
     """Yield boxes of growing room between ``within`` (d,), the greatest lags, and faces.
 
-    ``bounded`` says that lags end there, and not the function. Values in a box are finite.
+    With ``bounded`` no lag is greater than ``within``, but the function may continue. Values in a
+    box are finite.
     """
     kept = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:
@@ -167,7 +168,7 @@ class Series:
     frequency zero in the middle, and ``c[-n]`` is the conjugate of ``c[n]``; ``spacing`` (d,) is
     that of the lattice. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
     function: of grid and taper (``aliasing``), of coefficients left out (``truncation``), and the
-    greatest that was seen (``checked``). ``peak`` is the greatest absolute value within reach.
+    greatest measured one (``checked``). ``peak`` is the greatest absolute value within reach.
     """
 
     coefficients: Complex
@@ -187,7 +188,7 @@ class Series:
 def lattice_series(
     function: LagFunction, dim: int, reach: Array | None, tol: float, symmetric: bool
 ) -> Series:
-    """Return the series of a function on a box; see :func:`~bochner.spectral.lattice_measure`."""
+    """Return the series of a function on a box; parameters as in ``lattice_measure``."""
     within = decay_lengths(function, dim, tol) if reach is None else reach
     box, spectrum, unpaired = _best_box(function, within, reach is not None, tol)
     aliasing = _beyond(spectrum) + box.taper_error

@@ -69,8 +69,8 @@ def least_squares_weights(
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
     is solved by its normal equations in :math:`O((n + n_2) m^2 + n n_2 m + m^3)`, without forming
-    the matrix that has the terms for columns. Of several :math:`\lambda` the one of least error on
-    the held-out rows is taken; :math:`b_0` itself is among the candidates. The method extends that
+    the matrix that has the terms for columns. The :math:`\lambda` with the least error on the
+    held-out rows is taken; :math:`b_0` itself is among the candidates. The method extends that
     of He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2.
 
     ``nonnegative`` keeps the weights of a positive definite kernel nonnegative; together with

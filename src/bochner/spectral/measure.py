@@ -104,7 +104,7 @@ class SpectralMeasure:
     ) -> Frequencies:
         r"""Draw frequencies whose finite sum is an unbiased estimate of the kernel.
 
-        Each part receives a fixed number of frequencies, as the ``allocation`` says, with equal
+        Each part receives a fixed number of frequencies, given by ``allocation``, with equal
         weights that sum to its mass.
 
         Parameters
@@ -139,8 +139,8 @@ class SpectralMeasure:
     ) -> list[Frequencies]:
         """Return what :meth:`sample` returns, one piece for each part that has frequencies.
 
-        ``to_be_one_sided`` says that each frequency of a part with two sides will be made two
-        (:func:`bochner.features.parts.one_sided`), and counts as two therefore.
+        With ``to_be_one_sided`` each frequency of a part with two sides counts as two, because
+        :func:`bochner.features.parts.one_sided` replaces it by two.
         ``n_frequencies`` is even then.
         """
         m = as_count("n_frequencies", n_frequencies)

@@ -188,7 +188,7 @@ class Geometry:
         end = min(_OUTSIDE[1] * self.reach, self.limit)
         try:
             beyond = self.function(np.linspace(self.reach, end, 101))
-        except ValueError:  # the function says that it is not defined there
+        except ValueError:  # the function is not defined there
             return greatest
         return max(greatest, float(np.abs(beyond[np.isfinite(beyond)]).max(initial=0.0)))
 

@@ -209,7 +209,7 @@ def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
 
 
 def _check_parquet_marks(path: Path) -> None:
-    """Raise an error that says what is wrong, where pyarrow's message would not."""
+    """Raise an error that names the problem, where pyarrow's message would not."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(4)

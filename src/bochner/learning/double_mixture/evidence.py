@@ -19,7 +19,7 @@ from bochner._numerics.arrays import Array
 
 # Degrees of freedom beyond d + 1: a covariance varies by about sqrt(2 / 100) = 14 % around a
 # multiple of the identity. Smaller values let it vary more between directions, and a sketch of
-# few rows says nothing about most directions.
+# few rows has no information about most directions.
 STIFFNESS = 100.0
 # Number of frequencies that the prior mean (zero) is worth: component means have ten times the
 # component's standard deviation, 1 / sqrt(0.01).

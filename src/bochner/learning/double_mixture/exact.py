@@ -112,7 +112,7 @@ def best_ascent(
 ) -> tuple[Ascent, Bound]:
     """Return the best of several ascents of the bound, and the bound at its end.
 
-    The prevailing sign, the first, is tried alone, then both: the bound, which charges for every
+    The prevailing sign, the first, is tried alone, then both: the bound, which has a cost for every
     component, decides. All starts run some iterations, and the best one continues.
     """
     prior = ComponentPrior(data.deltas.shape[1])

@@ -35,7 +35,7 @@ def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:
     path = Path(checkpoint)
     if not path.parent.is_dir():
         raise ValueError(
-            f"checkpoint {str(path)!r} lies in a folder that does not exist; make it first."
+            f"checkpoint {str(path)!r} lies in a folder that does not exist; create it first."
         )
     if path.is_dir():
         raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file in it.")

@@ -90,7 +90,7 @@ class Evidence:
     gram: Array  # (p, p): Phi' W Phi, p = 2m + q
     cross: Array  # (p,): b = Phi' W y
     square: float  # y' W y
-    degrees: float  # Rows, each as often as its weight says, less fixed columns
+    degrees: float  # Sum of the rows' weights, less fixed columns
     noise: Noise
     precision: float  # lambda_0, the ratio of noise variance to weight variance
     covariance: Array  # (p, p): P
@@ -135,7 +135,7 @@ def evidence_of(
 ) -> Evidence:
     """Return the evidence of ``omega`` (k, D), from one pass over the rows.
 
-    ``keep`` says whether to keep the features of all rows, ``None`` to do so where ``n_copies`` of
+    ``keep`` is whether to keep the features of all rows; ``None`` keeps them where ``n_copies`` of
     them are small; with ``known``, the evidence of ``omega`` for other weights of the rows, its
     features serve if it has kept them. ``degrees`` are those of the noise where weights of rows
     do not count them.

@@ -55,7 +55,7 @@ class Learned:
 @register(allow_nan=True)
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """How well chains agree and how much they have seen.
+    """Agreement of the chains, and their effective sample sizes.
 
     Parameters
     ----------

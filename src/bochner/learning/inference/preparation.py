@@ -34,7 +34,7 @@ class Scaling:
         """Return the scaling of rows ``X`` (n, d)."""
         centre = np.median(X, axis=0)
         deviation = X - centre
-        # Of numbers near one, squares neither overflow nor vanish.
+        # Scaled to numbers near one, whose squares neither overflow nor vanish.
         size = np.abs(deviation).max(axis=0)
         size = np.where(size > 0, size, 1.0)
         deviation /= size
@@ -123,7 +123,7 @@ def distinct_rows(
 def _independent(columns: Array) -> Index:
     """Return which columns do not depend on the others; the first one, a constant, stays."""
     norms = np.linalg.norm(columns, axis=0)
-    # Of length one, or a single outlier's square would make all others negligible.
+    # Columns of length one: else a single outlier's square would make all others negligible.
     rest = (columns / np.where(norms > 0, norms, 1.0))[:, 1:]
     if not rest.shape[1]:
         return np.zeros(1, dtype=np.intp)

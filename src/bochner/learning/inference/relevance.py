@@ -21,7 +21,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 @register(shapes={"inclusion": "d", "importance": "d", "interactions": "dd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """What the learned function says of the inputs, at rows that it was learned from.
+    """Relevance of the inputs to the learned function, on the training rows.
 
     An input that never varies counts as absent.
 
@@ -38,8 +38,8 @@ class Relevance:
         Mean squares of the second derivatives of the posterior mean of the function, along inputs
         in standard deviations; the entries sum to one. Off the diagonal, zero if and only if the
         function is a sum of one of either input; on it, if and only if the function is straight
-        along the input. Between the two values of a column of zeros and ones no row says how
-        the function bends, and its entries say little.
+        along the input. For a column of zeros and ones the entries mean
+        little, because there are no rows between its two values.
 
     References
     ----------

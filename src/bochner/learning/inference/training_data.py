@@ -1,4 +1,4 @@
-"""Rows to learn from: met only in sums over parts of them, wherever they are, or in memory."""
+"""Rows to learn from, in memory or elsewhere; chains read them only through sums over parts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ Along = Sequence[Columns | None]
 
 
 class SummedRows(ABC):
-    """Rows of a regression on features, which a chain asks only for sums over them.
+    """Rows of a regression on features, of which a chain uses only sums.
 
     Terms are new arrays that ``function(part, *along, *args)`` returns for a part of the rows, a
     ``TrainingData``, and its share of the columns ``along``. Functions are those of modules, so
@@ -198,7 +198,7 @@ class TrainingData(SummedRows):
 
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
-        # Of no rows there is one block, so that sums over them are zeros of the right shape.
+        # No rows make one block, so that sums over them are zeros of the right shape.
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
     def _parts(

@@ -1,4 +1,4 @@
-"""Moves of a Markov chain over frequencies; see :class:`Move` for one's own."""
+"""Moves of a Markov chain over frequencies; see :class:`Move` for how to add one."""
 
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.moves.base import Move, PriorParameters

@@ -210,7 +210,7 @@ def part_squares(
 
 
 def part_level(part: TrainingData, field: Array) -> tuple[float]:
-    """Return the sum of a field, each row as often as its weight says."""
+    """Return the sum of a field, each row counted with its weight."""
     return (float(np.sum(field if part.weight is None else part.weight * field)),)
 
 

@@ -226,7 +226,7 @@ class JointPairChain:
         precision: float,
         threshold: float,
     ) -> bool:
-        """Propose columns ``new`` (k, n) with weights for ``old``; say whether they replace it."""
+        """Propose columns ``new`` (k, n) with weights for ``old``; return whether accepted."""
         beta = state.beta[here]
         offset = state.activation - beta @ old
         backward = self._approximation(old, offset, precision)
@@ -264,7 +264,7 @@ def weight_precision_step(
 ) -> tuple[float, float]:
     r"""Return :math:`\lambda_0` after random-walk moves of its logarithm, and their acceptance.
 
-    Given weights (2m,) of law :math:`N(0, 1/\lambda_0)` the data say nothing more.
+    Given weights (2m,) of law :math:`N(0, 1/\lambda_0)` it does not depend on the data.
     """
     square = float(weights @ weights)
 

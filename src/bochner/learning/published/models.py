@@ -139,8 +139,8 @@ class LeastSquaresChain:
 
     :math:`w_N = (\Phi^\top \Phi + V_0)^{-1} \Phi^\top y` is the ridge regression of the labels 0
     and 1: it lies near the labels, where the logistic function is near one half to three quarters.
-    So this is no likelihood of any model, and its probabilities say little; the chain is here to be
-    compared with. Every proposal is decided with a factorisation of its own, as published in
+    So this is no likelihood of any model, and its probabilities are not calibrated; the chain is
+    for comparison only. Every proposal is decided with a factorisation of its own, as published in
     section 3.2.3 of the paper (see :class:`bochner.GaBaSRClassifier`). Its :math:`V_0` is a
     precision.
     """
