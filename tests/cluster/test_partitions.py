@@ -74,7 +74,7 @@ TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
         (lambda: KreinRidgeClassifier().fit(*ONE_CLASS), "two classes"),
         (lambda: BaNKClassifier().fit(*ONE_CLASS), "two classes"),
         (lambda: BaNKClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
-        (lambda: BaNKRegressor(4).fit(*arrays(Y), checkpoint="file"), "no checkpoint"),
+        (lambda: BaNKRegressor(4).fit(*arrays(Y), checkpoint="file"), "checkpoint=None"),
         (lambda: KreinRidge().fit(db.from_sequence([1, 2]), Y), "array or data frame"),
         (lambda: BaNKRegressor(4).fit(*TWO_COLUMNS), r"In partition \d: y should"),
     ],

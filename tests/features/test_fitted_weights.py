@@ -152,7 +152,7 @@ def test_rows_of_different_widths_are_fitted_with_a_measure():
     assert_array_equal(f.omega, sampled.omega)
     at_start = relative_error(sampled, between, NEW, new)
     assert relative_error(f, between, NEW, new) < min(2.0 * error, 0.8 * at_start)
-    with pytest.raises(ValueError, match=r"rows with 3 and 5 columns.*Use Bilinear"):
+    with pytest.raises(ValueError, match=r"have 3 and 5 columns.*Use Bilinear"):
         fitted(between, right=wide)
 
 

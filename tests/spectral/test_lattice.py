@@ -434,7 +434,7 @@ def measured(function=shifted, **options):
         (measured(lambda delta: 1j * delta[..., 0]), "real values"),
         (measured(lambda delta: delta), "reduce over the last axis"),
         (measured(lambda delta: np.where(delta[..., 0] > 0.5, np.nan, 1.0)), "must be finite"),
-        (measured(lambda delta: 0.0 * delta[..., 0]), "zero wherever"),
+        (measured(lambda delta: 0.0 * delta[..., 0]), "zero at all"),
         (measured(symmetric=True), "leave symmetric=False"),
         (lambda: Lattice([0.0, 1.0], [0.5, 0.5], [0.0, 0.0]), "shape"),
         (lambda: Lattice([[0.0], [1.0]], [0.5, 0.4], [0.0, 0.0]), "sum to one"),

@@ -71,26 +71,26 @@ def fit(
     drop: Dropped = None,
     compare: Annotated[bool, typer.Option(help="Also fit other methods for comparison.")] = True,
     pictures: Annotated[
-        Path | None, typer.Option(help="bank: folder for pictures of the learned kernel.")
+        Path | None, typer.Option(help="bank, gabasr: folder for pictures of the kernel.")
     ] = None,
     n_frequencies: Annotated[
-        int | None, typer.Option(min=1, help="bank: number of frequencies.  [default: 200]")
+        int | None, typer.Option(min=1, help="bank, gabasr: frequencies.  [default: 200]")
     ] = None,
     n_burn_in: Annotated[
-        int | None, typer.Option(min=0, help="bank: number of burn-in iterations.  [default: 100]")
+        int | None, typer.Option(min=0, help="bank, gabasr: burn-in iterations.  [default: 100]")
     ] = None,
     n_samples: Annotated[
-        int | None, typer.Option(min=1, help="bank: number of kept iterations.  [default: 100]")
+        int | None, typer.Option(min=1, help="bank, gabasr: kept iterations.  [default: 100]")
     ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
-            min=0.0, help="bank: time limit of the fit in seconds, 0 for none.  [default: 120]"
+            min=0.0, help="bank, gabasr: time limit in seconds, 0 for none.  [default: 120]"
         ),
     ] = None,
     trend: Annotated[
         int | None,
-        typer.Option(min=0, max=2, help="bank: degree of a polynomial trend.  [default: 0]"),
+        typer.Option(min=0, max=2, help="bank, gabasr: degree of a trend.  [default: 0]"),
     ] = None,
     kernel: Annotated[
         str | None,

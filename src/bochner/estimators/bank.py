@@ -183,7 +183,7 @@ class BaNK(BaseEstimator, ABC):
         from bochner.distributed.collected import Collected
 
         if checkpoint is not None:
-            raise ValueError("A fit to Dask collections has no checkpoint.")
+            raise ValueError("Expected checkpoint=None for Dask collections; leave it out.")
         if self._is_classifier and self._choice().model.labels_in_memory:
             raise ValueError(
                 "The paper's sampler (sampler='mh') passes over all rows for every frequency of a "

@@ -125,7 +125,7 @@ def _measure(
         if context.fitted:
             return None
         raise NoMeasureError(
-            f"Nothing is known of the spectrum of the function {kernel!r}: use "
+            f"The spectrum of the function {kernel!r} is not known: use "
             f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
             f"on the distance or the inner product only."
         )

@@ -112,9 +112,9 @@ def _proposed(left: Array, right: Array, draw: Draw, rng: Generator) -> Frequenc
     """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
-            f"Nothing is known of the spectrum of this kernel of rows with {left.shape[1]} and "
-            f"{right.shape[1]} columns: without it frequencies can be proposed for rows of the "
-            f"same width only. Use Bilinear(kernel, left, right), which takes both to one width."
+            f"The spectrum of this kernel is not known, so all rows must have one width, but they "
+            f"have {left.shape[1]} and {right.shape[1]} columns. Use Bilinear(kernel, left, "
+            f"right), which maps both to one width."
         )
     rows = left if right is left else np.concatenate([left, right])
     proposal = broad_proposal(rows, median_distance(rows, rng))

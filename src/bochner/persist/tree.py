@@ -61,7 +61,7 @@ class Encoder:
             return self._estimator(value, path)
         raise TypeError(
             f"{where(path)} is of type {cls.__module__}.{cls.__qualname__}, which a model file "
-            f"cannot hold: as loading runs no code, it takes bochner's own classes, numbers, "
+            f"cannot hold: it takes classes registered with bochner.register, numbers, "
             f"text, arrays, and lists, tuples and dictionaries of them."
         )
 

@@ -168,7 +168,7 @@ def lattice_measure(
     if series.max_error > _ROUGH * series.peak:
         warn_user(
             f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
-            f"function's greatest value is {series.peak:.3g}; the greatest error seen is "
+            f"function's greatest value is {series.peak:.3g}; the greatest measured error is "
             f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
             f"reach less far, or weights='least_squares', may help."
         )

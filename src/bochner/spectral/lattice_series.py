@@ -56,7 +56,7 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
         inside = (np.flatnonzero(np.abs(p) <= w) for p, w in zip(points, within, strict=True))
         peak = float(np.abs(values[np.ix_(*inside)]).max())
         if peak == 0.0:
-            raise ValueError("The function is zero wherever it was looked at: nothing to sample.")
+            raise ValueError("The function is zero at all evaluated lags: expected another one.")
         for axis, (nodes, length) in enumerate(zip(points, kept, strict=True)):
             taper = _taper(nodes, length, room * length, tol)
             values *= np.expand_dims(taper, _others(axis, len(points)))
@@ -106,8 +106,8 @@ def _checked_values(function: LagFunction, lags: Array, lenient: bool) -> Array:
     if not (lenient or np.isfinite(values).all()):
         lag = lags[np.argmin(np.isfinite(values))]
         raise ValueError(
-            f"The function must be finite, but at the lag {lag.tolist()} it is not. It is looked "
-            f"at up to twice as far as lags reach, where any smooth continuation will do."
+            f"The function must be finite, but at the lag {lag.tolist()} it is not. It is "
+            f"evaluated at up to twice the greatest lag of the data; continue it smoothly there."
         )
     return as_array(values)
 
