@@ -11,7 +11,7 @@ from bochner import Frequencies
 from bochner._numerics import limits
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
 from bochner.features.targets import Numbers
-from bochner.learning.iterative import fit_iteratively, preconditioner
+from bochner.learning import iterative
 
 N, M, D, T = 400, 30, 3, 2
 RNG = np.random.default_rng(0)
@@ -27,7 +27,9 @@ def solve(frequencies, alpha, weight=None, rows=None, **parameters):
     rows = rows or ArrayChunks(Chunk(X, Y, weight))
     given = {"tol": 1e-12, "n_landmarks": 100} | parameters
     rng = np.random.default_rng(1)
-    return fit_iteratively(rows, frequencies, NUMBERS, frequencies.signature, alpha, rng, **given)
+    return iterative.fit_iteratively(
+        rows, frequencies, NUMBERS, frequencies.signature, alpha, rng, **given
+    )
 
 
 def dense(frequencies, alpha, weight, fit_intercept):
@@ -73,7 +75,7 @@ def test_the_preconditioner_is_the_inverse_of_what_it_says():
     Z = POSITIVE.features(sample.rows.X)
     share = sample.shares * WEIGHT.sum() / sample.shares.sum()
     P = (Z.T * share) @ Z + 0.1 * np.eye(2 * M)
-    inverse = preconditioner(Z.copy(), sample, WEIGHT.sum(), 0.1)
+    inverse = iterative.preconditioner(Z.copy(), sample, WEIGHT.sum(), 0.1)
     assert_allclose(inverse(np.eye(2 * M)), np.linalg.inv(P), atol=1e-8)
 
 

@@ -51,7 +51,9 @@ def gradients_for_an_indefinite_system(patch):
     patch.setattr(iterative, "_minimal_residuals", iterative._conjugate_gradients)
 
 
-@changes(iterative, "_noise", lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True))
+@changes(
+    iterative, "_noise", lambda: tests.test_the_noise_is_that_of_greatest_likelihood(True, tests.N)
+)
 def targets_of_noise_not_centred(noise, *sums):
     return noise(*sums[:-1], False)
 

@@ -73,8 +73,10 @@ def like(values: NDArray[Any], X: Any) -> Any:
 
 def to_numpy(X: Any) -> Any:
     """Return an array on a device as a NumPy array; anything else is returned as is."""
-    if not on_device(X):
-        return X
+    return _brought(X) if on_device(X) else X
+
+
+def _brought(X: Any) -> NDArray[Any]:
     X = X.detach() if hasattr(X, "detach") else X
     if _compat().is_torch_array(X) or _compat().is_cupy_array(X):
         return np.asarray(_compat().to_device(X, "cpu"))
