@@ -419,7 +419,9 @@ def asymmetric_units() -> Iterator[Unit]:
         weight: Any = None, left: Any = X[:50], right: Any = RIGHT, t: Any = t, **parameters: Any
     ) -> Case:
         some = {"n_components": 16, "random_state": 1} | parameters
-        make = lambda: PAIR_RIDGE(skew, **some).fit(left, t, weight, right=right)  # noqa: E731
+        make = lambda: PAIR_RIDGE(skew, **some).fit(  # noqa: E731
+            left, t, right=right, sample_weight=weight
+        )
         return Case(make, NEW[:9], NEW_RIGHT)
 
     def components(right: Any) -> Case:

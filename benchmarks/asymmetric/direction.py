@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import FOLDS
 from bochner._numerics.arrays import Array
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
+from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
 from bochner.kernels import Gaussian, Kernel, ShiftGaussian, SinhGaussian
 
 GENERATED = "generated_graph"
@@ -208,7 +209,7 @@ def _pair_model(make: MakeKernel) -> Callable[[Edges, int], tuple[Score, dict[st
 
 def _pair_score(kernel: Kernel, train: Edges, alpha: float, p: int, seed: int) -> Score:
     left, right, sign = both_ways(train)
-    model = AsymmetricKernelRidge(kernel, p, alpha, random_state=seed).fit(left, sign, right=right)
+    model = AsymmetricPairRidge(kernel, p, alpha, random_state=seed).fit(left, sign, right)
 
     def score(edges: Edges) -> Array:
         there = model.predict(edges.source, right=edges.target)

@@ -6,6 +6,7 @@ from bochner import baselines, datasets, kernels
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
+from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
@@ -26,6 +27,7 @@ __version__ = version("bochner")
 __all__ = [
     "AsymmetricKernelPCA",
     "AsymmetricKernelRidge",
+    "AsymmetricPairRidge",
     "BaNKClassifier",
     "BaNKForecaster",
     "BaNKRegressor",

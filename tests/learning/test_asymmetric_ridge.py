@@ -42,25 +42,18 @@ def test_the_example_is_asymmetric_and_indefinite():
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.1, 10.0])
-def test_it_minimises_the_penalised_squares_of_its_dual_coefficients(alpha):
-    K = gram(X, X)
-    rows = np.concatenate([K, np.sqrt(alpha * 40) * np.eye(40)])
-    beta = np.linalg.lstsq(rows, np.concatenate([TARGETS, np.zeros((40, 2))]), rcond=None)[0]
-    mean = fitted(alpha).mean(FREQUENCIES.features(NEW))
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+def test_it_minimises_the_penalised_squares_of_its_dual_coefficients(alpha, weight):
+    each = np.ones(40) if weight is None else weight
+    root = np.sqrt(each)[:, None]
+    penalty = np.sqrt(alpha * each.sum()) * np.diag(root[:, 0])
+    rows = np.concatenate([root * gram(X, X) * each, penalty])
+    right = np.concatenate([root * TARGETS, np.zeros((40, 2))])
+    beta = each[:, None] * np.linalg.lstsq(rows, right, rcond=None)[0]
+    mean = fitted(alpha, weight).mean(FREQUENCIES.features(NEW))
     assert_allclose(mean, gram(NEW, X) @ beta, rtol=1e-7, atol=1e-9)
     # The transposed kernel is another model.
     assert np.abs(mean - gram(X, NEW).T @ beta).max() > 0.01
-
-
-def test_weights_are_those_of_rows_and_of_dual_coefficients():
-    rows = np.concatenate(
-        [np.sqrt(WEIGHT)[:, None] * gram(X, X) * WEIGHT, np.diag(np.sqrt(WEIGHT))]
-    )
-    rows[40:] *= np.sqrt(0.3 * WEIGHT.sum())
-    right = np.concatenate([np.sqrt(WEIGHT)[:, None] * TARGETS, np.zeros((40, 2))])
-    beta = np.linalg.lstsq(rows, right, rcond=None)[0]
-    mean = fitted(0.3, WEIGHT).mean(FREQUENCIES.features(NEW))
-    assert_allclose(mean, gram(NEW, X) @ (WEIGHT[:, None] * beta), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -180,10 +180,7 @@ FITTED = {
     "designed features": lambda: (features(kernel=kernels.Tanh()).fit(X), X),
     "fitted weights": lambda: (features(kernel=kernels.Tanh(), weights="least_squares").fit(X), X),
     "features of the sphere": lambda: (features(kernel="ntk").fit(ON_THE_SPHERE), ON_THE_SPHERE),
-    "Jordan parts": lambda: (
-        features(kernel=kernels.DeltaGaussian(), decomposition="jordan").fit(X),
-        NEW,
-    ),
+    "Jordan parts": lambda: (features(kernel=SIGNED, decomposition="jordan").fit(X), NEW),
     "a product": lambda: (features(kernel=kernels.TL1(3.0) * Gaussian()).fit(X), X),
     "a head on a designed measure": lambda: (ridge(kernel=kernels.Tanh()).fit(X, Y), X),
     "one feature": lambda: (features(n_components=1).fit(X), NEW),

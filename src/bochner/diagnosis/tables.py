@@ -196,9 +196,9 @@ def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool
     even = "(kernel(X, Y) + kernel(Y, X).T) / 2" if declared else "kernel.symmetrised"
     advice = (
         f"{finding}: FourierFeatures({arguments}) returns features of both arguments, by "
-        f"transform and transform_right; AsymmetricKernelRidge({arguments}) learns from rows or "
-        f"from pairs of rows. KreinRidge takes symmetric kernels only: use {even} if the order of "
-        f"the arguments does not matter."
+        f"transform and transform_right; AsymmetricKernelRidge({arguments}) learns from rows, "
+        f"AsymmetricPairRidge({arguments}) from pairs of rows. KreinRidge takes symmetric "
+        f"kernels only: use {even} if the order of the arguments does not matter."
     )
     return " ".join(filter(None, (advice, features.reason)))
 

@@ -5,10 +5,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
 from bochner._numerics.arrays import Array, stacked_rows
+from bochner.estimators.inputs import checked_alpha, checked_weight
+from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import count_frequencies, generators
@@ -73,3 +75,33 @@ class TwoSidedEstimator(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@dataclass(eq=False, repr=False)
+class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC):
+    """Ridge regression on the left and right features of a kernel."""
+
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 256
+    alpha: float | str = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = False
+
+    def _prepared(
+        self, X: Any, y: Array, right: Any, sample_weight: Any
+    ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
+        """Set the kernel and its features, and return what a fit to checked rows takes.
+
+        It is ``alpha``, ``None`` for evidence; weights (n,), ``None`` for equal ones; targets
+        (n, t) about their origin; and a generator. ``right`` has the right rows of pairs, or is
+        ``None``.
+        """
+        alpha = checked_alpha(self.alpha)
+        weight = checked_weight(sample_weight, X)
+        targets = y.astype(np.float64).reshape(len(y), -1)
+        rng = self._approximate(self.kernel, self.n_components, X, right, weight)
+        self._single_target = y.ndim == 1
+        # Sums of squares about an origin far away would cancel; an intercept may move it.
+        origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0
+        self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
+        return alpha, weight, targets - self._target_origin, rng

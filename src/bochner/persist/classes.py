@@ -162,6 +162,18 @@ def class_named(name: str, *, estimator: bool) -> Any:
     return cls
 
 
+_SPLIT: Mapping[tuple[str, str], str] = {
+    ("AsymmetricKernelRidge", "PairSolution"): "AsymmetricPairRidge",
+}
+"""Present names of estimators, by name in older files and class of their ``posterior_``."""
+
+
+def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
+    """Return the class of an estimator, also in older files, or raise ``ValueError``."""
+    solution = type(attributes.get("posterior_")).__name__
+    return class_named(_SPLIT.get((name, solution), name), estimator=True)
+
+
 def _registration(cls: type) -> Registration:
     known = registration(cls)
     assert known is not None  # callers ask about registered classes only

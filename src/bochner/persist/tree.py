@@ -23,6 +23,7 @@ from bochner.persist.classes import (
     check_value,
     class_named,
     conforms,
+    estimator_class,
     holds_function,
     is_estimator,
     is_value,
@@ -237,9 +238,11 @@ class _Decoder:
         return cls(**members)
 
     def _estimator(self, node: Node, path: Path) -> BaseEstimator:
-        cls = class_named(_member(node, "class", str), estimator=True)
+        name = _member(node, "class", str)
+        class_named(name, estimator=True)  # refuse an unknown class first
         parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
         attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
+        cls = estimator_class(name, attributes)
         for name in parameters:
             if name not in inspect.signature(cls).parameters:
                 raise ValueError(f"{cls.__name__} has no parameter {name!r}")
