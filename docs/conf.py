@@ -27,7 +27,7 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 # Each public name has one page: that of the package, for a name that a room offers as well.
-_rooms = ("spectral", "frequencies", "diagnosis")
+_rooms = ("spectral", "frequencies", "diagnosis", "persist")
 autosummary_context = {
     "documented_above": [
         f"bochner.{room}.{name}"

@@ -55,10 +55,26 @@ _SECONDS_PER_PROPOSAL = 1.5e-4
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The moves that make up a round."""
+    """The moves that make up a round of a Markov chain over frequencies.
+
+    Parameters
+    ----------
+    moves : tuple of Move, default=LOCAL_MOVES
+        The moves of a round, in order.
+    discrete_moves : tuple of Move, default=None
+        The moves of a round for frequencies with discrete parts, such as those of
+        :class:`SparseStructure`; ``None`` means ``moves``.
+
+    Examples
+    --------
+    >>> from bochner import BaNKRegressor
+    >>> from bochner.learning import Sampler, SparseStructure
+    >>> from bochner.learning.moves import LOCAL_MOVES, Hamiltonian
+    >>> sampler = Sampler((Hamiltonian(), *LOCAL_MOVES), discrete_moves=LOCAL_MOVES)
+    >>> model = BaNKRegressor(structure=SparseStructure(), sampler=sampler)
+    """
 
     moves: tuple[Move, ...] = LOCAL_MOVES
-    # Moves for frequencies with discrete parts; None means the same
     discrete_moves: tuple[Move, ...] | None = None
 
     def moves_for(self, structure: Structure) -> tuple[Move, ...]:
