@@ -42,22 +42,6 @@ def problem(n=40, m=10, targets=2, seed=0):
     return Problem(X, Y, new, Frequencies(rng.normal(size=(m, 3)), weight))
 
 
-def check_features(kind="symmetric"):
-    """The signed product of left and right features is the finite sum of cosines."""
-    rng = np.random.default_rng(1)
-    X, Y = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
-    omega, weight = rng.normal(size=(9, 3)), rng.normal(size=9)
-    phase, nu = np.zeros(9), omega
-    if kind == "general":
-        phase, nu = rng.uniform(0.0, 6.0, size=9), rng.normal(size=(9, 3))
-    f = Frequencies(omega, weight, phase, nu)
-    angles = (X @ omega.T)[:, None, :] - (Y @ nu.T)[None, :, :] + phase
-    expected = np.cos(angles) @ weight
-    product = (f.features(X) * f.signature) @ f.features_right(Y).T
-    assert_allclose(product, expected, atol=1e-12)
-    assert_allclose(f.gram(X, Y), expected, atol=1e-12)
-
-
 def dense_posterior(problem, alpha, fit_intercept):
     """Mean, deviation and log evidence of the Gaussian process with covariance ZZ'/alpha + I."""
     Z, Zs = problem.Z, problem.frequencies.features(problem.new)

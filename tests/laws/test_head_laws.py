@@ -8,11 +8,6 @@ INTERCEPT = pytest.mark.parametrize("fit_intercept", [False, True])
 SIZES = pytest.mark.parametrize("m", [10, 20, 35])
 
 
-@pytest.mark.parametrize("kind", ["symmetric", "general"])
-def test_features_are_the_finite_sum(kind):
-    laws.check_features(kind)
-
-
 @pytest.mark.parametrize(
     "check",
     [laws.check_posterior, laws.check_best_alpha, laws.check_poles, laws.check_cross_validation],

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from frequencies.test_every_map import test_the_gram_matrix_is_the_sum_of_cosines as check_gram
 from laws import head_laws, kernel_laws, measure_laws, sampling_laws
 from laws.registry import Case
 from mutants.registry import changes, deferred, planted, replaces
@@ -120,7 +121,7 @@ def mixture_in_cycles(patch):
 @changes(
     frequencies,
     "trigonometric_features",
-    head_laws.check_features,
+    lambda: check_gram("plain"),
     check_iid(GAUSSIAN),
     check_scheme(GAUSSIAN, "qmc"),
 )
@@ -128,14 +129,12 @@ def lost_root_two(original, X, omega, phase, amplitude, *others, **options):
     return original(X, omega, phase, amplitude / np.sqrt(2.0), *others, **options)
 
 
-@changes(
-    Frequencies, "features_right", lambda: head_laws.check_features("general"), check_iid(GAUSSIAN)
-)
+@changes(Frequencies, "features_right", lambda: check_gram("two-sided"), check_iid(GAUSSIAN))
 def flipped_sine(features, self, Y):
     return features(self, Y) * np.repeat([1.0, -1.0], self.n_frequencies)
 
 
-@planted(head_laws.check_features)
+@planted(lambda: check_gram("plain"))
 def lost_signature(patch):
     patch.setattr(Frequencies, "signature", property(lambda self: np.ones(2 * len(self.weight))))
 

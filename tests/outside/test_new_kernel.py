@@ -100,11 +100,6 @@ def test_it_is_saved_and_loaded_inside_of_a_model(kernel, tmp_path):
     assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_its_name_stands_for_it():
-    model = bochner.FourierFeatures("bell", 32, length_scale=0.7, random_state=0).fit(X)
-    assert model.kernel_ == Bell(0.7)
-
-
 def test_a_kernel_without_a_measure_says_so_and_has_fitted_weights():
     with pytest.raises(NoMeasureError, match=r"bochner\.register"):
         bochner.FourierFeatures(NoBell(), 32).fit(X[:, :1] ** 2)

@@ -1,6 +1,5 @@
 """Measures: allocation, limits and what they refuse."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -8,9 +7,8 @@ import pytest
 from laws.sampling_laws import allocation
 from numpy.testing import assert_allclose, assert_array_equal
 
-import bochner
 from bochner import kernels, spectral_measure
-from bochner.spectral import NoMeasureError, SpectralMeasure, closed_form
+from bochner.spectral import NoMeasureError
 from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, Student
 
 MASSES = (0.2, 5.0, 1.0)
@@ -133,25 +131,9 @@ def test_dimensions_that_do_not_fit_are_refused(kernel, dim, message):
         spectral_measure(kernel, dim)
 
 
-def test_unknown_kernels_are_refused_and_can_be_registered():
-    @dataclass(frozen=True)
-    class Constant(kernels.Kernel):
-        def evaluate(self, X, Y):
-            return np.ones((len(X), len(Y)))
-
-        def diag(self, X):
-            return np.ones(len(X))
-
-        def check_dim(self, dim):
-            """Any will do."""
-
-    with pytest.raises(NoMeasureError, match=r"bochner\.register"):
-        spectral_measure(Constant(), 2)
+def test_what_is_no_kernel_has_no_measure():
     with pytest.raises(NoMeasureError, match="No spectral measure"):
         spectral_measure("gaussian", 2)
-    gaussian = closed_form(kernels.Gaussian(1e9), 2)
-    bochner.register(Constant, closed_form=lambda kernel, dim: gaussian)
-    assert isinstance(spectral_measure(2.0 * Constant(), 2), SpectralMeasure)
 
 
 @pytest.mark.parametrize(

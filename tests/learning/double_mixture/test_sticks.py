@@ -53,35 +53,8 @@ def test_the_posterior_and_the_evidence_are_integrals(counts, concentration):
     assert_allclose(sticks.expected_log_weights(found), logarithms, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("counts", "concentration"), CASES)
-def test_the_gradient_of_the_evidence_is_the_expected_log_weights(counts, concentration):
-    counts = counts + 0.5
-    step = 1e-5 * np.eye(len(counts))
-    slopes = [
-        sticks.log_evidence(counts + h, concentration)
-        - sticks.log_evidence(counts - h, concentration)
-        for h in step
-    ]
-    found = sticks.expected_log_weights(sticks.posterior(counts, concentration))
-    assert_allclose(found, np.array(slopes) / 2e-5, rtol=1e-7)
-
-
 def test_one_component_has_no_stick():
     counts = np.array([4.0])
     assert sticks.posterior(counts, 1.0).shape == (0, 2)
     assert sticks.log_evidence(counts, 1.0) == 0.0
     assert sticks.expected_log_weights(np.empty((0, 2))).tolist() == [0.0]
-
-
-def test_whole_counts_are_labels_in_turn():
-    """Then the evidence is a product of predictive probabilities in turn."""
-    counts, concentration = np.zeros(3), 1.7
-    expected = 0.0
-    for label in (0, 2, 1, 0, 0, 2, 1):
-        beta = sticks.posterior(counts, concentration)
-        mean = beta[:, 0] / beta.sum(axis=1)
-        theta = np.append(mean, 1.0) * np.append(1.0, np.cumprod(1.0 - mean))
-        assert_allclose(theta.sum(), 1.0)
-        expected += np.log(theta[label])
-        counts[label] += 1.0
-    assert_allclose(sticks.log_evidence(counts, concentration), expected, rtol=1e-12)
