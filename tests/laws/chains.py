@@ -422,10 +422,13 @@ def check_joint(
     sampler: Sampler, n_chains: int = 24, n_rounds: int = 50, n_draws: int = 3000, *, alpha: float
 ) -> None:
     """Check all functions at the level ``alpha``, shared evenly among them (Bonferroni)."""
-    z = z_scores(sampler, n_chains, n_rounds, n_draws)
+    check_scores(z_scores(sampler, n_chains, n_rounds, n_draws), n_chains, alpha)
+
+
+def check_scores(z: dict[str, float], n_chains: int, alpha: float) -> None:
     bound = stats.t(n_chains - 2).isf(alpha / (2.0 * len(z)))
     far = {name: round(float(value), 1) for name, value in z.items() if not abs(value) < bound}
-    assert not far, f"{sampler}: beyond {bound:.1f} standard errors: {far}"
+    assert not far, f"beyond {bound:.1f} standard errors: {far}"
 
 
 def sizes() -> StepSizes:

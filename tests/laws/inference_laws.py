@@ -86,11 +86,15 @@ def contrasts(problem):
     return basis, basis.T @ problem.y
 
 
-def student_log_density(problem, omega, precision, noise):
-    """Log density of contrasts of the targets under a multivariate t, all constants in it."""
+def student_log_density(problem, omega, precision, noise, factors=None):
+    """Log density of contrasts of the targets under a multivariate t, all constants in it.
+
+    The noise of a row has the variance times its factor.
+    """
     whole = repeated(problem)
     basis, y = contrasts(whole)
-    C = basis.T @ whole.covariance(omega, precision, np.ones(len(whole.y))) @ basis
+    factors = np.ones(len(whole.y)) if factors is None else factors
+    C = basis.T @ whole.covariance(omega, precision, factors) @ basis
     shape = noise.rate / noise.shape * C
     return float(stats.multivariate_t(np.zeros(len(y)), shape, 2.0 * noise.shape).logpdf(y))
 

@@ -6,7 +6,6 @@ hyperparameters.
 
 import numpy as np
 from laws import chains
-from scipy import stats
 
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.training_data import TrainingData
@@ -57,10 +56,7 @@ def check_joint(successive, forward, n_chains, n_rounds, n_draws, alpha, seed=2)
     table = np.array([list(values.values()) for values in draws], dtype=float)
     runs = np.array([list(successive(rng, n_rounds)) for _ in range(n_chains)], dtype=float)
     z = chains.standardised(runs, table.mean(axis=0), table.var(axis=0) / n_draws)
-    bound = stats.t(n_chains - 2).isf(alpha / (2.0 * len(z)))
-    far = {n: float(round(v, 1)) for n, v in zip(draws[0], z, strict=True) if not abs(v) < bound}
-    assert not far, f"beyond {bound:.1f} standard errors: {far}"
-    return dict(zip(draws[0], z, strict=True))
+    chains.check_scores(dict(zip(draws[0], z, strict=True)), n_chains, alpha)
 
 
 def check_field(weight=None, n_chains=30, n_rounds=40, n_draws=3000, alpha=1e-3):
@@ -85,7 +81,7 @@ def check_field(weight=None, n_chains=30, n_rounds=40, n_draws=3000, alpha=1e-3)
             squares = squares_of(rng, field)
             yield list(functions(field, squares, X).values())
 
-    return check_joint(successive, forward, n_chains, n_rounds, n_draws, alpha)
+    check_joint(successive, forward, n_chains, n_rounds, n_draws, alpha)
 
 
 def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
@@ -145,6 +141,4 @@ def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
             state = chains.rebuilt(chain(y, field), state)
             yield list(values(state.prior, omega, precision, y, field).values())
 
-    return check_joint(
-        successive, lambda rng: values(*start(rng)), n_chains, n_rounds, n_draws, alpha
-    )
+    check_joint(successive, lambda rng: values(*start(rng)), n_chains, n_rounds, n_draws, alpha)

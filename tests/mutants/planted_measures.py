@@ -7,6 +7,7 @@ from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
 from mutants.registry import changes, deferred, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
+from spectral import test_least_squares_phases as phases
 
 from bochner.frequencies import Envelope
 from bochner.kernels import Metric
@@ -234,3 +235,27 @@ def clipped_weights(H, g, prior, damping, *, nonnegative):
 @changes(weight_laws, "least_squares_weights", weight_laws.check_weights)
 def chosen_on_the_rows_of_the_fit(original, frequencies, fit, held_out, **options):
     return original(frequencies, fit, fit, **options)
+
+
+recovery = phases.test_a_kernel_in_the_span_is_found
+# Its Gram matrices are square, so that nothing but the values can tell.
+formula = phases.test_a_kernel_of_known_formula_is_found_at_both_orders
+
+replaces(least_squares, "_turned", recovery, formula, name="lost_sines")(np.zeros_like)
+changes(least_squares, "_polar", recovery, formula, name="conjugated_fitted_phases")(
+    lambda polar, b: (polar(b)[0], -polar(b)[1])
+)
+changes(least_squares, "_sides", formula, name="swapped_rows")(
+    lambda sides, unit, s: sides(unit, least_squares.Sample(s.right, s.left, s.gram.T))
+)
+changes(least_squares, "_normal_equations", formula, name="transposed_gram")(
+    lambda equations, left, right, gram, **options: equations(left, right, gram.T, **options)
+)
+
+
+@changes(least_squares, "_normal_equations", recovery)
+def no_mixed_block(equations, *arguments, phases):
+    H, g = equations(*arguments, phases=phases)
+    m = len(g) // 2
+    H[:m, m:] = H[m:, :m] = 0.0
+    return H, g

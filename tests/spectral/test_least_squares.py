@@ -14,16 +14,11 @@ def test_weights_are_those_of_brute_force(envelope, nonnegative):
     weight_laws.check_weights(envelope=envelope, nonnegative=nonnegative)
 
 
-def test_nonnegative_weights_are_optimal():
-    weight_laws.check_optimality()
-
-
-def test_weights_are_never_worse_on_held_out_rows():
-    weight_laws.check_never_worse()
-
-
-def test_few_rows_leave_weights_near_the_start():
-    weight_laws.check_start()
+@pytest.mark.parametrize(
+    "check", [weight_laws.check_optimality, weight_laws.check_never_worse, weight_laws.check_start]
+)
+def test_weights(check):
+    check()
 
 
 def test_repeated_frequencies_share_their_weight():

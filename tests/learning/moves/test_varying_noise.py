@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from laws import inference_laws
 from laws.amplitude_laws import BASES, MATCHED, amplitude_problem
-from laws.inference_laws import contrasts
+from laws.inference_laws import repeated
 from laws.noise_field_laws import heights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -45,21 +46,13 @@ def some_chain(seed, basis=MATCHED, **settings):
     return case, rng, *started(case, rng)
 
 
-def repeated(case):
-    times = np.ones(len(case.y), int) if case.weight is None else case.weight.astype(int)
-    X, y, trend = (np.repeat(a, times, axis=0) for a in (case.X, case.y, case.trend))
-    return replace(case, X=X, y=y, trend=trend, weight=None)
-
-
 def student_log_density(case, state):
     """Of contrasts of the targets: a t law whose noise is diag(e^h)."""
-    whole = repeated(case)
-    basis, y = contrasts(whole)
-    noise = np.exp(heights(whole.X, state.latent.omega, state.latent.weights))
-    covariance = whole.covariance(state.evidence.omega, state.evidence.precision, noise)
-    shape = NOISE.rate / NOISE.shape * (basis.T @ covariance @ basis)
-    law = stats.multivariate_t(np.zeros(len(y)), shape, 2.0 * NOISE.shape)
-    return float(law.logpdf(y))
+    noise = np.exp(heights(repeated(case).X, state.latent.omega, state.latent.weights))
+    evidence = state.evidence
+    return inference_laws.student_log_density(
+        case, evidence.omega, evidence.precision, NOISE, noise
+    )
 
 
 CASES = {
