@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from laws.registry import late
 from scipy.stats import norm
 
 import bochner
@@ -14,10 +15,6 @@ from bochner.diagnosis.errors import Split, features_of
 X = np.random.default_rng(0).normal(size=(60, 2))
 TURN = np.array([[1.0, 0.5], [0.0, 1.0]])
 ALPHA = 1e-3
-
-
-def late(delta):
-    return np.exp(-2.0 * np.square(delta - 0.3).sum(axis=-1))
 
 
 def even(delta):

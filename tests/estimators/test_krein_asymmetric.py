@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from laws.registry import late
 from numpy.testing import assert_allclose
 
 from bochner import (
@@ -21,10 +22,6 @@ X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.sin(X[:, 0])
 LABELS = Y > 0
 HEADS = {"ridge": (KreinRidge, Y), "classifier": (KreinRidgeClassifier, LABELS)}
-
-
-def late(delta):
-    return np.exp(-np.square(delta - 0.4).sum(axis=-1))
 
 
 def ahead(A, B):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.registry import late
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
@@ -11,10 +12,6 @@ from bochner.frequencies import Envelope, Frequencies
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
 PHASED = Frequencies(RNG.normal(size=(5, 2)), RNG.normal(size=5), RNG.uniform(-4.0, 4.0, 5))
-
-
-def late(delta):
-    return np.exp(-np.square(delta - 0.4).sum(axis=-1))
 
 
 def test_what_is_left_is_the_symmetric_part():

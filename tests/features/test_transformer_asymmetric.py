@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from laws.registry import late
 from numpy.testing import assert_allclose, assert_array_equal
 from persist.same import assert_same, round_trip
 from scipy import sparse, stats
@@ -235,10 +236,6 @@ def test_fitted_features_come_back_from_files(kernel, rows, right, output, tmp_p
         loaded = round_trip(features, tmp_path)
         assert_same(features, loaded)
         assert_array_equal(loaded.transform(rows), features.transform(rows))
-
-
-def late(delta):
-    return np.exp(-np.square(delta - 0.5).sum(axis=-1))
 
 
 @pytest.mark.parametrize("decomposition", ["auto", "polar", "jordan"])

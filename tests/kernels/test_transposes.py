@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from laws.registry import bump
+from laws.registry import bump, drift
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
@@ -26,10 +26,6 @@ from bochner.kernels import (
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(9, 2)), RNG.normal(size=(5, 2))
 LEFT, RIGHT = RNG.normal(size=(2, 2, 3)).round(2)
-
-
-def drift(delta):
-    return np.exp(-np.abs(delta + 0.3).sum(axis=-1))
 
 
 def slope(delta):

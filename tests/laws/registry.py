@@ -1,11 +1,13 @@
 """Every instance that the batteries of laws run over."""
 
+import inspect
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from bochner import kernels
 from bochner.kernels import (
     NTK,
     TL1,
@@ -49,6 +51,12 @@ def on_the_sphere(X: np.ndarray) -> np.ndarray:
 
 def of_no_sign(X: np.ndarray) -> np.ndarray:
     return np.abs(X)
+
+
+def concrete_kernels() -> set[type[Kernel]]:
+    """All kinds of kernels that can be made."""
+    classes = filter(inspect.isclass, vars(kernels).values())
+    return {cls for cls in classes if issubclass(cls, Kernel) and not inspect.isabstract(cls)}
 
 
 class Streams:
@@ -156,6 +164,10 @@ def wave(z: np.ndarray) -> np.ndarray:
 
 def odd(u: np.ndarray) -> np.ndarray:
     return np.sin(u) + 0.25
+
+
+def late(delta: np.ndarray) -> np.ndarray:
+    return np.exp(-np.square(delta - 0.4).sum(axis=-1))
 
 
 def drift(delta: np.ndarray) -> np.ndarray:
