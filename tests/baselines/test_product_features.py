@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from laws.registry import check_mean
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chisquare, t
+from scipy.stats import chisquare
 
 from bochner import kernels
 from bochner._numerics import limits
@@ -15,6 +16,7 @@ FAMILY_ALPHA = 1e-3
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2, 6, 3)) * 0.7
+ALPHA = FAMILY_ALPHA / len(X)
 SPHERE_X, SPHERE_Y = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (X, Y))
 N_SEEDS, N_COMPONENTS = 300, 40
 
@@ -50,15 +52,6 @@ def products(make, kernel):
     return np.array(found)
 
 
-def check_mean(samples, expected):
-    """Student's tests of the mean over seeds, of samples (seeds, pairs)."""
-    mean, deviation = samples.mean(axis=0), samples.std(axis=0, ddof=1)
-    # A product of nothing but constants does not vary.
-    statistic = (mean - expected) / (deviation / np.sqrt(len(samples)) + 1e-12)
-    limit = t.isf(FAMILY_ALPHA / (2 * len(mean)), len(samples) - 1)
-    assert np.abs(statistic).max() < limit, statistic
-
-
 def second_moment(left, right):
     """E[(s.x)^2 (s.y)^2] of a vector s of fair signs."""
     inner = np.einsum("ij,ij->i", left, right)
@@ -69,12 +62,12 @@ def second_moment(left, right):
 @pytest.mark.parametrize("make", [RandomMaclaurin, TensorizedRandomProjection, TensorSketch])
 @pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
 def test_the_estimate_is_unbiased(make, kernel):
-    check_mean(products(make, kernel).sum(axis=2), exact(kernel))
+    check_mean(products(make, kernel).sum(axis=2), exact(kernel), ALPHA)
 
 
 @pytest.mark.parametrize("kernel", [kernels.Polynomial(2, -0.5), *COEFFICIENTS], ids=repr)
 def test_random_maclaurin_is_unbiased_with_signs(kernel):
-    check_mean(products(RandomMaclaurin, kernel).sum(axis=2), exact(kernel))
+    check_mean(products(RandomMaclaurin, kernel).sum(axis=2), exact(kernel), ALPHA)
 
 
 @pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
@@ -85,7 +78,7 @@ def test_the_second_moment_of_tensorised_projections(kernel):
         np.hstack([np.sqrt(gamma) * rows, np.full((len(rows), 1), np.sqrt(constant))])
         for rows in rows_for(kernel)
     )
-    check_mean(squares.mean(axis=2), second_moment(left, right) ** degree)
+    check_mean(squares.mean(axis=2), second_moment(left, right) ** degree, ALPHA)
 
 
 @pytest.mark.parametrize("kernel", [[1.0, 2.0, 0.0, 0.5], [0.0, 0.0, 2.0]], ids=repr)
@@ -102,7 +95,7 @@ def test_the_second_moment_of_random_maclaurin(kernel, base):
     expected = sum(
         kernel[n] ** 2 / q * moment**n for n, q in zip(support, probability, strict=True)
     )
-    check_mean(squares.mean(axis=2), expected)
+    check_mean(squares.mean(axis=2), expected, ALPHA)
 
 
 @pytest.mark.parametrize("base", [2.0, 1.5])

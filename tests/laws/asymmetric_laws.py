@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from laws.references import reference_gram
-from laws.registry import Streams, drift, maps
+from laws.registry import Streams, check_mean, drift, maps
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -124,13 +124,6 @@ def exact(case):
     return np.concatenate([*forth, *back])
 
 
-def check_mean(values, expected, what="biased", max_error=0.0):
-    """The mean over seeds is what is expected (Student's t), but for a known bias."""
-    error = np.maximum(values.std(axis=0, ddof=1), 1e-12) / np.sqrt(len(values))
-    t = np.maximum(np.abs(values.mean(axis=0) - expected) - max_error, 0.0) / error
-    assert t.max() < stats.t.isf(ALPHA / 2.0, len(values) - 1), f"{what}: t = {t.max():.1f}"
-
-
 def check_unbiased(case, decomposition, scheme, seeds=40, m=40, **options):
     """Samples estimate the kernel on both sides, off the axes."""
     measure = spectral_measure(
@@ -138,7 +131,7 @@ def check_unbiased(case, decomposition, scheme, seeds=40, m=40, **options):
     )
     streams = case.rng(f"{decomposition}/{scheme}/{m}").spawn(seeds)
     values = np.array([sides(case, measure.sample(m, rng, scheme)) for rng in streams])
-    check_mean(values, exact(case), max_error=measure.max_error)
+    check_mean(values, exact(case), ALPHA, max_error=measure.max_error)
 
 
 def check_fitted_masses(case, decomposition, scheme, seeds=12, m=1024):
@@ -158,7 +151,7 @@ def check_fitted_masses(case, decomposition, scheme, seeds=12, m=1024):
             random_state=seed,
         )
         values.append(sides(case, features.fit(rows).frequencies_))
-    check_mean(np.array(values), exact(case))
+    check_mean(np.array(values), exact(case), ALPHA)
 
 
 def check_mass(case):

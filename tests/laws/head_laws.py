@@ -199,8 +199,9 @@ def krein_problem(m=10, negative=None, **sizes):
 
 def dense_gram(frequencies, X, Y):
     """The finite sum of cosines, pair by pair."""
-    lags = X[:, None, :] - Y[None, :, :]
-    return np.cos(lags @ np.asarray(frequencies.omega).T) @ np.asarray(frequencies.weight)
+    f = frequencies
+    angles = (X @ f.omega.T)[:, None, :] - (Y @ f.nu.T)[None, :, :] + f.phase
+    return np.cos(angles) @ f.weight
 
 
 def dense_krein(problem, alpha, fit_intercept, weight=None):

@@ -141,6 +141,16 @@ def check_normal(**settings):
     assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9, atol=1e-9)
 
 
+def central_differences(function, at, step):
+    """Derivatives of a number by every entry of an array."""
+    found = np.empty_like(at)
+    for place in np.ndindex(*at.shape):
+        way = np.zeros_like(at)
+        way[place] = step
+        found[place] = (function(at + way) - function(at - way)) / (2.0 * step)
+    return found
+
+
 def check_gradient(noise, *, keep=True, **settings):
     """The derivative by frequencies, by central differences of the dense log density."""
     check_gradient_of(problem(**settings), noise, keep=keep)
@@ -148,13 +158,8 @@ def check_gradient(noise, *, keep=True, **settings):
 
 def check_gradient_of(case, noise, *, keep=True, step=1e-5):
     evidence = evidence_of(case.rows(), case.omega, 0.3, noise, keep=keep)
-    expected = np.empty_like(case.omega)
-    for place in np.ndindex(*case.omega.shape):
-        ends = []
-        for sign in (1.0, -1.0):
-            moved = case.omega.copy()
-            moved[place] += sign * step
-            ends.append(log_density(case, moved, 0.3, noise))
-        expected[place] = (ends[0] - ends[1]) / (2.0 * step)
+    expected = central_differences(
+        lambda omega: log_density(case, omega, 0.3, noise), case.omega, step
+    )
     found = frequency_gradient(evidence, case.rows())
     assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.max(np.abs(expected)) + 1e-8)

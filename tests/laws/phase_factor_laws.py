@@ -7,7 +7,7 @@ import zlib
 from itertools import pairwise
 
 import numpy as np
-from laws.asymmetric_laws import check_mean, vector
+from laws.asymmetric_laws import ALPHA, check_mean, vector
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
@@ -165,7 +165,7 @@ def check_correction(s=1.0, size=3, n=8_000):
             [np.mean(factor * f(flat)) for f in (np.cos, lambda u: np.cos(1.0 + 2.0 * u))]
         )
     decay = np.exp(-0.5 * s**2), np.cos(1.0) * np.exp(-2.0 * s**2)
-    check_mean(np.array(values), np.array(decay), "the correction is biased")
+    check_mean(np.array(values), np.array(decay), ALPHA, "the correction is biased")
 
 
 def check_weights(seeds=200, m=4):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from bochner import kernels
 from bochner.kernels import (
@@ -57,6 +58,16 @@ def concrete_kernels() -> set[type[Kernel]]:
     """All kinds of kernels that can be made."""
     classes = filter(inspect.isclass, vars(kernels).values())
     return {cls for cls in classes if issubclass(cls, Kernel) and not inspect.isabstract(cls)}
+
+
+def check_mean(values, expected, alpha: float, what: str = "biased", max_error=0.0) -> None:
+    """The mean over draws (n, ...) is what is expected, by Student's t, but for a known bias.
+
+    Of all comparisons, each rejects a right mean with the chance ``alpha``.
+    """
+    error = np.maximum(values.std(axis=0, ddof=1), 1e-12) / np.sqrt(len(values))
+    t = np.maximum(np.abs(values.mean(axis=0) - expected) - max_error, 0.0) / error
+    assert t.max() < stats.t.isf(alpha / 2.0, len(values) - 1), f"{what}: t = {t.max():.1f}"
 
 
 class Streams:

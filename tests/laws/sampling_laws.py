@@ -7,7 +7,7 @@ name; none was chosen.
 
 import numpy as np
 from laws.references import components
-from laws.registry import CASES, LEVELS
+from laws.registry import CASES, LEVELS, check_mean
 from scipy import stats
 
 from bochner import spectral_measure
@@ -69,9 +69,7 @@ def check_unbiased(case, scheme, seeds=50, m=128):
     """Dependent draws: the mean is the kernel, by the spread over seeds (Student's t)."""
     values = estimates(case, scheme, seeds, m)
     exact = case.kernel(np.zeros((1, case.dim)), case.lags())[0]
-    error = np.maximum(values.std(axis=0, ddof=1), 1e-12) / np.sqrt(seeds)
-    t = (values.mean(axis=0) - exact) / error
-    assert np.abs(t).max() < stats.t.isf(ALPHA / 2.0, seeds - 1), f"biased: t = {t.round(1)}"
+    check_mean(values, exact, ALPHA)
 
 
 def check_at_zero(case, scheme):

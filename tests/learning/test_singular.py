@@ -1,7 +1,10 @@
 """Singular components from triangular factors against the decomposition of the Gram matrix."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from laws.head_laws import dense_gram
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import Frequencies
@@ -13,11 +16,7 @@ X, Y = RNG.normal(size=(50, 3)), RNG.normal(size=(35, 2))
 NEW, NEW_RIGHT = RNG.normal(size=(7, 3)), RNG.normal(size=(6, 2))
 OMEGA, NU = RNG.normal(size=(6, 3)), RNG.normal(size=(6, 2))
 FREQUENCIES = Frequencies(OMEGA, RNG.normal(size=6), RNG.uniform(0.0, 6.0, size=6), NU)
-
-
-def gram(left, right):
-    angles = (left @ OMEGA.T)[:, None, :] - (right @ NU.T)[None, :, :] + FREQUENCIES.phase
-    return np.cos(angles) @ FREQUENCIES.weight
+gram = partial(dense_gram, FREQUENCIES)
 
 
 def components(n_components, left=X, right=Y):

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from laws.registry import check_mean
 from laws.sampling_laws import allocation
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -111,10 +112,8 @@ def test_signed_measures_are_sampled_without_bias(kernel, at_zero, m, scheme):
             for stream in np.random.default_rng(m).spawn(500)
         ]
     )
-    error = values.std(axis=0, ddof=1) / np.sqrt(500) + 1e-12
-    z = (values.mean(axis=0) - kernel(np.zeros((1, 2)), lags)[0]) / error
-    # 54 comparisons at a family-wise alpha of 1e-3: Student's t with 499 degrees of freedom.
-    assert np.abs(z).max() < 4.4, z.round(1)
+    # 54 comparisons at a family-wise alpha of 1e-3.
+    check_mean(values, kernel(np.zeros((1, 2)), lags)[0], 1e-3 / 54)
 
 
 @pytest.mark.parametrize(

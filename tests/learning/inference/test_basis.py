@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem, features, unit_rows, units
-from laws.inference_laws import check_gradient_of
+from laws.inference_laws import central_differences, check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learning.inference.basis import PLAIN, Grid
@@ -120,14 +120,9 @@ def test_gradients_of_features_by_units(basis):
     Z = waves.features(X.T, 1.0 / np.sqrt(len(waves)))
     parts = waves.gradient(X.T, Z, slope, 1.0 / np.sqrt(len(waves)))
     found = basis.pull(parts, len(omega))
-    expected, step = np.empty_like(omega), 1e-6
-    for place in np.ndindex(*omega.shape):
-        ends = []
-        for sign in (1.0, -1.0):
-            moved = omega.copy()
-            moved[place] += sign * step
-            ends.append(np.sum(slope.T * features(basis, X, moved)))
-        expected[place] = (ends[0] - ends[1]) / (2.0 * step)
+    expected = central_differences(
+        lambda moved: np.sum(slope.T * features(basis, X, moved)), omega, 1e-6
+    )
     assert_allclose(found, expected, atol=1e-7 * np.max(np.abs(expected)))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.inference_laws import central_differences
 from learning.test_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -221,13 +222,9 @@ def check_pull(prior, rng, n_frequencies):
     """A pulled gradient is that of the composition with the coordinates, by differences."""
     omega = prior.sample(rng, n_frequencies)
     law, slope = prior.whitening(rng, omega), rng.normal(size=omega.shape)
-    xi, step = law.whiten(omega), 1e-6
-    expected = np.empty_like(xi)
-    for place in np.ndindex(*xi.shape):
-        way = np.zeros_like(xi)
-        way[place] = step
-        ends = [np.sum(slope * np.sin(law.colour(xi + w))) for w in (way, -way)]
-        expected[place] = (ends[0] - ends[1]) / (2.0 * step)
+    expected = central_differences(
+        lambda xi: np.sum(slope * np.sin(law.colour(xi))), law.whiten(omega), 1e-6
+    )
     assert_allclose(law.pull(slope * np.cos(omega)), expected, rtol=1e-6, atol=1e-8)
 
 
