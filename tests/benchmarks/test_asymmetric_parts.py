@@ -5,23 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from benchmarks.asymmetric import design
-from benchmarks.asymmetric.direction import (
-    DEGREES,
-    GENERATED,
-    LOGISTIC,
-    MODELS,
-    SHIFT_ALONE,
-    SYMMETRISED_ALONE,
-    TREES,
-    Edges,
-    accuracy,
-    direction_metrics,
-    edges_of,
-    generated_graph,
-    one_way,
-    read_graph,
-)
+from benchmarks.asymmetric import design, direction
 from benchmarks.asymmetric.measures import mass_metrics
 
 MANY_SIGMAS = norm.isf(1e-6)
@@ -113,7 +97,7 @@ def test_fitted_masses_scatter_about_the_exact_ones():
 
 def test_loops_and_edges_in_both_orders_are_dropped():
     edges = np.array([[3, 1], [1, 3], [2, 2], [0, 1], [0, 1], [4, 0]])
-    assert one_way(edges).tolist() == [[0, 1], [4, 0]]
+    assert direction.one_way(edges).tolist() == [[0, 1], [4, 0]]
 
 
 def save_graph(path, **without):
@@ -128,23 +112,23 @@ def save_graph(path, **without):
 
 def test_a_graph_is_read(tmp_path):
     save_graph(tmp_path)
-    graph = read_graph("toy", tmp_path)
+    graph = direction.read_graph("toy", tmp_path)
     assert graph.features.toarray().tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
     assert graph.edges.tolist() == [[1, 2]]
 
 
 def test_what_is_no_graph_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"toy\.npz, which does not exist"):
-        read_graph("toy", tmp_path)
+        direction.read_graph("toy", tmp_path)
     save_graph(tmp_path, edges=None)
     with pytest.raises(ValueError, match="it lacks edges"):
-        read_graph("toy", tmp_path)
+        direction.read_graph("toy", tmp_path)
 
 
 def test_edges_are_split_and_features_fitted_to_the_training_part():
-    train, test = edges_of(GENERATED, 0, None)
+    train, test = direction.edges_of(direction.GENERATED, 0, None)
     everything = np.concatenate((train.nodes, test.nodes))
-    assert sorted(map(tuple, everything)) == sorted(map(tuple, generated_graph().edges))
+    assert sorted(map(tuple, everything)) == sorted(map(tuple, direction.generated_graph().edges))
     assert len(train) == int(0.8 * len(everything))
     assert train.source.shape == train.target.shape == (len(train), 50)
     features = {}
@@ -157,27 +141,35 @@ def test_edges_are_split_and_features_fitted_to_the_training_part():
     np.testing.assert_allclose(touched.std(axis=0), 1.0)
 
 
-@pytest.mark.parametrize("method", MODELS)
+@pytest.mark.parametrize("method", direction.MODELS)
 def test_a_reversed_edge_has_the_opposite_answer(method):
-    train, test = edges_of(GENERATED, 0, None)
-    score, _ = MODELS[method](train[:300], 0)
-    back = Edges(test.target, test.source, test.nodes[:, ::-1])
+    train, test = direction.edges_of(direction.GENERATED, 0, None)
+    score, _ = direction.MODELS[method](train[:300], 0)
+    back = direction.Edges(test.target, test.source, test.nodes[:, ::-1])
     np.testing.assert_allclose(score(back), -score(test), rtol=1e-9, atol=1e-9)
-    assert accuracy(score, test) + accuracy(score, back) == pytest.approx(1.0)
+    assert direction.accuracy(score, test) + direction.accuracy(score, back) == pytest.approx(1.0)
 
 
 def test_what_is_symmetric_finds_no_direction_and_others_do():
     """Edges of the generated graph run towards one direction of words."""
-    train, test = edges_of(GENERATED, 0, None)
-    assert direction_metrics(train, test, SYMMETRISED_ALONE, 0) == {"accuracy": 0.5}
-    for method, least in ((SHIFT_ALONE, 0.65), (LOGISTIC, 0.75), (TREES, 0.75)):
-        assert direction_metrics(train, test, method, 0)["accuracy"] > least
+    train, test = direction.edges_of(direction.GENERATED, 0, None)
+    assert direction.direction_metrics(train, test, direction.SYMMETRISED_ALONE, 0) == {
+        "accuracy": 0.5
+    }
+    for method, least in (
+        (direction.SHIFT_ALONE, 0.65),
+        (direction.LOGISTIC, 0.75),
+        (direction.TREES, 0.75),
+    ):
+        assert direction.direction_metrics(train, test, method, 0)["accuracy"] > least
 
 
 def test_degrees_by_hand():
     X = np.zeros((3, 2))
-    train = Edges(X, X, np.array([[0, 1], [0, 2], [3, 1]]))
-    test = Edges(X[:2], X[:2], np.array([[0, 1], [5, 6]]))  # two out and none in; unknown nodes
-    score, _ = MODELS[DEGREES](train, 0)
+    train = direction.Edges(X, X, np.array([[0, 1], [0, 2], [3, 1]]))
+    test = direction.Edges(
+        X[:2], X[:2], np.array([[0, 1], [5, 6]])
+    )  # two out and none in; unknown nodes
+    score, _ = direction.MODELS[direction.DEGREES](train, 0)
     assert score(test).tolist() == [4.0, 0.0]
-    assert accuracy(score, test) == 0.75
+    assert direction.accuracy(score, test) == 0.75

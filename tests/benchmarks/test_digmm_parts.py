@@ -7,18 +7,8 @@ import pytest
 from scipy.integrate import quad
 
 from benchmarks.digmm import data as _digmm_data
-from benchmarks.digmm import design
+from benchmarks.digmm import design, learning
 from benchmarks.digmm.data import Split, _directions
-from benchmarks.digmm.learning import (
-    _MORE_CS,
-    Trial,
-    best_metrics,
-    candidates,
-    choice_accuracies,
-    features_of,
-    learned_accuracy,
-    per_input_scales,
-)
 from benchmarks.digmm.measures import Task, error_metrics
 from benchmarks.digmm.methods import mean_over_directions
 from bochner import DIGMMFeatures, kernels
@@ -92,11 +82,11 @@ def test_the_error_leaves_the_diagonal_out():
 def test_the_penalty_is_chosen_on_training_rows():
     split = made_up()
     features = FourierFeatures(kernels.Gaussian(0.3), 128, random_state=0).fit(split.train)
-    Z = features_of(features, split.train)
-    found = learned_accuracy(features, split, 0, Z)
-    assert found["C"] == design.CS[int(np.argmax(choice_accuracies(Z, split.y, 0)))]
+    Z = learning.features_of(features, split.train)
+    found = learning.learned_accuracy(features, split, 0, Z)
+    assert found["C"] == design.CS[int(np.argmax(learning.choice_accuracies(Z, split.y, 0)))]
     wrong = replace(split, y_test=~split.y_test)
-    other = learned_accuracy(features, wrong, 0, Z)
+    other = learning.learned_accuracy(features, wrong, 0, Z)
     assert other["C"] == found["C"]
     assert other["accuracy"] == pytest.approx(1.0 - found["accuracy"])
 
@@ -115,25 +105,28 @@ def test_rows_that_the_source_has_for_validation_are_held_out(monkeypatch):
     split = _digmm_data.split_of.__wrapped__("ijcnn1", 3, None, on_sphere=False)
     original = np.rint(split.train[:, 0] * 29).astype(int)  # scaled to the unit interval
     np.testing.assert_array_equal(split.validation, original >= 20)
-    (part,) = Trial((kernels.Gaussian(), False), "ijcnn1", 3, None)._parts(split, slice(12), 3)
+    (part,) = learning.Trial((kernels.Gaussian(), False), "ijcnn1", 3, None)._parts(
+        split, slice(12), 3
+    )
     np.testing.assert_array_equal(np.sort(part), np.flatnonzero(original[:12] >= 20))
 
 
 def test_finalists_are_the_first_rounds_best_and_the_last_round_decides(monkeypatch):
-    first = np.zeros(len(candidates(NAME, 0, None)))
+    first = np.zeros(len(learning.candidates(NAME, 0, None)))
     first[:6] = 0.1, 0.7, 0.6, 0.2, 0.9, 0.8
     last = {1: 0.95, 2: 0.91, 4: 0.92, 5: 0.93}
     places = {
-        candidate: place for place, candidate in enumerate(candidates(NAME, 0, None).values())
+        candidate: place
+        for place, candidate in enumerate(learning.candidates(NAME, 0, None).values())
     }
-    monkeypatch.setattr(Trial, "first", lambda self, p: first[places[self.candidate]])
-    by_c = np.linspace(0.0, 0.5, len(_MORE_CS))[::-1]
-    monkeypatch.setattr(Trial, "last", lambda self, p: last[places[self.candidate]] - by_c)
-    found = best_metrics(NAME, 24, 0, None)
+    monkeypatch.setattr(learning.Trial, "first", lambda self, p: first[places[self.candidate]])
+    by_c = np.linspace(0.0, 0.5, len(learning._MORE_CS))[::-1]
+    monkeypatch.setattr(learning.Trial, "last", lambda self, p: last[places[self.candidate]] - by_c)
+    found = learning.best_metrics(NAME, 24, 0, None)
     assert found["candidate"] == 1
-    assert found["C"] == _MORE_CS[-1]
+    assert found["C"] == learning._MORE_CS[-1]
 
 
 def test_scales_by_input_find_the_input_that_counts():
-    scales = per_input_scales(made_up(), GAUSSIAN_FAMILY)
+    scales = learning.per_input_scales(made_up(), GAUSSIAN_FAMILY)
     assert scales[0] < 0.3 * scales[1:].min()

@@ -11,15 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bochner.comparison.contenders import (
-    CONTENDERS,
-    LINEAR,
-    OURS,
-    RBF_SAMPLER,
-    TREES,
-    evaluate,
-    measure,
-)
+from bochner.comparison import contenders
 from bochner.comparison.split import Split
 
 ALPHAS = np.logspace(-3, 3, 13)
@@ -40,9 +32,9 @@ def by_hand(method, task, n_components, seed):
     trees = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
     features = RBFSampler(gamma="scale", n_components=n_components, random_state=seed)
     return {
-        LINEAR: make_pipeline(StandardScaler(), linear),
-        RBF_SAMPLER: make_pipeline(StandardScaler(), features, ridge),
-        TREES: make_pipeline(StandardScaler(), trees(random_state=seed)),
+        contenders.LINEAR: make_pipeline(StandardScaler(), linear),
+        contenders.RBF_SAMPLER: make_pipeline(StandardScaler(), features, ridge),
+        contenders.TREES: make_pipeline(StandardScaler(), trees(random_state=seed)),
     }[method]
 
 
@@ -52,18 +44,18 @@ def values(model, split):
     return model.decision_function(split.X_test)
 
 
-@pytest.fixture(params=[LINEAR, RBF_SAMPLER, TREES])
+@pytest.fixture(params=[contenders.LINEAR, contenders.RBF_SAMPLER, contenders.TREES])
 def method(request):
     return request.param
 
 
 def test_contenders_are_the_pipelines_of_scikit_learn(split, method):
     with threadpool_limits(1):
-        contender = CONTENDERS[method](split.task, 60, 3).fit(split.X, split.y)
+        contender = contenders.CONTENDERS[method](split.task, 60, 3).fit(split.X, split.y)
         expected = by_hand(method, split.task, 60, 3).fit(split.X, split.y)
     close = np.isclose(values(contender, split), values(expected, split), rtol=1e-8, atol=1e-8)
     # A row that lies on a threshold of the trees falls to either side by rounding.
-    assert close.mean() >= (0.95 if method == TREES else 1.0)
+    assert close.mean() >= (0.95 if method == contenders.TREES else 1.0)
 
 
 def test_text_and_gaps_are_read_by_all():
@@ -72,13 +64,13 @@ def test_text_and_gaps_are_read_by_all():
     y = frame["a"].to_numpy() + (frame["b"] == "x").to_numpy()
     frame.loc[::7, "a"] = np.nan
     split = Split(frame[:60], y[:60], frame[60:], y[60:], "regression")
-    for contender in CONTENDERS.values():
-        assert measure(contender("regression", 16, 0), split)["error"] < 1.0
+    for contender in contenders.CONTENDERS.values():
+        assert contenders.measure(contender("regression", 16, 0), split)["error"] < 1.0
 
 
 def test_no_value_is_clipped_for_the_others():
     X = pd.DataFrame({"a": np.append(np.linspace(0.0, 1.0, 99), 50.0)})
-    model = CONTENDERS[LINEAR]("regression", 2, 0).fit(X, X["a"].to_numpy())
+    model = contenders.CONTENDERS[contenders.LINEAR]("regression", 2, 0).fit(X, X["a"].to_numpy())
     assert model.predict(X)[-1] == pytest.approx(50.0, rel=0.01)
 
 
@@ -104,33 +96,33 @@ THREE = Split(None, np.array([0.0, 2.0, 4.0]), None, np.array([1.0, 3.6, 3.2]), 
 
 def test_errors_by_hand():
     square = (0.0 + 1.6**2 + 0.8**2) / 3.0
-    assert evaluate(Told(), THREE) == pytest.approx(
+    assert contenders.evaluate(Told(), THREE) == pytest.approx(
         {"rmse": np.sqrt(square), "error": square / (8.0 / 3.0)}
     )
 
 
 def test_coverage_by_hand():
     """The residuals are 0, 1.6 and 1.6 standard deviations; 90 % are within 1.645 of them."""
-    assert evaluate(Sure(), THREE)["coverage"] == 1.0
+    assert contenders.evaluate(Sure(), THREE)["coverage"] == 1.0
     wider = Split(None, THREE.y, None, np.array([1.0, 3.7, 4.9]), "regression")
-    assert evaluate(Sure(), wider)["coverage"] == pytest.approx(1.0 / 3.0)
-    assert "coverage" not in evaluate(Told(), THREE)
+    assert contenders.evaluate(Sure(), wider)["coverage"] == pytest.approx(1.0 / 3.0)
+    assert "coverage" not in contenders.evaluate(Told(), THREE)
 
 
 def test_the_share_of_wrong_classes():
     split = Split(None, None, None, np.array([1.0, 2.0, 3.0]), "classification")
-    assert evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
+    assert contenders.evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
 
 
 def test_measuring_fits_with_the_options_and_takes_the_time():
     model = Told()
-    figures = measure(model, THREE, progress=len)
+    figures = contenders.measure(model, THREE, progress=len)
     assert model.options == {"progress": len}
     assert set(figures) == {"error", "rmse", "fit_seconds"}
     assert figures["fit_seconds"] >= 0.0
 
 
 def test_ours_gives_intervals(split):
-    figures = measure(CONTENDERS[OURS](split.task, 32, 0), split)
+    figures = contenders.measure(contenders.CONTENDERS[contenders.OURS](split.task, 32, 0), split)
     assert ("coverage" in figures) == (split.task == "regression")
     assert figures["error"] < (0.8 if split.task == "regression" else 0.15)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from laws.registry import late
+from laws.registry import late, late_gram
 from scipy.stats import norm
 
 import bochner
@@ -19,10 +19,6 @@ ALPHA = 1e-3
 
 def even(delta):
     return np.exp(-np.square(delta).sum(axis=-1))
-
-
-def function(A, B):
-    return late(A[:, None] - B[None])
 
 
 def diagnosis(kernel, rows=X, **options):
@@ -43,7 +39,7 @@ MEASURES = {
     ),
     "sum": (kernels.Stationary(late) + kernels.Gaussian(), "complex (polar)", "combined"),
     "symmetrised": (kernels.ShiftGaussian(1.0, 0.5).symmetrised, "signed", "closed form"),
-    "function": (function, "", "none"),
+    "function": (late_gram, "", "none"),
 }  # fmt: skip
 
 
@@ -104,7 +100,7 @@ def test_the_sampled_error_is_that_of_ordered_pairs():
 
 def test_phases_are_fitted_to_either_order():
     rows = np.random.default_rng(1).uniform(size=(80, 2))
-    for kernel in (kernels.SinhGaussian(1.0, 1.0), function):
+    for kernel in (kernels.SinhGaussian(1.0, 1.0), late_gram):
         (error,) = diagnosis(kernel, rows, n_components=256).features.errors
         # Without phases half of the asymmetry would be left, and all of it in the other order.
         exact = kernel(rows, rows)
@@ -145,7 +141,7 @@ ADVICE = {
     ),
     "two-sided": (MEASURES["mapped"][0], "AsymmetricKernelRidge(kernel) learns from rows"),
     "even": (kernels.Stationary(even), "Symmetric on these rows, but the kernel is not declared"),
-    "function": (function, 'FourierFeatures(kernel, weights="least_squares") returns features'),
+    "function": (late_gram, 'FourierFeatures(kernel, weights="least_squares") returns features'),
     "low rank": (
         lambda A, B: 100.0 * A @ LOW_RANK @ B.T,
         "2 singular values make up 99 % of the spectrum: bochner.baselines.AsymmetricNystroem(",

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from laws.registry import late
+from laws.registry import late, late_gram
 from numpy.testing import assert_allclose
 
 from bochner import (
@@ -22,10 +22,6 @@ X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.sin(X[:, 0])
 LABELS = Y > 0
 HEADS = {"ridge": (KreinRidge, Y), "classifier": (KreinRidgeClassifier, LABELS)}
-
-
-def ahead(A, B):
-    return late(A[:, None] - B[None])
 
 
 TURN = np.array([[1.0, 0.5], [0.0, 1.0]])
@@ -78,19 +74,21 @@ def test_a_name_of_an_asymmetric_kernel_is_refused():
 
 @pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
 def test_a_function_that_is_found_asymmetric_is_refused(head, targets):
-    model = head(ahead, 64, weights="least_squares", random_state=0)
-    with pytest.raises(ValueError, match=r"ahead.*not symmetric on these data.*Asym.*\.T\) / 2"):
+    model = head(late_gram, 64, weights="least_squares", random_state=0)
+    with pytest.raises(
+        ValueError, match=r"late_gram.*not symmetric on these data.*Asym.*\.T\) / 2"
+    ):
         model.fit(X, targets)
 
 
 def test_the_ways_out_work():
     kernel = kernels.ShiftGaussian(1.0, 0.5)
     AsymmetricKernelRidge(kernel, 64).fit(X, Y)
-    AsymmetricKernelRidge(ahead, 64, weights="least_squares").fit(X, Y)
+    AsymmetricKernelRidge(late_gram, 64, weights="least_squares").fit(X, Y)
     KreinRidge(kernels.Stationary(lambda delta: late(delta + 0.4), symmetric=True), 64).fit(X, Y)
 
     def symmetric(A, B):
-        return (ahead(A, B) + ahead(B, A).T) / 2
+        return (late_gram(A, B) + late_gram(B, A).T) / 2
 
     KreinRidge(symmetric, 64, weights="least_squares").fit(X, Y)
 

@@ -60,6 +60,18 @@ def concrete_kernels() -> set[type[Kernel]]:
     return {cls for cls in classes if issubclass(cls, Kernel) and not inspect.isabstract(cls)}
 
 
+class AnyDim(Kernel):
+    """A kernel of any number of inputs, whose diagonal is that of small matrices."""
+
+    __slots__ = ()
+
+    def check_dim(self, dim):
+        pass
+
+    def diag(self, X):
+        return np.array([self.evaluate(x[None], x[None])[0, 0] for x in np.asarray(X)])
+
+
 def check_mean(values, expected, alpha: float, what: str = "biased", max_error=0.0) -> None:
     """The mean over draws (n, ...) is what is expected, by Student's t, but for a known bias.
 
@@ -179,6 +191,10 @@ def odd(u: np.ndarray) -> np.ndarray:
 
 def late(delta: np.ndarray) -> np.ndarray:
     return np.exp(-np.square(delta - 0.4).sum(axis=-1))
+
+
+def late_gram(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    return late(X[:, None] - Y[None])
 
 
 def drift(delta: np.ndarray) -> np.ndarray:

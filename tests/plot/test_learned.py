@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from plot.test_spectra import FREQUENCIES
 
 from bochner import plot
 from bochner.kernels import Gaussian, SpectralMixture
@@ -11,7 +12,6 @@ from bochner.learning.trace import Trace
 
 RNG = np.random.default_rng(0)
 SCALES = RNG.uniform(0.5, 2.0, 41)
-FREQUENCIES = RNG.normal(size=(5, 400, 3)) * [1.0, 3.0, 0.1] * (RNG.random((5, 400, 3)) < 0.7)
 
 
 def band_edges(collection, x):

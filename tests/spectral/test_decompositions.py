@@ -8,7 +8,7 @@ from laws.registry import bump, check_mean, late
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
-from bochner import spectral_measure
+from bochner import spectral, spectral_measure
 from bochner.kernels import (
     NTK,
     TL1,
@@ -26,19 +26,6 @@ from bochner.kernels import (
     Stationary,
     Tanh,
 )
-from bochner.spectral import (
-    DECOMPOSITIONS,
-    Auto,
-    ByMass,
-    ByVariance,
-    Convolution,
-    Decomposition,
-    Designed,
-    HalfByMass,
-    Jordan,
-    Polar,
-    closed_form,
-)
 
 X = np.random.default_rng(0).random((40, 3))
 DISTANCES = pdist(X)
@@ -46,7 +33,9 @@ FAMILY_ALPHA = 1e-3
 
 
 def is_designed(measure):
-    return isinstance(measure.allocation, ByVariance) and measure.predicted_error is not None
+    return (
+        isinstance(measure.allocation, spectral.ByVariance) and measure.predicted_error is not None
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +52,7 @@ def is_designed(measure):
 )
 def test_positive_measures_are_closed_forms(kernel):
     measure = spectral_measure(kernel, 3, DISTANCES)
-    assert measure == closed_form(kernel, 3)
+    assert measure == spectral.closed_form(kernel, 3)
     assert (measure.max_error, measure.predicted_error) == (0.0, None)
 
 
@@ -88,8 +77,8 @@ def test_kernels_of_the_sphere_need_no_distances(kernel):
 def test_signed_closed_forms_serve_where_there_are_no_distances():
     kernel = Gaussian() - 0.5 * Matern(2.0)
     measure = spectral_measure(kernel, 3)
-    assert measure == closed_form(kernel, 3)
-    assert isinstance(measure.allocation, HalfByMass)
+    assert measure == spectral.closed_form(kernel, 3)
+    assert isinstance(measure.allocation, spectral.HalfByMass)
     assert [part.mass for part in measure.parts] == [1.0, -0.5]
     assert not measure.is_positive
     assert (measure.mass, measure.total_variation) == (0.5, 1.5)
@@ -97,7 +86,7 @@ def test_signed_closed_forms_serve_where_there_are_no_distances():
 
 def test_signed_kernels_of_more_than_one_number_are_closed_forms():
     kernel = Gaussian((1.0, 2.0, 3.0)) - Laplacian()
-    assert spectral_measure(kernel, 3, DISTANCES) == closed_form(kernel, 3)
+    assert spectral_measure(kernel, 3, DISTANCES) == spectral.closed_form(kernel, 3)
 
 
 @pytest.mark.parametrize("kernel", [TL1(1.0), Radial(bump), -1.0 * TL1(1.0)], ids=str)
@@ -149,7 +138,7 @@ def test_products_join_envelopes():
     product = spectral_measure(Tanh() * Cauchy(), 3, n_frequencies=16)
     designed = spectral_measure(Tanh(), 3, n_frequencies=16)
     assert [part.envelope for part in product.parts] == [part.envelope for part in designed.parts]
-    assert all(isinstance(part.law, Convolution) for part in product.parts)
+    assert all(isinstance(part.law, spectral.Convolution) for part in product.parts)
 
 
 def test_jordan_parts_split_by_sign():
@@ -162,7 +151,8 @@ def test_jordan_parts_of_the_spherical_polynomial_are_truncated():
     kernel = 2.0 * SphericalPolynomial(2) + Gaussian()
     with warnings.catch_warnings(action="error"):
         short, long = (
-            spectral_measure(kernel, 2, decomposition=Jordan(truncation)) for truncation in (5, 40)
+            spectral_measure(kernel, 2, decomposition=spectral.Jordan(truncation))
+            for truncation in (5, 40)
         )
     assert len(short.parts) == 3
     assert long.max_error < short.max_error
@@ -190,9 +180,9 @@ def test_asymmetric_kernels_are_drawn_in_polar_form(kernel):
     with_distances, without = (spectral_measure(kernel, 3, given) for given in (DISTANCES, None))
     polar = spectral_measure(kernel, 3, decomposition="polar")
     for measure in (with_distances, without, polar):
-        assert repr(measure) == repr(closed_form(kernel, 3))
+        assert repr(measure) == repr(spectral.closed_form(kernel, 3))
         assert not measure.is_positive
-    assert spectral_measure(kernel, 3, decomposition="jordan").allocation == ByMass()
+    assert spectral_measure(kernel, 3, decomposition="jordan").allocation == spectral.ByMass()
 
 
 def test_jordan_parts_of_complex_measures_are_three():
@@ -255,9 +245,14 @@ def test_features_of_a_transposed_function_of_the_lag_are_those_of_the_transpose
 
 
 def test_decompositions_have_names():
-    by_name = {"auto": Auto(), "designed": Designed(), "polar": Polar(), "jordan": Jordan()}
-    assert dict(DECOMPOSITIONS) == by_name
-    assert all(isinstance(value, Decomposition) for value in by_name.values())
+    by_name = {
+        "auto": spectral.Auto(),
+        "designed": spectral.Designed(),
+        "polar": spectral.Polar(),
+        "jordan": spectral.Jordan(),
+    }
+    assert dict(spectral.DECOMPOSITIONS) == by_name
+    assert all(isinstance(value, spectral.Decomposition) for value in by_name.values())
 
 
 @pytest.mark.parametrize(
@@ -278,4 +273,4 @@ def test_arguments_out_of_their_domain_are_refused(parameters, message):
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
 def test_the_truncation_must_be_positive(bad):
     with pytest.raises(ValueError, match="truncation must be positive"):
-        Jordan(bad)
+        spectral.Jordan(bad)
