@@ -12,7 +12,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs \
-        bench bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
+        bench bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -50,10 +50,13 @@ check: lint types imports test-all doctest docs  ## All of the above
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 
-bench: bench-tables bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
+
+bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits, next to CatBoost
+	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"
@@ -86,8 +89,9 @@ $(VENV)/.demo: EXTRAS := cli,plot
 $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.docs: EXTRAS := docs
+$(VENV)/.bench: EXTRAS := bench
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 

@@ -24,9 +24,8 @@ FIT_ROWS, ERROR_ROWS, _CHOICE, _TEST = 5_000, 1_000, 2_000, 20_000
 _TOLERANCE, _ITERATIONS = 0.01, 1_000
 
 FOLDS = 5  # Folds of cross-validation, as in all of the papers that name a number
-POWERS_OF_TWO = tuple(
-    2.0**j for j in range(-5, 6)
-)  # C in the papers of ``asymmetric`` and ``digmm``
+# C in the papers of ``asymmetric`` and ``digmm``
+POWERS_OF_TWO = tuple(2.0**j for j in range(-5, 6))
 _BLOCK = 2_000  # Test rows that are transformed at once
 
 Labelled = tuple[Array, NDArray[Any], Array, NDArray[Any]]
