@@ -32,7 +32,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
 
 
 @parametrize_with_checks(
-    [TableRegressor("gaussian", n_components=16), TableClassifier("gaussian", n_components=16)],
+    [
+        TableRegressor("gaussian", n_components=16),
+        TableClassifier("gaussian", n_components=16),
+        TableRegressor(effort="quick"),
+    ],
     xfail_strict=True,
 )
 def test_estimator(estimator, check):
@@ -190,7 +194,9 @@ def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):
 
         monkeypatch.setattr(KreinRidge, "fit", fit)
         kernel = Anova(Gaussian((0.5, 0.8, 2.0)), 0.5) if seed else Gaussian(1.0)
-        model = TableRegressor(n_components=128, random_state=seed).fit(*draw(kernel, 150, 3, seed))
+        model = TableRegressor(n_components=128, method="fixed", random_state=seed).fit(
+            *draw(kernel, 150, 3, seed)
+        )
         monkeypatch.undo()
         *tried, _ = tried  # The last one is the fit to all rows.
         evidence = [value for value, _ in tried]
@@ -243,3 +249,77 @@ def test_an_envelope_chooses_the_head(kind, heads):
             assert type(model.fit(X, y).head_) is head
     with pytest.raises(ValueError, match="envelope must be one of 'constant', 'learned', got"):
         kind(envelope="learnt").fit(X, y)
+
+
+def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
+    """Pooled over tables, on rows that were not there: coverage, and the error it expects."""
+    inside, expected, found = [], [], []
+    for seed in range(4):
+        X, y = draw(Matern(1.5, 1.5), 400, 3, seed)
+        model = TableRegressor(effort="quick", random_state=seed).fit(X[:200], y[:200])
+        lower, upper = model.predict_interval(X[200:], level=0.9)
+        inside.append((lower <= y[200:]) & (y[200:] <= upper))
+        expected.append(model.score_)
+        found.append(np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)))
+        mean = model.predict(X[200:])
+        np.testing.assert_allclose(0.5 * (lower + upper), mean, rtol=1e-9, atol=1e-9)
+        wider = model.predict_interval(X[200:], level=0.99)
+        assert ((wider[0] < lower) & (wider[1] > upper)).all()
+    # The standard error of the share of 800 rows, the left-out ones included, is some 1.5 per cent.
+    assert 0.85 < np.mean(inside) < 0.95
+    assert 0.85 < np.mean(expected) / np.mean(found) < 1.15
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    np.testing.assert_array_equal(loaded.predict(X, return_std=True), model.predict(X, True))
+
+
+def test_a_sum_of_laws_is_that_of_its_seed_whatever_the_threads_and_units():
+    X, y = shop(60)
+    fits = [
+        TableRegressor(effort="quick", n_jobs=n_jobs, random_state=1).fit(X, scale * y)
+        for n_jobs, scale in ((1, 1.0), (2, 1.0), (1, 2.0**-10))
+    ]
+    one, two, small = (np.array(model.predict(X, return_std=True)) for model in fits)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(small, 2.0**-10 * one, rtol=1e-9)
+    assert [member.name for member in fits[0].head_.members] == [
+        *("rough kernel", "smooth kernel"),
+        *["learned frequencies"] * 2,
+    ]
+    learned = TableRegressor(method="learned", effort="quick", random_state=1).fit(X, y)
+    assert len(learned.head_.members) == 2
+
+
+def test_a_time_limit_ends_chains():
+    X, y = draw(Matern(1.5, 1.5), 700, 4, 0)
+    lines = []
+    model = TableRegressor(time_limit=1e-3, random_state=0)
+    model.fit(X, y, progress=lines.append)
+    burn_in = [line for line in lines if "burn-in" in line]
+    assert len(burn_in) == 16
+    assert all("burn-in 1/20" in line for line in burn_in)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "level", "message"),
+    [
+        ({"method": "best"}, 0.9, "method must be one of"),
+        ({"effort": "much"}, 0.9, "effort must be one of"),
+        ({"time_limit": 0.0}, 0.9, "time_limit must be"),
+        ({"kernel": "gaussian", "n_components": 8}, 1.0, "level must lie between 0 and 1"),
+    ],
+)
+def test_what_a_sum_of_laws_refuses(parameters, level, message):
+    X, y = shop(40)
+    with pytest.raises(ValueError, match=message):
+        TableRegressor(**parameters).fit(X, y).predict_interval(X, level)
+
+
+def test_intervals_of_a_fixed_kernel_are_gaussian():
+    X, y = shop(60)
+    model = TableRegressor("gaussian", 16, random_state=0).fit(X, y)
+    mean, std = model.predict(X, return_std=True)
+    lower, upper = model.predict_interval(X, level=0.6827)
+    np.testing.assert_allclose(upper - mean, std, rtol=1e-3)
+    np.testing.assert_allclose(mean - lower, std, rtol=1e-3)
+    assert model.score_ is None

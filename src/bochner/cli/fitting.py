@@ -64,7 +64,7 @@ _CLASSES: Mapping[tuple[str, str], Callable[..., TableModel]] = {
     ("bank", "classification"): LearnedTableClassifier,
     ("gabasr", "regression"): partial(LearnedTableRegressor, envelope="learned"),
     ("gabasr", "classification"): partial(LearnedTableClassifier, envelope="learned"),
-    ("fourier", "regression"): TableRegressor,
+    ("fourier", "regression"): partial(TableRegressor, method="fixed"),
     ("fourier", "classification"): TableClassifier,
 }
 

@@ -45,8 +45,9 @@ Contender = Callable[[str, int, int], BaseEstimator]
 
 
 def _ours(task: str, n_components: int, seed: int) -> BaseEstimator:
-    model = TableRegressor if task == "regression" else TableClassifier
-    return model(n_components=n_components, random_state=seed)
+    if task == "regression":
+        return TableRegressor(n_components=n_components, method="fixed", random_state=seed)
+    return TableClassifier(n_components=n_components, random_state=seed)
 
 
 def _linear(task: str, n_components: int, seed: int) -> BaseEstimator:

@@ -2,15 +2,19 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array, as_positive_scalar
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
+from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.inputs import refuse_asymmetric
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
@@ -19,6 +23,7 @@ from bochner.estimators.table_base import ClassificationTable, RegressionTable, 
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel, named_kernel
+from bochner.learning.ensemble.ensemble import EFFORTS, Learner, SumOfLaws
 from bochner.learning.families import (
     ANOVA_FAMILIES,
     FAMILIES,
@@ -155,29 +160,49 @@ class FixedKernelTable(TableModel):
 
 
 @register
+@dataclass(eq=False, repr=False)
 class TableRegressor(RegressionTable, FixedKernelTable):
-    r"""Regression on a table, with predictive uncertainty and no parameters to choose.
+    r"""Regression on a table, with prediction intervals that hold and no parameters to choose.
 
-    Encoding (standardised or by quantiles), kernel (Gaussian, Matérn, ANOVA of order one to
-    three), a length scale and an inclusion for each input, and the noise are chosen by evidence:
-    exactly on at most 800 rows, then with random features on at most 5000.
+    The model is a weighted sum of four laws, each a Gaussian process at linear cost: a rough and a
+    smooth kernel of one length scale, and frequencies learned by short Markov chains on the
+    standardised columns and on these with their normal quantiles. Each law also predicts rows that
+    it has left out. These predictions give the weights, the expected error ``score_`` and the
+    calibration of the intervals.
 
     Parameters
     ----------
     kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
-        ``"auto"`` compares all families. Kernels with another name get one length scale by
-        evidence. A Kernel object is used as it is on the encoded table.
+        With another kernel than ``"auto"`` the method is ``"fixed"``. Then ``"auto"`` compares all
+        families, with a length scale and an inclusion for each input; kernels with another name get
+        one length scale by evidence; a Kernel object is used as it is on the encoded table.
     n_components : int, default=1024
-        Number of real features, even.
+        Number of real features of the method ``"fixed"``, even.
+    method : {"auto", "learned", "fixed"}, default="auto"
+        Laws of the sum. ``"learned"`` uses the learned frequencies only. ``"fixed"`` is a single
+        law without left-out rows: a kernel on random features, with its encoding, length scales
+        and noise chosen by evidence.
+    effort : {"quick", "default", "thorough"}, default="default"
+        Number and length of the chains, and number of features.
+    time_limit : float or None, default=None
+        Seconds for the fit. Chains end early so as to keep it, after one iteration at least; it is
+        exceeded where the other steps alone take longer.
+    n_jobs : int or None, default=None
+        Number of threads that chains share. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
     encoder_ : TableEncoder
-    head_ : KreinRidge
+        Encoder of the standardised columns.
+    quantile_encoder_ : TableEncoder or None
+        Encoder of the normal quantiles; ``None`` for the method ``"fixed"``.
+    head_ : SumOfLaws or KreinRidge
         Model of the encoded columns and the standardised target.
+    score_ : float or None
+        Expected root mean square error on new rows, from rows left out; ``None`` for ``"fixed"``.
     kernel_ : Kernel
-        The chosen kernel, on the encoded columns.
+        The chosen kernel on the encoded columns, for the method ``"fixed"``.
     record_ : dict
         Plain facts about the fit, stored in model files; entries may be added.
     target_mean_, target_scale_ : float
@@ -188,18 +213,93 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import TableRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor("gaussian", n_components=128, random_state=0).fit(X, y)
-    >>> mean, std = model.predict(X, return_std=True)
-    >>> bool(model.score(X, y) > 0.5)
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
+    >>> lower, upper = model.predict_interval(X[400:], level=0.9)
+    >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
     True
     """
 
-    head_: KreinRidge
-    target_mean_: float
-    target_scale_: float
+    _head_class: ClassVar[type[RidgeHead]] = KreinRidge
+    _criterion: ClassVar[type[PairCriterion]] = ExactEvidence
 
-    _head_class = KreinRidge
-    _criterion = ExactEvidence
+    _: KW_ONLY
+    method: str = "auto"
+    effort: str = "default"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+
+    head_: KreinRidge | SumOfLaws = field(init=False)
+    quantile_encoder_: TableEncoder | None = field(init=False)
+    score_: float | None = field(init=False)
+    target_mean_: float = field(init=False)
+    target_scale_: float = field(init=False)
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel on the encoded columns, of the method ``"fixed"``."""
+        if isinstance(getattr(self, "head_", None), SumOfLaws):
+            raise AttributeError("A sum of laws has no single kernel: see head_.members.")
+        return super().kernel_
+
+    def encode(self, X: Any) -> Array:
+        encoded = super().encode(X)
+        if self.quantile_encoder_ is None:
+            return encoded
+        return np.hstack([encoded, as_array(self.quantile_encoder_.transform(X))])
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Return lower and upper ends (n,) of prediction intervals.
+
+        Their coverage on rows like those of the training table is about ``level``, and at least
+        ``2 level - 1``: half widths are conformal quantiles of left-out residuals relative to the
+        predictive standard deviation. For the method ``"fixed"`` they are Gaussian intervals,
+        without that guarantee.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+        level : float, default=0.9
+            Coverage, between 0 and 1.
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
+        encoded = self.encode(X)
+        shift, scale = self._units()
+        if isinstance(self.head_, SumOfLaws):
+            lower, upper = self.head_.interval(encoded, level)
+        else:
+            mean, std = self.head_.predict(encoded, return_std=True)
+            half = float(ndtri(0.5 * (1.0 + level))) * std
+            lower, upper = mean - half, mean + half
+        return shift + scale * lower, shift + scale * upper
+
+    def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, Any]:
+        check_name("method", self.method, ("auto", "learned", "fixed"))
+        check_name("effort", self.effort, tuple(EFFORTS))
+        count_frequencies(self.n_components)
+        if self.time_limit is not None:
+            as_positive_scalar("time_limit", self.time_limit)
+        self.quantile_encoder_ = self.score_ = None
+        if self.method == "fixed" or self.kernel != "auto":
+            return super()._learn(X, y, progress)
+        progress("encoding the table")
+        encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
+        tables = [as_array(encoder.transform(X)) for encoder in encoders]
+        ends = np.cumsum([0] + [table.shape[1] for table in tables])
+        columns = [np.arange(*pair) for pair in pairwise(ends)]
+        with single_threaded_blas() as n_threads:
+            learner = Learner(
+                EFFORTS[self.effort],
+                is_fixed=self.method == "auto",
+                n_threads=n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs),
+                time_limit=self.time_limit,
+                progress=progress,
+            )
+            (rng,) = generators(self.random_state, 1)
+            head = learner.fit(np.hstack(tables), columns, self._head_target(y), rng)
+        self.quantile_encoder_ = encoders[1]
+        self.score_ = self.target_scale_ * head.left_out_rmse
+        return encoders[0], head
 
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
         self.target_mean_ = float(y.mean())

@@ -1,0 +1,35 @@
+"""Weights of the members of an ensemble, from predictions of rows that they have not seen."""
+
+import numpy as np
+from scipy.optimize import nnls
+
+from bochner._numerics.arrays import Array
+
+_SHRINKAGE = 0.3
+"""Pull towards equal weights, relative to the median member's mean square error. At a third, the
+best of four members 10 per cent better than the rest gets a quarter more than its share, and one of
+three times the error next to nothing; tenfold less follows the noise of a hundred rows."""
+
+_CONSTRAINT = 1e4
+"""Weight of the equation that weights sum to one, whose error is then 1e-8."""
+
+
+def member_weights(residuals: Array) -> Array:
+    r"""Return non-negative weights (K,) that sum to one, given left-out residuals (n, K).
+
+    They minimise :math:`w^\top G w + \tau \|w - 1/K\|^2`, where ``G`` (K, K) are the mean products
+    of residuals and :math:`\tau` is a share of their median mean square: the squared error of the
+    weighted mean, shrunk towards equal weights.
+    """
+    n_members = residuals.shape[1]
+    products = residuals.T @ residuals / len(residuals)
+    level = float(np.median(np.diagonal(products)))
+    if not level > 0.0:  # Members without any error are as good as each other.
+        return np.full(n_members, 1.0 / n_members)
+    # On the simplex the linear term of the penalty is a constant.
+    quadratic = products / level + _SHRINKAGE * np.eye(n_members)
+    root = np.linalg.cholesky(quadratic).T
+    system = np.vstack([root, np.full((1, n_members), _CONSTRAINT)])
+    weights, _ = nnls(system, np.append(np.zeros(n_members), _CONSTRAINT))
+    normed: Array = weights / weights.sum()
+    return normed
