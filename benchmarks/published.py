@@ -18,7 +18,8 @@ _SPLITS = 5  # The first of the 20 that are published
 def _catboost(seed: int) -> Any:
     from catboost import CatBoostRegressor
 
-    return CatBoostRegressor(random_seed=seed, verbose=False, thread_count=2)
+    settings = {"verbose": False, "thread_count": 2, "allow_writing_files": False}
+    return CatBoostRegressor(random_seed=seed, **settings)
 
 
 _METHODS: Mapping[str, Callable[[int], Any]] = {
