@@ -34,9 +34,9 @@ _SCORED_ROWS = 3000
 _CHAIN_SHARE = 0.6
 """Share of a time limit that chains may take; the rest is for the fits to all rows."""
 
-_LEAST_FREQUENCIES = 800
-"""Frequencies of a law of few rows. More would do no harm, but hardly any good: their prior is a
-kernel, of which 800 frequencies have an error of 3 per cent."""
+_FEW_FREQUENCIES = 800
+"""Frequencies of a law of 400 to 3,200 rows. More would hardly do any good: they approximate the
+kernel of their prior to 3 per cent. Fewer rows have two for each."""
 
 _TINY = 1e-12
 """Least standard deviation, relative to that of the target: exact predictions have scores, too."""
@@ -66,7 +66,8 @@ class Effort:
 
     def pooled(self, n_samples: int) -> int:
         """Return how many frequencies a learned law has."""
-        return min(self.most_frequencies, max(_LEAST_FREQUENCIES, n_samples // 4))
+        few = min(_FEW_FREQUENCIES, 2 * n_samples)
+        return min(self.most_frequencies, max(few, n_samples // 4))
 
 
 EFFORTS: Mapping[str, Effort] = MappingProxyType(
