@@ -250,10 +250,11 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends (n,) of prediction intervals.
 
-        Their coverage on rows like those of the training table is about ``level``, and at least
-        ``2 level - 1``: half widths are conformal quantiles of left-out residuals relative to the
-        predictive standard deviation. For the method ``"fixed"`` they are Gaussian intervals,
-        without that guarantee.
+        Half widths are conformal quantiles of left-out residuals relative to the predictive
+        standard deviation, so that about ``level`` of rows like those of the training table lie
+        inside. Up to the few numbers chosen on all rows, such as length scales, the coverage of
+        exchangeable rows is at least ``2 level - 1`` (jackknife+ after bootstrap: Kim, Xu and
+        Barber, 2020). The intervals of the method ``"fixed"`` are Gaussian.
 
         Parameters
         ----------

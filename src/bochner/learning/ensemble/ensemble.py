@@ -108,9 +108,11 @@ class SumOfLaws:
     and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
     :math:`r_i = |y_i - m_{-i}(x_i)| / s_{-i}(x_i)` of rows left out. Standard deviations are
     multiplied by the scores' root mean square. The interval of level ``l`` is
-    :math:`m(x) \pm q s(x)`, ``q`` the :math:`\lceil (n + 1) l \rceil`-th smallest score: for
-    exchangeable rows its coverage is at least :math:`2 l - 1`, and about ``l`` if leaving out a
-    block changes predictions little (jackknife+ after bootstrap: Kim, Xu and Barber, 2020).
+    :math:`m(x) \pm q s(x)`, ``q`` the :math:`\lceil (n + 1) l \rceil`-th smallest score, as in
+    jackknife+ after bootstrap (Kim, Xu and Barber, 2020). For exchangeable rows that has a coverage
+    of at least :math:`2 l - 1`, and of about ``l`` if leaving out a block changes predictions
+    little. The few numbers that are chosen on all rows (length scales, noise, weights) are not
+    covered by the guarantee.
     """
 
     members: list[Member]
