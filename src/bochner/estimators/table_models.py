@@ -289,15 +289,16 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
         columns = [np.arange(*pair) for pair in pairwise(ends)]
         with single_threaded_blas() as n_threads:
-            learner = Learner(
-                EFFORTS[self.effort],
-                is_fixed=self.method == "auto",
-                n_threads=n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs),
-                time_limit=self.time_limit,
-                progress=progress,
-            )
-            (rng,) = generators(self.random_state, 1)
-            head = learner.fit(np.hstack(tables), columns, self._head_target(y), rng)
+            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        learner = Learner(
+            EFFORTS[self.effort],
+            is_fixed=self.method == "auto",
+            n_threads=n_threads,
+            time_limit=self.time_limit,
+            progress=progress,
+        )
+        (rng,) = generators(self.random_state, 1)
+        head = learner.fit(np.hstack(tables), columns, self._head_target(y), rng)
         self.quantile_encoder_ = encoders[1]
         self.score_ = self.target_scale_ * head.left_out_rmse
         return encoders[0], head

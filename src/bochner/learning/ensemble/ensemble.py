@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.progress import Progress
+from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.ensemble.blocks import (
     Rows,
     best_by_evidence,
@@ -198,7 +199,8 @@ class Learner:
         tables = [rows.X[:, columns] for columns in encodings]
         for name, families in (("rough kernel", ROUGH), ("smooth kernel", SMOOTH)):
             self.progress(f"choosing a {name}")
-            kernel, index, alpha = best_kernel(families, tables, rows.y, rng, self.n_threads)
+            with single_threaded_blas():
+                kernel, index, alpha = best_kernel(families, tables, rows.y, rng, self.n_threads)
             features = LandmarkFeatures.of(kernel, tables[index][chosen])
             part = rows.columns(encodings[index])
             posterior, left_out = best_by_left_out(part, features, alpha)
@@ -219,14 +221,17 @@ class Learner:
         laws = []
         for number, columns in enumerate(used):
             part = rows.columns(columns)
-            chains = run_chains(
-                part,
-                self.effort.sizes(len(rows.y)),
-                rng,
-                n_threads=self.n_threads,
-                seconds=None if seconds is None else seconds / waves,
-                report=_Reports(self.progress, number * rows.n_blocks, len(used) * rows.n_blocks),
-            )
+            report = _Reports(self.progress, number * rows.n_blocks, len(used) * rows.n_blocks)
+            # Chains share the threads, and their matrices are too small to gain from any.
+            with single_threaded_blas():
+                chains = run_chains(
+                    part,
+                    self.effort.sizes(len(rows.y)),
+                    rng,
+                    n_threads=self.n_threads,
+                    seconds=None if seconds is None else seconds / waves,
+                    report=report,
+                )
             self.progress("fitting the frequencies of all chains to all rows")
             features = chains.of_all(self.effort.pooled(len(rows.y)))
             posterior = best_by_evidence(part.sums(features))
