@@ -323,3 +323,13 @@ def test_intervals_of_a_fixed_kernel_are_gaussian():
     np.testing.assert_allclose(upper - mean, std, rtol=1e-3)
     np.testing.assert_allclose(mean - lower, std, rtol=1e-3)
     assert model.score_ is None
+
+
+def test_a_model_file_of_a_fixed_kernel_may_lack_the_encoder_of_quantiles(tmp_path):
+    X, y = shop(60)
+    model = TableRegressor("gaussian", 16, random_state=0).fit(X, y)
+    expected = model.predict(X, return_std=True)
+    del model.quantile_encoder_
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    np.testing.assert_array_equal(loaded.predict(X, return_std=True), expected)

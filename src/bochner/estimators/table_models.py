@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_positive_scalar
 from bochner._numerics.progress import Progress
@@ -229,10 +230,17 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     n_jobs: int | None = None
 
     head_: KreinRidge | SumOfLaws = field(init=False)
-    quantile_encoder_: TableEncoder | None = field(init=False)
-    score_: float | None = field(init=False)
+    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
     target_mean_: float = field(init=False)
     target_scale_: float = field(init=False)
+
+    @property
+    def score_(self) -> float | None:
+        """Expected root mean square error on new rows; ``None`` for the method ``"fixed"``."""
+        check_is_fitted(self, "head_")
+        if not isinstance(self.head_, SumOfLaws):
+            return None
+        return self.target_scale_ * self.head_.left_out_rmse
 
     @property
     def kernel_(self) -> Kernel:
@@ -280,7 +288,7 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
-        self.quantile_encoder_ = self.score_ = None
+        self.quantile_encoder_ = None
         if self.method == "fixed" or self.kernel != "auto":
             return super()._learn(X, y, progress)
         progress("encoding the table")
@@ -300,7 +308,6 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         (rng,) = generators(self.random_state, 1)
         head = learner.fit(np.hstack(tables), columns, self._head_target(y), rng)
         self.quantile_encoder_ = encoders[1]
-        self.score_ = self.target_scale_ * head.left_out_rmse
         return encoders[0], head
 
     def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:

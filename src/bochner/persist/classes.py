@@ -187,13 +187,17 @@ def value_fields(cls: type) -> dict[str, Field[Any]]:
 
 
 def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
-    """Return the annotated attributes without a value in the class body, which ``fit`` sets."""
+    """Return the annotated attributes that ``fit`` sets.
+
+    They have no value in the class body, or one and a name that ends in an underscore: these came
+    later than some model files, where the value stands for them.
+    """
     return {
         name: _of_data(hint)
         for name, hint in get_type_hints(cls).items()
         if get_origin(hint) is not ClassVar
         and hint is not KW_ONLY
-        and not hasattr(cls, name)
+        and (not hasattr(cls, name) or name.endswith("_"))
         and name not in _FROM_SCIKIT_LEARN
     }
 
@@ -244,8 +248,8 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) ->
                 f"needed."
             )
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **own})
-    missing = [name for name in own if name not in attributes]
-    if missing and len(missing) < len(own):
+    missing = [name for name in own if name not in attributes and not hasattr(cls, name)]
+    if missing and any(name in attributes for name in own):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 
 
