@@ -306,6 +306,10 @@ def test_a_time_limit_ends_chains():
         ({"method": "best"}, 0.9, "method must be one of"),
         ({"effort": "much"}, 0.9, "effort must be one of"),
         ({"time_limit": 0.0}, 0.9, "time_limit must be"),
+        ({"n_jobs": 0}, 0.9, "n_jobs must be a nonzero integer"),
+        ({"n_jobs": "two"}, 0.9, "n_jobs must be a nonzero integer"),
+        ({"kernel": "gaussian", "method": "learned"}, 0.9, "leave one of them out"),
+        ({"kernel": "gaussian", "n_components": 8}, "90", "level must lie between 0 and 1"),
         ({"kernel": "gaussian", "n_components": 8}, 1.0, "level must lie between 0 and 1"),
     ],
 )

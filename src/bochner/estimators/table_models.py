@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -262,7 +263,8 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         standard deviation, so that about ``level`` of rows like those of the training table lie
         inside. Up to the few numbers chosen on all rows, such as length scales, the coverage of
         exchangeable rows is at least ``2 level - 1`` (jackknife+ after bootstrap: Kim, Xu and
-        Barber, 2020). The intervals of the method ``"fixed"`` are Gaussian.
+        Barber, 2020). Fewer rows than ``1 / (1 - level)`` are too few for that. The intervals of
+        the method ``"fixed"`` are Gaussian.
 
         Parameters
         ----------
@@ -270,7 +272,7 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         level : float, default=0.9
             Coverage, between 0 and 1.
         """
-        if not 0.0 < level < 1.0:
+        if not isinstance(level, Real) or not 0.0 < level < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
         encoded = self.encode(X)
         shift, scale = self._units()
@@ -289,6 +291,16 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
         self.quantile_encoder_ = None
+        if self.method == "learned" and self.kernel != "auto":
+            raise ValueError(
+                f"method='learned' learns its kernel, and kernel={self.kernel!r} names one: leave "
+                "one of them out."
+            )
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
+            raise ValueError(
+                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
+                "all cores."
+            )
         if self.method == "fixed" or self.kernel != "auto":
             return super()._learn(X, y, progress)
         progress("encoding the table")
