@@ -93,7 +93,9 @@ class Member:
 
     def mean(self, X: Array) -> Array:
         """Return means (n,) of encoded rows (n, d)."""
-        return self.posterior.mean(self.features.features(X[:, self.columns]))[:, 0]
+        products = self.features.products(X[:, self.columns], self.posterior.coef)
+        mean: Array = products[:, 0] + self.posterior.intercept[0]
+        return mean
 
     def predict(self, X: Array) -> Pair:
         """Return means and standard deviations, noise included, of encoded rows (n, d)."""

@@ -63,6 +63,10 @@ class LandmarkFeatures:
         """Return the features (n, m) of rows (n, d)."""
         return self.kernel(X, self.rows) @ self.whitener
 
+    def products(self, X: Array, coef: Array) -> Array:
+        """Return ``features(X) @ coef`` (n, t) at the cost of the kernel's values alone."""
+        return self.kernel(X, self.rows) @ (self.whitener @ coef)
+
     def lacking_variance(self, X: Array, Z: Array) -> Array:
         """Return ``k(x, x)`` less the squared norms of the features ``Z`` of rows (n, d)."""
         lacking: Array = np.maximum(self.kernel.diag(X) - np.sum(Z**2, axis=1), 0.0)

@@ -43,6 +43,10 @@ class WaveFeatures:
         """Return the features (n, 2m) of rows (n, d)."""
         return self.frequencies.features(X)
 
+    def products(self, X: Array, coef: Array) -> Array:
+        """Return ``features(X) @ coef`` (n, t)."""
+        return self.features(X) @ coef
+
     def lacking_variance(self, X: Array, Z: Array) -> float:
         """Return zero."""
         return 0.0
