@@ -136,11 +136,12 @@ def test_predictions_are_in_units_of_the_target():
     np.testing.assert_allclose(1e3 * other_std, std, rtol=1e-3)
 
 
-def test_numbers_in_an_array_of_objects_are_a_target():
+def test_numbers_in_an_array_of_objects_are_a_target_and_lists_are_rows():
     X, y = shop()
+    rows = X.to_numpy().tolist()
     expected = TableRegressor("gaussian", 16, random_state=0).fit(X, y.to_numpy()).predict(X)
-    found = TableRegressor("gaussian", 16, random_state=0).fit(X, y.to_numpy(dtype=object))
-    np.testing.assert_array_equal(found.predict(X), expected)
+    found = TableRegressor("gaussian", 16, random_state=0).fit(rows, y.to_numpy(dtype=object))
+    np.testing.assert_array_equal(found.predict(rows), expected)
 
 
 def test_the_kernel_given_is_the_kernel_used():
@@ -337,3 +338,52 @@ def test_a_model_file_of_a_fixed_kernel_may_lack_the_encoder_of_quantiles(tmp_pa
     bochner.save(model, tmp_path / "m.bochner")
     loaded = bochner.load(tmp_path / "m.bochner")
     np.testing.assert_array_equal(loaded.predict(X, return_std=True), expected)
+
+
+def farm(n_rows=400):
+    """A wave, a product, five levels, gaps that matter, a rare flag and a constant."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n_rows, 4)), columns=["wave", "left", "right", "gap"])
+    frame["kind"] = rng.choice(list("abcde"), n_rows, p=[0.3, 0.1, 0.1, 0.1, 0.4])
+    frame["flag"] = (rng.random(n_rows) < 0.04).astype(float)
+    frame["same"] = 1.0
+    frame.loc[rng.random(n_rows) < 0.2, "gap"] = np.nan
+    y = np.sin(3.0 * frame["wave"]) + 3.0 * frame["left"] * frame["right"] + frame["gap"].isna()
+    return frame, y + frame["kind"].map(dict(zip("abcde", range(5), strict=True)))
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
+    X, y = farm()
+    model = clone((TableRegressor(effort="quick"), REGRESSORS[1], *CLASSIFIERS)[n])
+    model.set_params(random_state=0).fit(X, y if n < 2 else X["left"] * X["right"] > 0.0)
+    importance, grid = model.importance(), model.effect("gap", "kind", n_values=5)
+    assert sorted(importance.columns) == sorted(X)
+    assert importance.share[importance.columns.index("same")] == 0.0
+    assert model.interactions().columns[0] == ("left", "right")
+    if n == 0:
+        assert set(importance.columns[:2]) == {"left", "right"}
+        assert importance.columns[2:5] == ("kind", "wave", "gap")
+        np.testing.assert_allclose(model.effect("kind").mean - y.mean(), range(-2, 3), atol=1.0)
+        assert np.diff(grid.mean, axis=0)[-1].mean() > 0.5
+        mean, _ = model.head_.predict(model.encode(X), return_std=True)
+        np.testing.assert_allclose(model.head_.predict(model.encode(X)), mean, atol=1e-9)
+    assert model.effect("flag").values[0].tolist() == [0.0, 1.0]
+    assert model.effect("kind", n_values=2).values[0].tolist() == ["a", "e"]
+    assert np.isin(grid.values[0], X["gap"].fillna(9.0)).tolist() == [True] * 4 + [False]
+    assert grid.mean.shape == ((5, 5) if n < 2 else (5, 5, 2))
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    assert repr(loaded.effect("gap", "kind", n_values=5)) == repr(grid)
+    assert repr(loaded.importance()) == repr(importance)
+    for columns, message in {
+        (): "one column or two",
+        ("left", "left"): "one column or two",
+        ("left", "same"): "'same' was constant at fit",
+        ("lft",): "'lft' is not in the table",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            model.effect(*columns)
+    loaded.background_ = None
+    with pytest.raises(ValueError, match="older than this method"):
+        loaded.importance()

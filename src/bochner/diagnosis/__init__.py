@@ -1,15 +1,18 @@
-"""Analysis of a kernel on given data, and advice on which estimator to use."""
+"""Analysis of kernels and fitted functions on given data, and which estimator to use."""
 
 from bochner.diagnosis.diagnosis import Diagnosis, diagnose
 from bochner.diagnosis.errors import FeatureErrors, Features
+from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 
 __all__ = [
     "Diagnosis",
+    "Effect",
     "FeatureErrors",
     "Features",
     "SingularValues",
     "Spectrum",
+    "VarianceShares",
     "diagnose",
     "singular_values_of",
     "spectrum_of",

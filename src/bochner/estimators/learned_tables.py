@@ -68,8 +68,8 @@ class LearnedTable(TableModel):
         )
         return encoder, head.fit(encoded[:, self.varying_], y, progress=progress)
 
-    def encode(self, X: Any) -> Array:
-        return super().encode(X)[:, self.varying_]
+    def _used(self, encoded: Array) -> Array:
+        return encoded[:, self.varying_]
 
 
 @register

@@ -40,6 +40,7 @@ from bochner.learning.kernel_search import (
     search_kernel,
 )
 from bochner.registry import register
+from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
@@ -98,7 +99,7 @@ class FixedKernelTable(TableModel):
             choices = self._choices(X, self._search_targets(y), search_rng, progress)
             progress("choosing among the fitted kernels")
             rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
-            encoder, head = self._best(choices, _rows(X, rows), y[rows], seed)
+            encoder, head = self._best(choices, rows_of(X, rows), y[rows], seed)
         progress("fitting all rows")
         head.fit(encoder.transform(X), y)
         return encoder, head
@@ -123,7 +124,7 @@ class FixedKernelTable(TableModel):
             return [(encoder, [self.kernel]) for encoder in encoders]
         rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
         found = search_kernel(
-            [encoder.transform(_rows(X, rows)) for encoder in encoders],
+            [encoder.transform(rows_of(X, rows)) for encoder in encoders],
             targets[rows],
             rng,
             families=_SEARCHED[self.kernel],
@@ -207,6 +208,9 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         The chosen kernel on the encoded columns, for the method ``"fixed"``.
     record_ : dict
         Plain facts about the fit, stored in model files; entries may be added.
+    background_, background_values_ : ndarray
+        At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
+        :meth:`interactions` and :meth:`effect`.
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training target.
 
@@ -250,11 +254,9 @@ class TableRegressor(RegressionTable, FixedKernelTable):
             raise AttributeError("A sum of laws has no single kernel: see head_.members.")
         return super().kernel_
 
-    def encode(self, X: Any) -> Array:
-        encoded = super().encode(X)
-        if self.quantile_encoder_ is None:
-            return encoded
-        return np.hstack([encoded, as_array(self.quantile_encoder_.transform(X))])
+    def _encoders(self) -> list[TableEncoder]:
+        quantiles = self.quantile_encoder_
+        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends (n,) of prediction intervals.
@@ -373,7 +375,3 @@ class TableClassifier(ClassificationTable, FixedKernelTable):
 
     def _search_targets(self, y: NDArray[Any]) -> Array:
         return Indicators(np.unique(y))(y)
-
-
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]

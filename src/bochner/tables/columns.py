@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import _safe_indexing
 
 from bochner._numerics.arrays import Array, decimal_years
 
@@ -85,6 +86,11 @@ def read_column(name: str, series: Any) -> Column:
     present = _present(raw)
     kind = _kind(raw, present)
     return Column(name, kind, raw, present, _values(kind, raw, present))
+
+
+def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """Return some rows of a table, of its own type if that can be indexed."""
+    return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
 
 
 def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:

@@ -21,6 +21,7 @@ from bochner.tables.encodings import (
     normal_knots,
     output_names,
     standard_knots,
+    values_of,
 )
 from bochner.tables.refusals import (
     naming,
@@ -143,6 +144,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         refuse_changed_kinds(read)
         refuse_infinite([column for _, column in read])
         return np.hstack([encode(state, column) for state, column in read])
+
+    def values(self, X: Any) -> Array:
+        """Return one number per entry (n, d): a number, a decimal year or a level's position.
+
+        Missing numbers take the median. Columns without features are zero.
+        """
+        check_is_fitted(self)
+        columns = self._read(X, reset=False)
+        return np.column_stack(list(map(values_of, self.columns_, columns)))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return names such as "column", "column_<missing>", "column_level", "column_<unknown>".

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,22 +104,54 @@ def output_names(state: State, name: str | None = None) -> list[str]:
     return [name] * bool(state["points"]) + [f"{name}_<missing>"] * state["indicator"]
 
 
-def encode(state: State, column: Column) -> Array:
-    """Return the features (n, width) of a column that the state can read."""
+def values_of(state: State, column: Column) -> Array:
+    """Return one number (n,) per entry of a column that the state can read.
+
+    Numbers stand for themselves, dates are decimal years, and missing ones take the fill. Text has
+    the position of its level, with the number of levels for unknown and missing entries.
+    """
     if state["kind"] == "text":
         code = {level: position for position, level in enumerate(state["levels"])}
         text = labels(column.raw, column.present)
-        codes = np.array([code.get(entry, len(code)) for entry in text], dtype=np.intp)
-        return np.eye(len(code) + 1)[codes]
+        return np.array([code.get(entry, len(code)) for entry in text], dtype=np.float64)
+    if state["kind"] == "constant" or state["kind"] == "empty":
+        return np.zeros(column.raw.shape[0])
+    return np.where(column.present, column.values, state["fill"]).astype(np.float64)
+
+
+def encode(state: State, column: Column) -> Array:
+    """Return the features (n, width) of a column that the state can read."""
     if state["kind"] == "constant" or state["kind"] == "empty":
         return np.empty((column.raw.shape[0], 0))
+    values = values_of(state, column)
+    if state["kind"] == "text":
+        return np.eye(len(state["levels"]) + 1)[values.astype(np.intp)]
     parts = []
     if state["points"]:
-        filled = np.where(column.present, column.values, state["fill"]).astype(np.float64)
-        parts.append(np.interp(filled, state["points"], state["scores"]))
+        parts.append(np.interp(values, state["points"], state["scores"]))
     if state["indicator"]:
         parts.append(np.where(column.present, 0.0, 1.0))
     return np.column_stack(parts)
+
+
+def grid(
+    state: State, values: Array, features: Array, most: int
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return at most so many entries of a column, and for each a row (of n) that has it.
+
+    ``values`` (n,) are those of `values_of`, ``features`` (n, k) those of `encode`, perhaps more
+    than once. Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
+    """
+    if state.get("indicator"):
+        values = np.where(features[:, -1] == 1.0, np.nan, values)
+    entries, rows, counts = np.unique(values, return_index=True, return_counts=True)
+    if state["kind"] == "text":
+        kept = np.sort(np.argsort(-counts, kind="stable")[:most])
+        levels = np.array([*state["levels"], "<unknown>"], dtype=object)
+        return levels[entries[kept].astype(np.intp)], rows[kept]
+    ranks = np.linspace(0, len(values) - 1, most if len(entries) > most else len(values))
+    kept = np.unique(np.searchsorted(np.cumsum(counts), ranks, side="right"))
+    return entries[kept], rows[kept]
 
 
 def changed_kind(state: State, column: Column) -> str | None:

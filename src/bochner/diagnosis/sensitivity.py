@@ -1,0 +1,172 @@
+"""What a fitted function depends on: columns, pairs that act together, and averaged predictions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, steps
+
+_MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
+"""Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
+
+_BATCH, _N_PARTNERS = 2000, 2
+"""Rows predicted at once, 64 MB of 4,000 features; rows from which each row takes a column."""
+
+_MOST_BLOCKS, _BLOCK_ROWS = 20, 8
+"""Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
+
+_MOST_PAIRED, _LEAST_SHARE = 8, 0.01
+"""Columns in pairs, 28 at most, and their least index, which bounds joint effects of independent
+columns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VarianceShares:
+    """Shares of the variance of predictions, the largest first; the repr is a table.
+
+    ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
+    and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
+    """
+
+    columns: tuple[Any, ...]
+    share: Array
+    std_error: Array
+
+    def __repr__(self) -> str:
+        names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
+        rows = zip(names, self.share, self.std_error, strict=True)
+        cells = [[name, f"{share:.1%}", f"{error:.1%}"] for name, share, error in rows]
+        return _table(["column", "share", "std error"], cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Effect:
+    """Averaged predictions over a grid of one or two columns; the repr is a table.
+
+    ``values`` are (v1,), or (v1,) and (v2,), numbers, decimal years of dates, or levels of each of
+    the ``columns``, ``nan`` where it is missing. ``mean`` (v1,) or (v1, v2), with ``classes``
+    (..., n_classes), is the average prediction if all rows had these values. ``lower`` and
+    ``upper``, of the same shape, are quartiles over rows of their own predictions along the grid,
+    each row's shifted to the common average over the grid. They are no confidence interval: the
+    band has no width if the effect is the same for all rows, and some if other columns change it.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[NDArray[Any], ...]
+    mean: Array
+    lower: Array
+    upper: Array
+    classes: NDArray[Any] | None = None
+
+    def __repr__(self) -> str:
+        cells = list(product(*self.values))
+        parts = [self.mean, self.lower, self.upper] if self.classes is None else [self.mean]
+        numbers = np.hstack([part.reshape(len(cells), -1) for part in parts])
+        names = ["mean", "lower", "upper"] if self.classes is None else map(str, self.classes)
+        rows = zip(cells, numbers, strict=True)
+        return _table([*self.columns, *names], [[*map(_shown, (*a, *b))] for a, b in rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """A function of rows, evaluated where rows take some of their columns from other rows.
+
+    ``function`` maps rows (n, d) to predictions (n,) or (n, t), whose squares are summed. ``X``
+    (n, d) are rows in random order, and ``groups`` columns of ``X`` by name, if there are any.
+    """
+
+    function: Callable[[Array], Array]
+    X: Array
+    groups: Mapping[str, NDArray[np.intp]]
+
+    def importance(self) -> VarianceShares:
+        """Return the total Sobol' index of every group."""
+        return self._shares([(name,) for name in self.groups])
+
+    def interactions(self) -> VarianceShares:
+        """Return the superset importance of the pairs of the most important groups."""
+        found = self.importance()
+        n_used = min(_MOST_PAIRED, int(np.sum(found.share > _LEAST_SHARE)))
+        used = [name for name in self.groups if name in found.columns[:n_used]]
+        return self._shares(list(combinations(used, 2)), 1)
+
+    def effect(
+        self, grid: Mapping[str, tuple[NDArray[Any], NDArray[np.intp]]], classes: Any = None
+    ) -> Effect:
+        """Return averaged predictions; ``grid`` has values by name, and a row of ``X`` for each."""
+        values = tuple(values for values, _ in grid.values())
+        shape = tuple(map(len, values))
+        X, curves = self._rows(int(np.prod(shape))), []
+        for donors in product(*(rows for _, rows in grid.values())):
+            mixed = X.copy()
+            for name, donor in zip(grid, donors, strict=True):
+                mixed[:, self.groups[name]] = self.X[donor, self.groups[name]]
+            curves.append(self._predict(mixed))
+        own = np.stack(curves)  # (cells, n, t)
+        mean = own.mean(axis=1)
+        own += mean.mean(axis=0) - own.mean(axis=0)
+        lower, upper = np.quantile(own, (0.25, 0.75), axis=1)
+        shape = shape if classes is None else (*shape, len(classes))
+        mean, lower, upper = (part.reshape(shape) for part in (mean, lower, upper))
+        return Effect(tuple(grid), values, mean, lower, upper, classes)
+
+    def _shares(
+        self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
+    ) -> VarianceShares:
+        r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
+
+        For the set u: :math:`E[(\sum_{v \subseteq u} (-1)^{|v|} f(x'_v, x_{-v}))^2] / (2^{|u|} V)`.
+        """
+        subsets = [[v for k in range(len(u) + 1) for v in combinations(u, k)] for u in sets]
+        X = self._rows(n_partners * len(set().union(*subsets)) or 1)
+        n_blocks = min(_MOST_BLOCKS, max(1, len(X) // _BLOCK_ROWS))
+        blocks = np.array_split(np.arange(len(X)), n_blocks)
+        base = self._predict(X)
+        terms = np.zeros((len(sets), len(X)))
+        for shift in range(1, n_partners + 1):
+            # Partners are in the same block, so that blocks are independent.
+            partners = X[np.concatenate([np.roll(block, -shift) for block in blocks])]
+            known = {(): base}
+            for squares, of_set in zip(terms, subsets, strict=True):
+                sums = np.zeros_like(base)
+                for v in of_set:
+                    columns = tuple(chain.from_iterable(self.groups[name] for name in v))
+                    if columns not in known:
+                        mixed = X.copy()
+                        mixed[:, list(columns)] = partners[:, list(columns)]
+                        known[columns] = self._predict(mixed)
+                    sums += (-1) ** len(v) * known[columns]
+                squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
+        spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
+        variance = max(float(spread.mean()), float(np.finfo(np.float64).tiny))
+        share = terms.mean(axis=1) / variance
+        residuals = terms - share[:, None] * spread  # Of a ratio of means, by the delta method
+        means = np.stack([residuals[:, block].mean(axis=1) for block in blocks])
+        error = means.std(axis=0) / np.sqrt(n_blocks - 1 or np.nan) / variance
+        names = [u[0] if len(u) == 1 else u for u in sets]
+        order = np.argsort(-share, kind="stable")
+        return VarianceShares(tuple(names[i] for i in order), share[order], error[order])
+
+    def _rows(self, n_evaluations: int) -> Array:
+        """Return as many rows as may be evaluated so often."""
+        return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
+
+    def _predict(self, X: Array) -> Array:
+        parts = [self.function(X[part]) for part in steps(len(X), _BATCH)]
+        return np.concatenate(parts).reshape(len(X), -1)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.5g}"
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned lines of text."""
+    columns = zip(heading, *rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    lines = [map(str.rjust, row, widths) for row in (heading, *rows)]
+    return "\n".join("  ".join(line) for line in lines)

@@ -1,0 +1,73 @@
+"""Shares of the variance and averaged predictions of functions with known answers."""
+
+import numpy as np
+import pytest
+
+from bochner.diagnosis.sensitivity import Dependence
+
+# Parts of the variance of Ishigami's function: first, second, first and third together.
+PARTS = np.array([0.5 * (1.0 + np.pi**4 / 50.0) ** 2, 49.0 / 8.0, np.pi**8 * 0.08 / 225.0])
+ALONE, SECOND, JOINT = PARTS / PARTS.sum()
+SINGLE = {"a": [0], "b": [1], "c": [2], "none": []}
+
+
+def ishigami(X):
+    x = np.pi * (2.0 * X - 1.0)
+    return np.sin(x[:, 0]) * (1.0 + 0.1 * x[:, 2] ** 4) + 7.0 * np.sin(x[:, 1]) ** 2
+
+
+def dependence(function, groups=SINGLE, seed=0):
+    X = np.random.default_rng(seed).uniform(size=(800, 3))
+    return Dependence(function, X, {name: np.array(g, dtype=int) for name, g in groups.items()})
+
+
+def product(X):
+    return np.column_stack([X[:, 0] * X[:, 1], 1.0 - X[:, 0] * X[:, 1]])
+
+
+TOTALS = {"a": ALONE + JOINT, "b": SECOND, "c": JOINT}
+CASES = {
+    "Ishigami": (ishigami, SINGLE, TOTALS, {("a", "c"): JOINT}),
+    "groups": (ishigami, {"ac": [0, 2], "b": [1]}, {"ac": ALONE + JOINT, "b": SECOND}, {}),
+    "product": (product, SINGLE, {"a": 4.0 / 7.0, "b": 4.0 / 7.0}, {("a", "b"): 1.0 / 7.0}),
+    "sum": (lambda X: X @ [1.0, 1.0, 2.0], SINGLE, {"a": 1 / 6, "b": 1 / 6, "c": 2 / 3}, {}),
+}
+
+
+def check_shares(name):
+    """Estimates are as far from the truth as standard errors say; other shares are zero."""
+    function, groups, *expected = CASES[name]
+    scores = []
+    for seed in range(40):
+        one = dependence(function, groups, seed)
+        for found, truth in zip((one.importance(), one.interactions()), expected, strict=True):
+            assert (np.diff(found.share) <= 0.0).all()
+            places = [found.columns.index(key) for key in truth]
+            scores += ((found.share[places] - [*truth.values()]) / found.std_error[places]).tolist()
+            assert np.delete(found.share, places).sum() < 1e-20
+    scores = np.reshape(scores, (40, -1))
+    # Student's t of 19 degrees has the standard deviation 1.06.
+    size = np.sqrt(np.mean(scores**2, axis=0))
+    assert (np.abs(scores.mean(axis=0)) < 4.0 * 1.06 / np.sqrt(40.0)).all()
+    assert ((size > 0.7) & (size < 1.5)).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shares_are_those_of_closed_forms(name):
+    check_shares(name)
+
+
+def test_effects_are_averages_with_quartiles_of_shifted_rows():
+    one = dependence(lambda X: X[:, 0] ** 2 + X[:, 1] * X[:, 2])
+    X, rows = one.X, np.arange(4)
+    first = one.effect({"a": (X[rows, 0], rows)})
+    np.testing.assert_allclose(first.mean, X[rows, 0] ** 2 + np.mean(X[:, 1] * X[:, 2]))
+    np.testing.assert_allclose([first.lower, first.upper], [first.mean] * 2)
+    second = one.effect({"b": (X[rows, 1], rows)})
+    along = X[rows, 1] - X[rows, 1].mean()
+    quartiles = np.quantile(np.multiply.outer(along, X[:, 2]), (0.25, 0.75), axis=1)
+    np.testing.assert_allclose([second.lower, second.upper], second.mean.mean() + quartiles)
+    both = one.effect({"b": (X[rows, 1], rows), "c": (X[:2, 2], rows[:2])})
+    products = np.multiply.outer(X[rows, 1], X[:2, 2])
+    np.testing.assert_allclose(both.mean, products + np.mean(X[:, 0] ** 2))
+    assert len(repr(both).splitlines()) == 9

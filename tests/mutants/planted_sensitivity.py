@@ -1,0 +1,22 @@
+"""Bugs of shares of the variance and of effects, each with the test that must notice it."""
+
+from functools import partial
+
+from diagnosis import test_sensitivity
+from mutants.registry import plant_edits
+
+from bochner.diagnosis.sensitivity import Dependence
+
+plant_edits(
+    Dependence,
+    "_shares",
+    partial(test_sensitivity.check_shares, "Ishigami"),
+    signs_of_subsets_lost=("(-1) ** len(v) * known", "known"),
+    errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"),
+)
+plant_edits(
+    Dependence,
+    "effect",
+    test_sensitivity.test_effects_are_averages_with_quartiles_of_shifted_rows,
+    rows_not_shifted=(" - own.mean(axis=0)", ""),
+)
