@@ -67,6 +67,27 @@ def shop(n_rows=120, seed=0):
 @pytest.mark.parametrize(
     "estimator",
     [
+        TableRegressor("gaussian", 64),
+        TableClassifier("gaussian", 64),
+        pytest.param(TableRegressor(effort="quick"), marks=pytest.mark.slow),
+        pytest.param(LearnedTableRegressor(**QUICK), marks=pytest.mark.slow),
+    ],
+)
+def test_text_of_many_levels_predicts_by_its_means(estimator):
+    rng = np.random.default_rng(0)
+    effects = rng.choice([0, 1], 320)
+    levels = np.repeat(np.arange(320), 4)
+    frame = pd.DataFrame({"code": [f"c{i}" for i in levels], "noise": rng.normal(size=1280)})
+    test = np.arange(1280) % 4 == 0
+    estimator.set_params(random_state=0).fit(frame[~test], effects[levels[~test]])
+    assert "code_<target 0>" in estimator.encoder_.get_feature_names_out()
+    rare = test & ~np.isin(frame["code"], estimator.encoder_.columns_[0]["levels"])
+    assert np.mean((estimator.predict(frame[rare]) > 0.5) == effects[levels[rare]]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
         TableRegressor(Gaussian(2.0), 8, random_state=3),
         TableClassifier(Gaussian(2.0), 8, random_state=3),
         LearnedTableRegressor(**QUICK, trend=1, time_limit=100.0),
@@ -379,7 +400,7 @@ def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
     for columns, message in {
         (): "one column or two",
         ("left", "left"): "one column or two",
-        ("left", "same"): "'same' was constant at fit",
+        ("left", "same"): "'same' had no features at fit",
         ("lft",): "'lft' is not in the table",
     }.items():
         with pytest.raises(ValueError, match=message):

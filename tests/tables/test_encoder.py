@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
+from scipy.stats import f_oneway, rankdata
 from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bochner import TableRegressor
 from bochner.tables.encoder import TableEncoder
 
 ENCODERS = [TableEncoder(), TableEncoder(numeric="normal_quantile", n_quantiles=16)]
@@ -104,6 +105,7 @@ class TestNumbers:
             np.array([1, None, 3], dtype=object),
             [decimal.Decimal(1), None, decimal.Decimal(3)],
             [np.float32(1), float("nan"), 3],
+            pd.to_timedelta([1, None, 3], "h"),
         ],
     )
     def test_ways_to_write_numbers_agree(self, values):
@@ -187,16 +189,124 @@ class TestDates:
             lambda days: np.array(days, dtype="datetime64[s]"),
             lambda days: pd.Series(days).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
             lambda days: pd.Series(list(days), dtype=object),
+            lambda days: pd.Series(list(days), dtype="timestamp[us][pyarrow]"),
             lambda days: pd.Series([in_tokyo(day) for day in days], dtype=object),
+            lambda days: pd.Series([in_tokyo(day).isoformat() for day in days], dtype="string"),
         ],
     )
     def test_decimal_years_in_utc(self, write):
         encoder, out = column(write(self.days), clip=9.0)
         years = np.array([self.oracle(day) for day in self.days])
-        np.testing.assert_allclose(out.ravel(), (years - years.mean()) / years.std(), atol=1e-9)
+        np.testing.assert_allclose(out[:, 0], (years - years.mean()) / years.std(), atol=1e-9)
         assert encoder.columns_[0]["kind"] == "date"
         # A shift of every date cancels in the standardised feature, not in the median.
         assert encoder.columns_[0]["fill"] == pytest.approx(np.median(years), abs=1e-9)
+
+    def test_cycles_are_points_on_circles(self):
+        minutes = np.random.default_rng(0).integers(0, 10**6, 300)
+        times = pd.Series(pd.Timestamp("2019-11-05") + pd.to_timedelta(minutes, "min"))
+        times[7] = None
+        encoder, out = column(times)
+        seconds = (times - times.dt.normalize()).dt.total_seconds()
+        year = (times.dt.day_of_year - 1) / (365 + times.dt.is_leap_year)
+        week = times.dt.day_of_week / 7
+        phases = {"hour": seconds / 86400, "weekday": week, "day of year": year}
+        expected = {}
+        for name in ("hour 1", "hour 2", "weekday 1", "weekday 2", "day of year 1"):
+            cycle, k = name.rsplit(" ", 1)
+            angle = 2 * np.pi * int(k) * phases[cycle]
+            expected[f"a_<{cycle} cos {k}>"] = np.sqrt(2) * np.cos(angle).fillna(0)
+            expected[f"a_<{cycle} sin {k}>"] = np.sqrt(2) * np.sin(angle).fillna(0)
+        assert encoder.get_feature_names_out().tolist() == ["a", *expected, "a_<missing>"]
+        np.testing.assert_allclose(out[:, 1:-1], np.column_stack([*expected.values()]), atol=1e-9)
+        missing = encoder.transform(pd.DataFrame({"a": [np.nan]}))  # a column of numbers to pandas
+        np.testing.assert_array_equal(missing[0, 1:], [0.0] * 10 + [1.0])
+        del encoder.columns_[0]["cycles"]  # older model files have none
+        np.testing.assert_array_equal(encoder.transform(times.to_frame("a")), out[:, [0, -1]])
+
+    @pytest.mark.parametrize(
+        ("start", "periods", "step", "cycles"),
+        [
+            ("2020-01-01", 400, "D", {"weekday", "day of year"}),
+            ("2020-01-01", 300, "D", {"weekday"}),
+            ("2020-01-01", 24, "h", set()),
+            ("2020-01-01", 100, "h", {"hour"}),
+            ("2020-01-01 08:30", 20, "7D", set()),
+            ("2020-01-01", 40, "MS", {"day of year"}),
+            ("2020-01-31", 40, "ME", {"day of year"}),
+            ("1990-12-31", 30, "YE", set()),
+        ],
+    )
+    def test_cycles_that_vary_and_repeat(self, start, periods, step, cycles):
+        encoder, _ = column(pd.date_range(start, periods=periods, freq=step))
+        assert set(encoder.columns_[0].get("cycles", [])) == cycles
+
+    def test_text_at_fit_is_text_later(self):
+        encoder, _ = column(["2020-01-01", "soon", "2020-01-01"])
+        new = encoder.transform(pd.DataFrame({"a": ["2020-01-01", None]}))
+        assert new.tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+class TestManyLevels:
+    def rows(self, n=400, n_levels=40):
+        """Text of many levels, none as frequent as another among the first ten, and a target."""
+        rng = np.random.default_rng(5)
+        level = np.append(np.repeat(np.arange(10), np.arange(20, 30)), np.arange(10, 20))
+        level = rng.permutation(np.append(level, rng.integers(10, n_levels, n - level.size)))
+        y = rng.normal(size=n_levels)[level] + rng.normal(size=n)
+        return pd.DataFrame({"a": [f"level {i}" for i in level], "b": y}), y
+
+    def test_frequent_levels_have_features(self):
+        X, _ = self.rows()
+        oracle = OneHotEncoder(max_categories=11, sparse_output=False).fit(X[["a"]])
+        encoder = TableEncoder(max_levels=10)
+        np.testing.assert_array_equal(encoder.fit_transform(X[["a"]]), oracle.transform(X[["a"]]))
+        assert (
+            encoder.transform(pd.DataFrame({"a": ["new", None]})).tolist() == [[0] * 10 + [1]] * 2
+        )
+
+    def test_means_of_rare_levels_are_shrunk_and_out_of_fold(self):
+        X, y = self.rows()
+        encoder = TableEncoder(max_levels=10)
+        out = encoder.fit_transform(X[["a"]], y)[:, -1]
+        known = X.assign(y=y)[~X["a"].isin(encoder.columns_[0]["levels"])]
+        groups = [some["y"] for _, some in known.groupby("a")]
+        sizes, n = np.array([len(some) for some in groups]), len(known)
+        within = sum(len(some) * some.var(ddof=0) for some in groups) / (n - len(groups))
+        ratio = f_oneway(*groups).statistic - 1
+        between = ratio * within * (len(groups) - 1) / (n - np.sum(sizes**2) / n)
+        mean, fold = known["y"].mean(), known.groupby("a").cumcount() % 5
+        expected = np.zeros(len(X))
+        for i in known.index:
+            other = known["y"][(known["a"] == known["a"][i]) & (fold != fold[i])] - mean
+            expected[i] = other.sum() / (len(other) + within / between) / np.sqrt(between)
+        np.testing.assert_allclose(out, expected, atol=1e-9)
+        oracle = TargetEncoder(smooth=within / between, target_type="continuous")
+        means = oracle.fit(known[["a"]], known["y"]).transform(known[["a"]])
+        encoder.columns_ = json.loads(json.dumps(encoder.columns_))
+        later = encoder.transform(known[["a"]])[:, -1:]
+        np.testing.assert_allclose(later, (means - mean) / np.sqrt(between), atol=1e-9)
+        assert encoder.transform(pd.DataFrame({"a": ["new", None]}))[:, -1].tolist() == [0, 0]
+
+    def test_classes_are_indicators_and_noise_has_no_means(self):
+        X, y = self.rows()
+        classes = np.array(["low", "mid", "high"])[np.digitize(y, [-0.7, 0.7])]
+        out = TableEncoder(max_levels=10).fit_transform(X[["a"]], classes)
+        each = [TableEncoder(max_levels=10).fit_transform(X[["a"]], classes == some)[:, -1]
+                for some in ("high", "low", "mid")]  # fmt: skip
+        np.testing.assert_array_equal(out[:, -3:], np.column_stack(each))
+        noise = np.arange(len(X)) % 2  # as even in every level as chance would not make it
+        X = X.assign(a=np.repeat(X["a"].to_numpy()[::2], 2))
+        assert TableEncoder(max_levels=10).fit_transform(X[["a"]], noise).shape == (400, 11)
+
+    def test_identifiers_are_left_out_with_a_warning(self):
+        X = pd.DataFrame({"the id": [f"id{i}" for i in range(300)], "b": range(300)})
+        encoder = TableEncoder()
+        with pytest.warns(UserWarning, match=r"'the id' \(300 .* 300 rows\).*--drop \"the id\""):
+            assert encoder.fit_transform(X).shape == (300, 1)
+        assert encoder.transform(X.assign(**{"the id": 1})).shape == (300, 1)
+        with pytest.raises(ValueError, match=r"'the id' \(identifier\)"):
+            encoder.fit(X[["the id"]])
 
 
 class TestState:
@@ -226,6 +336,26 @@ class TestState:
         np.testing.assert_array_equal(TableEncoder().fit_transform(objects), from_frame)
         np.testing.assert_array_equal(TableEncoder().fit_transform(objects.tolist()), from_frame)
         assert TableEncoder().fit(objects).get_feature_names_out()[0] == "x0"
+
+    def test_polars_and_pandas_agree(self):
+        polars = pytest.importorskip("polars")
+        frame = table().assign(
+            code=pd.Categorical(["2020-01-01", "b", None] * 20),
+            zone=pd.date_range("2020-01-01", periods=60, freq="5h", tz="Asia/Tokyo"),
+            took=pd.to_timedelta(np.arange(60), "min"),
+        )
+        X = polars.from_pandas(frame)
+        encoder = TableEncoder().fit(X)
+        np.testing.assert_array_equal(encoder.transform(X), TableEncoder().fit_transform(frame))
+        np.testing.assert_array_equal(encoder.transform(frame), encoder.transform(X))
+        assert encoder.feature_names_in_.tolist() == X.columns
+        with pytest.raises(ValueError, match="another order"):
+            encoder.transform(X[X.columns[::-1]])
+        with pytest.raises(TypeError, match="collect"):
+            TableEncoder().fit(X.lazy())
+        y = X["size"].fill_null(0.0)
+        model = TableRegressor("gaussian", n_components=32, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), model.predict(frame))
 
     def test_inputs_are_left_alone(self):
         frame = table()
@@ -263,20 +393,10 @@ REFUSED_AT_FIT = {
     ),
     "complex": (pd.DataFrame({"a": [1j, 2.0]}), ValueError, ["Complex", "'a'", "drop it"]),
     "lists": (pd.DataFrame({"a": [[1], [2]]}), TypeError, ["'a' (list)", "string, a number"]),
-    "durations": (
-        pd.DataFrame({"a": pd.to_timedelta([1, 2], "D")}),
-        TypeError,
-        ["'a' (timedelta64", "Convert"],
-    ),
     "twice": (
         pd.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["a", "b", "a"]),
         ValueError,
         ["Duplicate", "'a' (2 times)", "Rename"],
-    ),
-    "levels": (
-        pd.DataFrame({"the id": [f"id{i}" for i in range(300)]}),
-        ValueError,
-        ["'the id' (300 distinct texts)", "max_levels=256", '--drop "the id"', "identifier"],
     ),
 }
 

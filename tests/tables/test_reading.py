@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bochner.tables.encoder import TableEncoder
 from bochner.tables.reading import read_table
 from bochner.tables.refusals import InputError
 
@@ -91,6 +92,29 @@ def test_iso_dates_are_dates_in_utc(tmp_path, entries, years):
     frame = read_table(write(tmp_path, "a.csv", "\n".join(["day", *entries, ""])))
     assert frame["day"].dt.year.tolist() == years
     assert frame["day"].dt.tz is None
+
+
+def test_read_csv_of_pandas_gives_the_same_encoding(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=90),
+            "rooms": rng.integers(1, 9, 90),
+            "new": rng.choice(["true", "false", None], 90),
+            "pool": rng.choice(["yes", "no"], 90),
+            "sold": pd.date_range("2020-01-01 06:00", periods=90, freq="9h").astype(str),
+            "seen": pd.date_range("2020-01-01", periods=90, freq="MS", tz="UTC").strftime("%FT%TZ"),
+            "code": [f"2020-{i % 14:02}" for i in range(90)],
+        }
+    )
+    frame.loc[::7, ["size", "rooms", "pool", "sold", "code"]] = None
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    of_pandas, ours = pd.read_csv(tmp_path / "a.csv"), read_table(tmp_path / "a.csv")
+    encoder, other = TableEncoder().fit(of_pandas), TableEncoder().fit(ours)
+    assert encoder.columns_ == other.columns_
+    kinds = ["numeric", "numeric", "numeric", "text", "date", "date", "text"]
+    assert [state["kind"] for state in encoder.columns_] == kinds
+    np.testing.assert_array_equal(encoder.transform(ours), other.transform(of_pandas))
 
 
 @pytest.mark.parametrize("last", ["2021-02-30", "soon", "12-31-2020"])

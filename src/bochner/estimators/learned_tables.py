@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_models import (
@@ -50,8 +50,8 @@ class LearnedTable(TableModel):
     def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, BaNK]:
         check_name("envelope", self.envelope, tuple(self._heads))
         progress("encoding the table")
-        encoder = TableEncoder(clip=_TREND_CLIP if self.trend else _CLIP).fit(X)
-        encoded = encoder.transform(X)
+        encoder = TableEncoder(clip=_TREND_CLIP if self.trend else _CLIP)
+        encoded = as_array(encoder.fit_transform(X, y))
         # Columns for levels that no training row has are constant.
         self.varying_ = np.flatnonzero(np.ptp(encoded, axis=0) > 0.0)
         progress(

@@ -152,8 +152,8 @@ class TableModel(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If there is no such column, it was constant at fit, there are not one or two different
-            columns, or the model is from a file written before this method existed.
+            If there is no such column, it had no features at fit, there are not one or two
+            different columns, or the model is from a file written before this method existed.
         """
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
@@ -162,7 +162,7 @@ class TableModel(BaseEstimator, ABC):
         unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
         if unknown:
             used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
-            reason = "was constant at fit" if unknown[0] in states else "is not in the table"
+            reason = "had no features at fit" if unknown[0] in states else "is not in the table"
             raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
         assert self.background_values_ is not None  # With the other rows
         values = dict(zip(states, self.background_values_.T, strict=True))

@@ -40,7 +40,6 @@ from bochner.learning.kernel_search import (
     search_kernel,
 )
 from bochner.registry import register
-from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
@@ -65,7 +64,7 @@ _SEARCHED: Mapping[str, Sequence[Family]] = {
 }
 """Families of kernels to search, by the value of ``kernel``."""
 
-Choice = tuple[TableEncoder, Sequence[Kernel | str]]
+Choice = tuple[TableEncoder, Array, Sequence[Kernel | str]]
 
 
 @dataclass(eq=False, repr=False)
@@ -99,9 +98,9 @@ class FixedKernelTable(TableModel):
             choices = self._choices(X, self._search_targets(y), search_rng, progress)
             progress("choosing among the fitted kernels")
             rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
-            encoder, head = self._best(choices, rows_of(X, rows), y[rows], seed)
+            encoder, table, head = self._best(choices, rows, y, seed)
         progress("fitting all rows")
-        head.fit(encoder.transform(X), y)
+        head.fit(table, y)
         return encoder, head
 
     def _check_kernel(self) -> None:
@@ -118,48 +117,52 @@ class FixedKernelTable(TableModel):
     def _choices(
         self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress
     ) -> list[Choice]:
-        """Return encoders, each with kernels to choose from."""
-        encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
+        """Return encoders, each with the encoded table and kernels to choose from."""
+        encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
+        tables = [as_array(encoder.fit_transform(X, targets)) for encoder in encoders]
         if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
-            return [(encoder, [self.kernel]) for encoder in encoders]
+            pairs = zip(encoders, tables, strict=True)
+            return [(encoder, table, [self.kernel]) for encoder, table in pairs]
         rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
         found = search_kernel(
-            [encoder.transform(rows_of(X, rows)) for encoder in encoders],
+            [table[rows] for table in tables],
             targets[rows],
             rng,
             families=_SEARCHED[self.kernel],
             criterion=self._criterion,
             progress=progress,
         )
-        return [(encoders[candidate.encoding], candidate.kernels) for candidate in found]
+        encodings = [candidate.encoding for candidate in found]
+        kernels = [candidate.kernels for candidate in found]
+        return [(encoders[i], tables[i], some) for i, some in zip(encodings, kernels, strict=True)]
 
     def _best(
-        self, choices: list[Choice], X: Any, y: NDArray[Any], seed: int
-    ) -> tuple[TableEncoder, RidgeHead]:
-        """Return the encoder and the head with the greatest evidence of the random features.
+        self, choices: list[Choice], rows: NDArray[np.intp], y: NDArray[Any], seed: int
+    ) -> tuple[TableEncoder, Array, RidgeHead]:
+        """Return the encoder, the table and the head with the greatest evidence on some rows.
 
         The first kernels of all choices are compared. Richer kernels of the best choice
         are tried as long as the evidence grows. They are not tried for classes, whose indicators
         are not Gaussian, so that the evidence is no guide there.
         """
 
-        def fitted(encoder: TableEncoder, kernel: Kernel | str) -> Any:
-            encoded = encoder.transform(X)
+        def fitted(table: Array, kernel: Kernel | str) -> Any:
+            encoded = table[rows]
             scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
             options: dict[str, Any] = {"fit_intercept": True, "random_state": seed}
             options |= {"length_scale": "evidence", "scheme": scheme}
             head = self._head_class(kernel, self.n_components, "evidence", **options)
-            return head.fit(encoded, y)
+            return head.fit(encoded, y[rows])
 
-        heads = [fitted(encoder, kernels[0]) for encoder, kernels in choices]
+        heads = [fitted(table, kernels[0]) for _, table, kernels in choices]
         best = max(range(len(heads)), key=lambda index: heads[index].log_evidence_)
-        head, (encoder, kernels) = heads[best], choices[best]
+        head, (encoder, table, kernels) = heads[best], choices[best]
         for kernel in kernels[1:] if self._criterion is ExactEvidence else ():
-            richer = fitted(encoder, kernel)
+            richer = fitted(table, kernel)
             if richer.log_evidence_ <= head.log_evidence_:
                 break
             head = richer
-        return encoder, head
+        return encoder, table, head
 
 
 @register
@@ -306,8 +309,9 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         if self.method == "fixed" or self.kernel != "auto":
             return super()._learn(X, y, progress)
         progress("encoding the table")
-        encoders = [TableEncoder(numeric=numeric).fit(X) for numeric in _ENCODINGS]
-        tables = [as_array(encoder.transform(X)) for encoder in encoders]
+        target = self._head_target(y)
+        encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
+        tables = [as_array(encoder.fit_transform(X, target)) for encoder in encoders]
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
         columns = [np.arange(*pair) for pair in pairwise(ends)]
         with single_threaded_blas() as n_threads:
@@ -320,7 +324,7 @@ class TableRegressor(RegressionTable, FixedKernelTable):
             progress=progress,
         )
         (rng,) = generators(self.random_state, 1)
-        head = learner.fit(np.hstack(tables), columns, self._head_target(y), rng)
+        head = learner.fit(np.hstack(tables), columns, target, rng)
         self.quantile_encoder_ = encoders[1]
         return encoders[0], head
 

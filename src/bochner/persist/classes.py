@@ -6,7 +6,17 @@ from dataclasses import KW_ONLY, MISSING, Field, fields
 from functools import partial, reduce
 from operator import or_
 from types import UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +82,7 @@ def conforms(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     if is_typeddict(hint):
-        return isinstance(value, dict) and _has_items(value, get_type_hints(hint))
+        return isinstance(value, dict) and _has_items(value, hint)
     inside = _INSIDE.get(get_origin(hint))
     if inside is not None:
         return inside(value, get_args(hint))
@@ -85,8 +95,11 @@ def conforms(value: Any, hint: Any) -> bool:
     return isinstance(value, get_origin(hint) or hint)
 
 
-def _has_items(value: dict[Any, Any], hints: Mapping[str, Any]) -> bool:
-    return value.keys() == hints.keys() and all(conforms(value[k], hints[k]) for k in hints)
+def _has_items(value: dict[Any, Any], dictionary: Any) -> bool:
+    hints, marked = get_type_hints(dictionary), get_type_hints(dictionary, include_extras=True)
+    required = {k for k, hint in marked.items() if get_origin(hint) is not NotRequired}
+    known = required <= value.keys() <= hints.keys()
+    return known and all(conforms(item, hints[k]) for k, item in value.items())
 
 
 def _is_array(value: Any, arguments: tuple[Any, ...]) -> bool:

@@ -107,17 +107,17 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
 
 
-def check_table(features: pd.DataFrame, max_levels: int = 256) -> None:
+def check_table(features: pd.DataFrame) -> None:
     """Raise an error for columns that no model should be fitted to.
 
-    These are the columns that `TableEncoder.fit` refuses (with more than `max_levels` levels of
-    text, for instance), text columns whose entries are numbers but for some, and columns that are
-    constant or all missing. `TableEncoder` drops the last ones, because a part of a good table
-    may have some; in a whole table they are a mistake.
+    These are the columns that `TableEncoder.fit` refuses (with infinite numbers, for instance),
+    text columns whose entries are numbers but for some, and columns that are constant or all
+    missing. `TableEncoder` drops the last ones, because a part of a good table may have some; in
+    a whole table they are a mistake.
     """
     examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    states = TableEncoder(max_levels=max_levels).fit(features).columns_
+    states = TableEncoder().fit(features).columns_
     missing = [(state["name"], "") for state in states if state["kind"] == "empty"]
     if missing:
         raise InputError(

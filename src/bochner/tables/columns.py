@@ -1,19 +1,20 @@
-"""Columns of a table: numbers, dates or text, read from pandas or NumPy."""
+"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy."""
 
 from __future__ import annotations
 
 import datetime
 import math
 import numbers
+import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
-from bochner._numerics.arrays import Array, decimal_years
+from bochner._numerics.arrays import decimal_years
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -34,6 +35,10 @@ _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
     ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
     ((datetime.date, np.datetime64), "date"),
 )
+_ISO_DATE = re.compile(
+    r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
+)
+_MONTH_LENGTH = len("2020-03")
 _SHOWN_LENGTH = 40
 """Most characters of an entry that an error message shows: two entries fit on one line."""
 
@@ -43,9 +48,10 @@ class Column:
     """One column of a table.
 
     ``kind`` is that of the present entries, "empty" if all are missing (None, NaN, NaT, pandas'
-    NA). ``raw`` holds the entries as given, ``present`` is False where they are missing, and
-    ``values`` holds numbers, and dates as decimal years in UTC, as float64 with NaN for missing
-    (``raw`` for other kinds); all have the shape (n,).
+    NA). ``raw`` holds the entries as given, but ISO 8601 dates in text as datetime64 and durations
+    as days. ``present`` is False where entries are missing, and ``values`` holds numbers, and dates
+    as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds); all have the
+    shape (n,).
     """
 
     name: str
@@ -73,6 +79,10 @@ class Column:
         found = (self.first(kind) for kind in kinds)
         return ", ".join(example for example in found if example != "all missing")
 
+    def times(self) -> npt.NDArray[np.datetime64]:
+        """Return the present dates in UTC."""
+        return _utc(self.raw[self.present])
+
     def infinite_rows(self) -> npt.NDArray[np.intp]:
         """Return the rows whose number is infinite or larger than `LARGEST`."""
         if self.kind != "numeric":
@@ -80,11 +90,18 @@ class Column:
         return np.flatnonzero(np.abs(self.values) > LARGEST)
 
 
-def read_column(name: str, series: Any) -> Column:
-    """Read a pandas Series or a 1-D array; a pandas categorical becomes text."""
+def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
+    """Read a pandas or polars Series or a 1-D array.
+
+    Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
+    ``keep_text`` holds or the text is that of categories.
+    """
     raw = _as_array(series)
     present = _present(raw)
     kind = _kind(raw, present)
+    if kind == "text" and not (keep_text or _is_category(series)):
+        raw = _iso_dates(raw, present)
+        kind = "date" if raw.dtype.kind == "M" else "text"
     return Column(name, kind, raw, present, _values(kind, raw, present))
 
 
@@ -109,15 +126,39 @@ def kind_of(entry_type: type) -> Kind:
     return next(found, "unsupported")
 
 
+def _is_category(series: Any) -> bool:
+    return getattr(getattr(series, "dtype", None), "categories", None) is not None
+
+
 def _as_array(series: Any) -> npt.NDArray[Any]:
-    dtype = getattr(series, "dtype", None)
-    if getattr(dtype, "categories", None) is not None:
+    if _is_category(series):
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))
-    if getattr(dtype, "tz", None) is not None:
+    if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         return np.asarray(series, dtype="datetime64[us]")
     raw = np.asarray(series)
+    if raw.dtype.kind == "m":
+        return raw / np.timedelta64(1, "D")
     return raw.astype(object) if raw.dtype.kind == "U" else raw
+
+
+def _iso_dates(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Return text as times in UTC if every entry is an ISO 8601 date or time, else as it is."""
+    distinct = set(raw[present])
+    if not all(map(_ISO_DATE.fullmatch, distinct)):
+        return raw
+    try:
+        read = {text: _read_iso(text) for text in distinct}
+    except (ValueError, OverflowError):  # no such date, as 2021-02-30: the column stays text
+        return raw
+    dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    dates[present] = [read[text] for text in raw[present]]
+    return dates
+
+
+def _read_iso(text: str) -> datetime.datetime:
+    day = "-01" if len(text) == _MONTH_LENGTH else ""
+    return cast(datetime.datetime, _without_zone(datetime.datetime.fromisoformat(text + day)))
 
 
 def _present(raw: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -159,7 +200,7 @@ def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -
     if kind == "numeric":
         values[present] = raw[present].astype(np.float64)
     if kind == "date":
-        values[present] = _decimal_years(raw[present])
+        values[present] = decimal_years(_utc(raw[present]))
     return values
 
 
@@ -169,9 +210,9 @@ def _without_zone(entry: Any) -> Any:
     return entry
 
 
-def _decimal_years(raw: npt.NDArray[Any]) -> Array:
+def _utc(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
     entries = [_without_zone(entry) for entry in raw] if raw.dtype.kind == "O" else raw
-    return decimal_years(np.asarray(entries, dtype="datetime64[us]"))
+    return np.asarray(entries, dtype="datetime64[us]")
 
 
 def _shown(entry: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
@@ -16,6 +16,7 @@ from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
     State,
+    add_means,
     encode,
     fit_state,
     normal_knots,
@@ -23,15 +24,16 @@ from bochner.tables.encodings import (
     standard_knots,
     values_of,
 )
+from bochner.tables.level_means import target_columns
 from bochner.tables.refusals import (
     naming,
     refuse_changed_kinds,
     refuse_infinite,
-    refuse_many_levels,
     refuse_other_names,
     refuse_repeated,
     refuse_small,
     refuse_unreadable,
+    warn_of_identifiers,
 )
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
@@ -42,11 +44,21 @@ _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as real features, each by the kind of its entries.
 
-    - Numbers (booleans are 0 and 1) are standardised, or mapped by quantiles to a standard
-      normal, and clipped. Missing numbers take the median, and a 0/1 indicator is added if the
-      training column had any.
-    - Dates become decimal years in UTC, then they are treated as numbers.
-    - Text is one-hot encoded, with one feature for unknown and missing entries.
+    - Numbers (booleans are 0 and 1, durations are days) are standardised, or mapped by quantiles
+      to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
+      added if the training column had any.
+    - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
+      hour, the weekday and the day of the year are added if these vary in the training column and
+      it covers more than one day, week or year; missing dates have zeros there. Dates that are all
+      the first, or all the last, day of a month have no weekday.
+    - Text whose entries are all ISO 8601 dates or times is read as dates.
+    - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
+      unknown and missing entries. With more than ``max_levels`` levels the most frequent ones are,
+      and the others count as unknown. If `fit` has a target, they also have a feature with their
+      shrunken mean of the target, in standard deviations of level means; `fit_transform` computes
+      it for each row from the rows of other folds.
+    - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
+      identifier: it has no features, and a warning names the column.
     - Columns with a single value, or with none, have no features.
 
     Parameters
@@ -57,8 +69,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     clip : float, default=3.0
         Bound on the absolute value of a numeric feature, in standard deviations.
     max_levels : int, default=256
-        Largest number of levels of a text column. With more levels, the column is an identifier
-        or free text, and ``fit`` raises an error.
+        Largest number of levels of a text column that have a feature each.
     n_quantiles : int, default=1000
         Largest number of quantiles stored per column for "normal_quantile".
 
@@ -98,39 +109,63 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.n_quantiles = n_quantiles
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the encoding of each column.
 
         Parameters
         ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
             Table. Columns of an array, which may hold objects, are named x0, x1, ...
-        y : None
-            Ignored.
+        y : array-like of shape (n,) or (n, t), or None, default=None
+            Target, numbers or classes, for text with more than ``max_levels`` levels. Training rows
+            of a model come from ``fit_transform(X, y)``, because `transform` returns level means
+            that contain the row's own target.
 
         Raises
         ------
         ValueError
             If there are fewer than two rows, duplicate names, infinite or complex numbers, a
-            column that mixes numbers, text and dates, too many levels, or no column that varies.
-            The message names the columns.
+            column that mixes numbers, text and dates, or no column that varies. The message names
+            the columns.
         TypeError
             If entries are neither numbers, text nor dates.
         """
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
+
+        They differ from those of `transform` only in means of the target.
+        """
+        columns, out_of_fold = self._learn(X, y)
+        pairs = zip(self.columns_, columns, strict=True)
+        return np.hstack([encode(s, c, out_of_fold.get(c.name)) for s, c in pairs])
+
+    def _learn(self, X: Any, y: Any) -> tuple[list[Column], dict[str, Array]]:
+        """Learn the states of the columns, and return the columns and their means out of fold."""
         self._check_parameters()
         columns = self._read(X, reset=True)
         refuse_unreadable(columns)
         refuse_infinite(columns)
-        refuse_many_levels(columns, self.max_levels)
         knots_of = partial(_KNOTS[self.numeric], clip=self.clip, n_quantiles=self.n_quantiles)
-        states = [fit_state(column, knots_of) for column in columns]
+        states = [fit_state(column, knots_of, self.max_levels) for column in columns]
         if not any(map(output_names, states)):
             raise ValueError(
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add one that tells the rows apart."
             )
+        read = list(zip(states, columns, strict=True))
+        warn_of_identifiers([column for s, column in read if s["kind"] == "identifier"])
+        out_of_fold = {}
+        if y is not None:
+            check_consistent_length(X, y)
+            for state, column in read:
+                if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
+                    means = add_means(state, column, target_columns(y), self.clip)
+                    out_of_fold[column.name] = means
         self.columns_ = states
-        return self
+        return columns, out_of_fold
 
     def transform(self, X: Any) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
@@ -184,16 +219,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
         least = 2 if reset else 1
-        if not (hasattr(X, "columns") and hasattr(X, "iloc")):
+        if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+            raise TypeError("X is a lazy table: expected rows in memory. Give X.collect().")
+        if not (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
-            array = validate_data(self, table, reset=reset, **options)
-            return [read_column(f"x{i}", array[:, i]) for i in range(array.shape[1])]
-        names = list(map(str, X.columns))
-        refuse_small(len(X), len(names), least)
-        refuse_repeated(names)
-        if not reset and hasattr(self, "feature_names_in_"):
-            refuse_other_names(names, self.feature_names_in_.tolist())
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return [read_column(name, X.iloc[:, i]) for i, name in enumerate(names)]
+            series = list(validate_data(self, table, reset=reset, **options).T)
+            names = [f"x{i}" for i in range(len(series))]
+        else:
+            names = list(map(str, X.columns))
+            refuse_small(len(X), len(names), least)
+            refuse_repeated(names)
+            if not reset and hasattr(self, "feature_names_in_"):
+                refuse_other_names(names, self.feature_names_in_.tolist())
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            of_pandas = hasattr(X, "iloc")
+            series = [X.iloc[:, i] if of_pandas else X[name] for i, name in enumerate(names)]
+        # A later table may hold only those texts that read as dates: they stay text.
+        is_text = [not reset and self.columns_[i]["kind"] == "text" for i in range(len(names))]
+        read = zip(names, series, is_text, strict=True)
+        return [read_column(name, some, keep_text=text) for name, some, text in read]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,21 @@ from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.tables.columns import KIND_NAMES, Column, labels
+from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
+from bochner.tables.level_means import level_scores
 
 Knots = tuple[Array, Array]
 
+_IDENTIFIER_SHARE = 0.5
+"""Share of distinct entries above which text of many levels is an identifier: most of its levels
+have a single row, from which nothing is learned about other rows."""
+
 
 class NumericState(TypedDict):
-    """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`."""
+    """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
+
+    Dates may have `cycles`, see `encode_cycles`; files of older versions have none.
+    """
 
     name: str
     kind: Literal["numeric", "date"]
@@ -24,21 +34,27 @@ class NumericState(TypedDict):
     indicator: bool
     points: list[float]
     scores: list[float]
+    cycles: NotRequired[list[CycleName]]
 
 
 class TextState(TypedDict):
-    """One output per level, and one for unknown and missing entries."""
+    """One output per level, and one for rare, unknown and missing entries.
+
+    With `means`, the scores of each rare level, one output more for each score, which is zero for
+    other entries.
+    """
 
     name: str
     kind: Literal["text"]
     levels: list[str]
+    means: NotRequired[dict[str, list[float]]]
 
 
 class DroppedState(TypedDict):
-    """A column without outputs: all entries were equal at fit, or all were missing."""
+    """A column without outputs: equal entries, all missing, or too many distinct texts."""
 
     name: str
-    kind: Literal["constant", "empty"]
+    kind: Literal["constant", "empty", "identifier"]
 
 
 State = NumericState | TextState | DroppedState
@@ -69,22 +85,19 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
     return points, np.clip(ndtri(rank), -clip, clip)
 
 
-def fit_state(column: Column, knots_of: Callable[[Array], Knots]) -> State:
+def fit_state(column: Column, knots_of: Callable[[Array], Knots], max_levels: int) -> State:
     """Learn the encoding of a column; ``knots_of`` maps present numbers to their knots."""
     if column.kind == "empty":
         return DroppedState(name=column.name, kind="empty")
     present = column.values[column.present]
     complete = present.size == column.values.size
     if column.kind == "text":
-        levels = sorted(set(present.tolist()))
-        if complete and len(levels) == 1:
-            return DroppedState(name=column.name, kind="constant")
-        return TextState(name=column.name, kind="text", levels=levels)
+        return _text_state(column.name, Counter(present.tolist()), complete, max_levels)
     varies = bool(present.min() < present.max())
     if complete and not varies:
         return DroppedState(name=column.name, kind="constant")
     points, scores = knots_of(present) if varies else (np.empty(0), np.empty(0))
-    return NumericState(
+    state = NumericState(
         name=column.name,
         kind="date" if column.kind == "date" else "numeric",
         fill=float(np.median(present)),
@@ -92,46 +105,99 @@ def fit_state(column: Column, knots_of: Callable[[Array], Knots]) -> State:
         points=points.tolist(),
         scores=scores.tolist(),
     )
+    if column.kind == "date" and (cycles := varying_cycles(column.times())):
+        state["cycles"] = cycles
+    return state
+
+
+def _text_state(name: str, counts: Counter[str], complete: bool, max_levels: int) -> State:
+    if complete and len(counts) == 1:
+        return DroppedState(name=name, kind="constant")
+    if len(counts) > max(max_levels, _IDENTIFIER_SHARE * counts.total()):
+        return DroppedState(name=name, kind="identifier")
+    # Ties go to the earlier levels in the alphabet, so that the order of rows does not matter.
+    ordered = sorted(counts, key=lambda level: (-counts[level], level))
+    return TextState(name=name, kind="text", levels=sorted(ordered[:max_levels]))
+
+
+def add_means(state: TextState, column: Column, targets: Array, clip: float) -> Array:
+    """Learn the means of targets (n, t) at the rare levels of a column, those without an output.
+
+    Returns the scores (n, width) of the training rows, each from the rows of other folds.
+    """
+    rare = sorted(set(column.raw[column.present]).difference(state["levels"]))
+    codes = _codes(column.raw, rare)
+    rows = np.flatnonzero(codes < len(rare))
+    found = [level_scores(codes[rows], target[rows], clip) for target in targets.T] if rare else []
+    kept = [scores for scores in found if scores is not None]
+    if kept:
+        scores = np.column_stack([scores for scores, _ in kept])
+        state["means"] = dict(zip(rare, scores.tolist(), strict=True))
+    out_of_fold = np.zeros((column.raw.shape[0], len(kept)))
+    for i, (_, scores) in enumerate(kept):
+        out_of_fold[rows, i] = scores
+    return out_of_fold
 
 
 def output_names(state: State, name: str | None = None) -> list[str]:
     """Return the names of a column's features."""
     name = state["name"] if name is None else name
     if state["kind"] == "text":
-        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>"]]
-    if state["kind"] == "constant" or state["kind"] == "empty":
-        return []
-    return [name] * bool(state["points"]) + [f"{name}_<missing>"] * state["indicator"]
+        width = len(next(iter(state.get("means", {}).values()), []))
+        means = [f"<target {i}>" for i in range(width)]
+        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means]]
+    if state["kind"] == "numeric" or state["kind"] == "date":
+        number = [name] * bool(state["points"])
+        extra = [*cycle_names(state.get("cycles", [])), *["<missing>"] * state["indicator"]]
+        return number + [f"{name}_{part}" for part in extra]
+    return []
 
 
 def values_of(state: State, column: Column) -> Array:
     """Return one number (n,) per entry of a column that the state can read.
 
     Numbers stand for themselves, dates are decimal years, and missing ones take the fill. Text has
-    the position of its level, with the number of levels for unknown and missing entries.
+    the position of its level, with the number of levels for other and missing entries.
     """
     if state["kind"] == "text":
-        code = {level: position for position, level in enumerate(state["levels"])}
         text = labels(column.raw, column.present)
-        return np.array([code.get(entry, len(code)) for entry in text], dtype=np.float64)
-    if state["kind"] == "constant" or state["kind"] == "empty":
-        return np.zeros(column.raw.shape[0])
-    return np.where(column.present, column.values, state["fill"]).astype(np.float64)
+        return as_array(_codes(text, state["levels"]))
+    if state["kind"] == "numeric" or state["kind"] == "date":
+        return np.where(column.present, column.values, state["fill"]).astype(np.float64)
+    return np.zeros(column.raw.shape[0])
 
 
-def encode(state: State, column: Column) -> Array:
-    """Return the features (n, width) of a column that the state can read."""
-    if state["kind"] == "constant" or state["kind"] == "empty":
-        return np.empty((column.raw.shape[0], 0))
-    values = values_of(state, column)
+def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Array:
+    """Return the features (n, width) of a column that the state can read.
+
+    ``out_of_fold`` takes the place of the scores of rare levels.
+    """
     if state["kind"] == "text":
-        return np.eye(len(state["levels"]) + 1)[values.astype(np.intp)]
-    parts = []
-    if state["points"]:
-        parts.append(np.interp(values, state["points"], state["scores"]))
-    if state["indicator"]:
-        parts.append(np.where(column.present, 0.0, 1.0))
-    return np.column_stack(parts)
+        levels = np.eye(len(state["levels"]) + 1)[values_of(state, column).astype(np.intp)]
+        if "means" not in state:
+            return levels
+        if out_of_fold is None:
+            known = as_array(list(state["means"].values()))
+            means = np.vstack([known, np.zeros(known.shape[1])])
+            text = labels(column.raw, column.present)
+            out_of_fold = means[_codes(text, list(state["means"]))]
+        return np.hstack([levels, out_of_fold])
+    parts = [np.empty((column.raw.shape[0], 0))]
+    if state["kind"] == "numeric" or state["kind"] == "date":
+        if state["points"]:
+            values = values_of(state, column)
+            parts.append(np.interp(values, state["points"], state["scores"])[:, None])
+        if cycles := state.get("cycles"):
+            parts.append(encode_cycles(cycles, column.times(), column.present))
+        if state["indicator"]:
+            parts.append(np.where(column.present, 0.0, 1.0)[:, None])
+    return np.hstack(parts)
+
+
+def _codes(text: NDArray[Any], levels: list[str]) -> NDArray[np.intp]:
+    """Return the position of each entry in ``levels``, or their number."""
+    code = {level: position for position, level in enumerate(levels)}
+    return np.array([code.get(entry, len(code)) for entry in text], dtype=np.intp)
 
 
 def grid(
@@ -156,7 +222,7 @@ def grid(
 
 def changed_kind(state: State, column: Column) -> str | None:
     """Return what a column held at fit and holds now, or None if the state can read it."""
-    if state["kind"] == "constant" or state["kind"] == "empty":
+    if state["kind"] == "constant" or state["kind"] == "empty" or state["kind"] == "identifier":
         return None
     if column.kind in ("empty", state["kind"]):
         return None
@@ -182,19 +248,21 @@ class EncodedColumns:
     """Names and units of the ``d`` encoded columns of a table that are used.
 
     ``scale`` (d,) is the number of units of the table's column per unit of the encoded one (a
-    standard deviation, or 1 for indicators), ``origin`` (d,) the value of the table's column where
-    the encoded one is zero. ``is_number`` (d,) is False for indicators.
+    standard deviation, or 1 for others than numbers), ``origin`` (d,) the value of the table's
+    column where the encoded one is zero. ``is_number`` (d,) is False for indicators, cycles and
+    means of the target.
     """
 
     def __init__(self, states: Sequence[State], used: NDArray[np.int64]) -> None:
         rows: list[tuple[str, float, float, bool]] = []
         for state in states:
+            start = len(rows)
             rows += [(name, 1.0, 0.0, False) for name in output_names(state)]
             if (state["kind"] == "numeric" or state["kind"] == "date") and state["points"]:
                 points, scores = state["points"], state["scores"]
                 scale = (points[-1] - points[0]) / (scores[-1] - scores[0])
                 origin = points[0] - scale * scores[0]
-                rows[-1 - state["indicator"]] = (state["name"], scale, origin, True)
+                rows[start] = (state["name"], scale, origin, True)
         names, scales, origins, is_number = zip(*(rows[i] for i in used), strict=True)
         self.names, self.is_number = list(names), np.array(is_number)
         self.scale, self.origin = as_array(scales), as_array(origins)

@@ -7,20 +7,17 @@ import csv
 import gzip
 import io
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
+from bochner.tables.columns import read_column
 from bochner.tables.refusals import InputError, nearest, refuse_repeated
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ISO_DATE = re.compile(
-    r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
-)
 _UTF16 = "text in UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 OLD > NEW"
 _OTHER_FORMATS = (
     (b"PAR1", "a Parquet file: rename it to .parquet"),
@@ -51,7 +48,9 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.D
     if frame.empty:
         raise InputError(f"{path} has no rows or no columns: expected at least one of each.")
     for name in set(text_columns(frame)).difference(text):
-        frame[name] = _as_dates(frame[name])
+        column = read_column(name, frame[name])
+        if column.kind == "date":
+            frame[name] = column.raw
     return frame
 
 
@@ -237,14 +236,3 @@ _READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
     ".tsv.gz": partial(_read_text, delimiter="\t"),
     ".parquet": _read_parquet,
 }
-
-
-def _as_dates(series: pd.Series) -> pd.Series:
-    import pandas as pd
-
-    if not all(map(_ISO_DATE.fullmatch, series.dropna().unique())):
-        return series
-    try:
-        return pd.to_datetime(series, format="ISO8601", utc=True).dt.tz_localize(None)
-    except ValueError:  # a date that does not exist, such as 2021-02-30: the column stays text
-        return series

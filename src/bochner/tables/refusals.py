@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable, Sequence
 
 from bochner.tables.columns import LARGEST, Column, kind_of
@@ -140,15 +141,15 @@ def refuse_infinite(columns: Sequence[Column]) -> None:
         )
 
 
-def refuse_many_levels(columns: Sequence[Column], max_levels: int) -> None:
-    """Raise ValueError for text columns with more than `max_levels` levels."""
-    counted = [(c.name, len(set(c.raw[c.present]))) for c in columns if c.kind == "text"]
-    found = [(name, f"{count} distinct texts") for name, count in counted if count > max_levels]
+def warn_of_identifiers(columns: Sequence[Column]) -> None:
+    """Warn that text columns of mostly distinct entries are left out."""
+    found = [(c.name, f"{len(set(c.raw[c.present]))} distinct texts in {c.present.sum()} rows")
+             for c in columns]  # fmt: skip
     if found:
-        raise ValueError(
-            f"Too many levels in {naming(found)}: expected at most max_levels={max_levels}; "
-            "this is an identifier or free text. Group the levels, raise max_levels, or "
-            f"{drop_advice(found)}."
+        warnings.warn(
+            f"Identifiers in {naming(found)}: left out of the features, because most texts occur "
+            f"once. Group the levels to use them, or, for no warning, {drop_advice(found)}.",
+            stacklevel=1,  # one place for all callers, so that Python shows a warning once
         )
 
 

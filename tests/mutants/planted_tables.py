@@ -1,0 +1,36 @@
+"""Bugs in the encoding of tables, each with the test that must notice it."""
+
+from mutants.registry import edit, planted
+from tables.test_encoder import TestDates, TestManyLevels, in_tokyo
+
+from bochner.tables import columns, cycles, encodings, level_means
+
+DATES, LEVELS = TestDates(), TestManyLevels()
+
+
+def in_text(days):
+    return [in_tokyo(day).isoformat() for day in days]
+
+
+planted(
+    lambda: DATES.test_decimal_years_in_utc(in_text),
+    name="zones_are_forgotten",
+)(edit(columns, "_without_zone", ".astimezone(datetime.UTC)", ""))
+
+planted(
+    lambda: DATES.test_cycles_that_vary_and_repeat("2020-01-01", 24, "h", set()),
+    name="the_hours_of_one_day_are_a_cycle",
+)(edit(cycles, "varying_cycles", "span > cycle.length and ", "", encodings))
+
+planted(
+    LEVELS.test_means_of_rare_levels_are_shrunk_and_out_of_fold,
+    name="a_row_is_in_its_own_mean",
+)(
+    edit(
+        level_means,
+        "level_scores",
+        " - as_array(np.bincount(cells, centred))[cells]",
+        "",
+        encodings,
+    )
+)
