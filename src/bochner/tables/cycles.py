@@ -14,6 +14,8 @@ Times = NDArray[np.datetime64]
 CycleName = Literal["hour", "weekday", "day of year"]
 
 _DAY = np.timedelta64(1, "D")
+"""The unit in which cycles are lengths."""
+
 _MONDAY = np.datetime64("1970-01-05")
 
 
