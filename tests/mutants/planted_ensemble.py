@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from learning.ensemble import test_left_out, test_sum_of_laws
+from learning.ensemble import test_left_out, test_length_scales, test_sum_of_laws
 from mutants.registry import edit, plant_edits, planted, replaces
 
-from bochner.learning.ensemble import blocks, weights
+from bochner.kernels import Matern
+from bochner.learning.ensemble import blocks, length_scales, weights
 from bochner.learning.ensemble.landmarks import LandmarkFeatures
 
 SCALES = (1.0, 1.2, 0.8)
@@ -28,3 +29,10 @@ planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES),
     name="weights_without_shrinkage",
 )(edit(weights, "member_weights", " + _SHRINKAGE * np.eye(n_members)", "", test_sum_of_laws))
+plant_edits(
+    length_scales,
+    "error_and_gradient",
+    partial(test_length_scales.check_gradient, Matern(nu=2.5)),
+    gradient_without_the_diagonal_of_the_inverse=("(inverse * v) @ inverse", "0.0 * inverse"),
+    noise_that_does_not_move=("np.trace(change)", "0.0"),
+)

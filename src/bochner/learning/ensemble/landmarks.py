@@ -13,6 +13,7 @@ from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order
 from bochner.features.length_scales import median_distance
 from bochner.kernels import Gaussian, Kernel, Laplacian, Matern
+from bochner.learning.ensemble.length_scales import Learnable, with_length_scales
 from bochner.registry import register
 
 _SEARCH_ROWS = 800
@@ -30,7 +31,7 @@ _AS_GOOD = 1.005
 """Errors up to half a per cent greater are as good, of which the most noise is chosen. Chance moves
 the error of 800 rows by some five per cent, and too little noise makes intervals too narrow."""
 
-Family = Callable[[float], Kernel]
+Family = Callable[[float], Learnable]
 
 ROUGH: tuple[Family, ...] = (Laplacian,)
 """A kernel whose functions have kinks along every input, as those of trees have steps."""
@@ -83,7 +84,8 @@ def best_kernel(
     """Return kernel, encoding and ratio of noise to signal of the least leave-one-out error.
 
     ``encodings`` are several encodings (n, d) of the same rows. For each family and encoding the
-    length scale starts from the median distance and moves by octaves while errors fall. Errors, and
+    length scale starts from the median distance and moves by octaves while errors fall; then each
+    input gets its own. Errors, and
     not the evidence, choose the noise: rows that repeat with equal targets have no noise by
     evidence, and others no prediction.
     """
@@ -108,7 +110,10 @@ def best_kernel(
         for step in (1.0, -1.0):
             while _OCTAVES[0] <= best + step <= _OCTAVES[1] and error(best + step) < error(best):
                 best += step
-        return (*error(best), family(median * 2.0**best), index)
+        kernel, alpha, least = with_length_scales(
+            family(median * 2.0**best), X, y, error(best)[1], seeds[trial]
+        )
+        return least, alpha, kernel, index
 
     found = [result for _, result in in_order(search, range(len(trials)), n_threads)]
     _, alpha, kernel, index = min(found, key=lambda result: result[0])
