@@ -388,7 +388,8 @@ def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
         np.testing.assert_allclose(model.effect("kind").mean - y.mean(), range(-2, 3), atol=1.0)
         assert np.diff(grid.mean, axis=0)[-1].mean() > 0.5
         mean, _ = model.head_.predict(model.encode(X), return_std=True)
-        np.testing.assert_allclose(model.head_.predict(model.encode(X)), mean, atol=1e-9)
+        # Kernels of long scales have condition numbers up to 1e9.
+        np.testing.assert_allclose(model.head_.predict(model.encode(X)), mean, atol=1e-6)
     assert model.effect("flag").values[0].tolist() == [0.0, 1.0]
     assert model.effect("kind", n_values=2).values[0].tolist() == ["a", "e"]
     assert np.isin(grid.values[0], X["gap"].fillna(9.0)).tolist() == [True] * 4 + [False]

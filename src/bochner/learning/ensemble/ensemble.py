@@ -161,7 +161,7 @@ class Learner:
     """How to fit a sum of laws; see :class:`bochner.TableRegressor`."""
 
     effort: Effort
-    is_fixed: bool  # Whether kernels of one length scale take part
+    is_fixed: bool  # Whether a rough and a smooth kernel take part
     n_threads: int
     time_limit: float | None
     progress: Progress
@@ -175,7 +175,7 @@ class Learner:
     ) -> SumOfLaws:
         """Return the sum of laws of encoded rows (n, d) and standardised targets (n,).
 
-        ``encodings`` are sets of columns, each the whole table. Kernels of one length scale choose
+        ``encodings`` are sets of columns, each the whole table. The kernels choose
         one of them. Chains run on the first, and on all columns together.
         """
         began = perf_counter()

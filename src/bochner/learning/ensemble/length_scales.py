@@ -1,12 +1,14 @@
 r"""A length scale for each input, learned by the gradient of the leave-one-out error."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.wave_loops import LOOSE
@@ -29,6 +31,7 @@ _ITERATIONS = 25
 _STEPS_OF_HALVES = 12
 """Steps on each half of the rows, which only compare penalties."""
 
+Rows = NDArray[np.int64]
 Learnable = Gaussian | Laplacian | Matern
 
 
@@ -45,8 +48,8 @@ def with_length_scales(
     halves = order[: len(y) // 2], order[len(y) // 2 :]
 
     def crossed(points: tuple[Array, Array]) -> float:
-        pairs = zip(points, halves, halves[::-1], strict=True)
-        return sum(_error_of_others(kernel, point, X, y, *pair) for point, *pair in pairs)
+        first = _error_of_others(kernel, points[0], X, y, halves[0], halves[1])
+        return first + _error_of_others(kernel, points[1], X, y, halves[1], halves[0])
 
     best, penalty = crossed((start, start)), None
     points = (start, start)
@@ -153,14 +156,16 @@ def _descended(
         away = point - centre
         return np.log(error) + pull @ away**2, gradient / error + 2.0 * pull * away
 
-    bounds = [(scale - _REACH, scale + _REACH) for scale in centre[:-1]] + [tuple(_LOG_ALPHA)]
-    options = {"maxiter": iterations}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    scales = centre[:-1]
+    low = np.append(scales - _REACH, _LOG_ALPHA[0])
+    high = np.append(scales + _REACH, _LOG_ALPHA[1])
+    options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
+    found = minimize(loss, start, options={"maxiter": iterations}, **options)
     return as_array(found.x)
 
 
 def _error_of_others(
-    kernel: Learnable, point: Array, X: Array, y: Array, fitted: Array, others: Array
+    kernel: Learnable, point: Array, X: Array, y: Array, fitted: Rows, others: Rows
 ) -> float:
     """Return the sum of squared errors of rows that a kernel fitted to other rows predicts."""
     moved = _moved(kernel, point)
