@@ -171,10 +171,10 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     r"""Regression on a table, with prediction intervals that hold and no parameters to choose.
 
     The model is a weighted sum of four laws, each a Gaussian process at linear cost: a rough and a
-    smooth kernel with a length scale for each input, and frequencies learned by short Markov chains on the
-    standardised columns and on these with their normal quantiles. Each law also predicts rows that
-    it has left out. These predictions give the weights, the expected error ``score_`` and the
-    calibration of the intervals.
+    smooth kernel with a length scale for each input, and frequencies learned by short Markov chains
+    on the standardised columns and on these with their normal quantiles. Each law also predicts
+    rows that it has left out. These predictions give the weights, the expected error ``score_`` and
+    the calibration of the intervals.
 
     Parameters
     ----------

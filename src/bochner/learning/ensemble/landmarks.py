@@ -1,4 +1,4 @@
-r"""Kernels with a length scale for each input, as features of landmarks, chosen by leave-one-out errors."""
+r"""Kernels as features of landmarks, chosen by leave-one-out errors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
