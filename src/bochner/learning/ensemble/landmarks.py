@@ -31,6 +31,10 @@ _AS_GOOD = 1.005
 """Errors up to half a per cent greater are as good, of which the most noise is chosen. Chance moves
 the error of 800 rows by some five per cent, and too little noise makes intervals too narrow."""
 
+_MOST_INPUTS = 40
+"""Most encoded columns that get a length scale each: a step's time grows with them, and 150 take
+half a minute of a core."""
+
 Family = Callable[[float], Learnable]
 
 ROUGH: tuple[Family, ...] = (Laplacian,)
@@ -110,9 +114,9 @@ def best_kernel(
         for step in (1.0, -1.0):
             while _OCTAVES[0] <= best + step <= _OCTAVES[1] and error(best + step) < error(best):
                 best += step
-        kernel, alpha, least = with_length_scales(
-            family(median * 2.0**best), X, y, error(best)[1], seeds[trial]
-        )
+        kernel, (least, alpha) = family(median * 2.0**best), error(best)
+        if X.shape[1] <= _MOST_INPUTS:
+            kernel, alpha, least = with_length_scales(kernel, X, y, alpha, seeds[trial])
         return least, alpha, kernel, index
 
     found = [result for _, result in in_order(search, range(len(trials)), n_threads)]
