@@ -36,3 +36,9 @@ plant_edits(
     gradient_without_the_diagonal_of_the_inverse=("(inverse * v) @ inverse", "0.0 * inverse"),
     noise_that_does_not_move=("np.trace(change)", "0.0"),
 )
+plant_edits(
+    length_scales,
+    "error_across",
+    test_length_scales.check_halves,
+    parts_that_predict_themselves=("halves, halves[::-1]", "halves, halves"),
+)

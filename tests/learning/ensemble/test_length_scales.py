@@ -5,7 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Gaussian, Laplacian, Matern
-from bochner.learning.ensemble.length_scales import error_and_gradient, with_length_scales
+from bochner.learning.ensemble.length_scales import (
+    descended,
+    error_across,
+    error_and_gradient,
+    with_length_scales,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(40, 3))
@@ -14,15 +19,17 @@ POINT = np.array([0.3, 0.1, -0.2, -2.0])
 STEP = 1e-5
 
 
+def residuals(kernel, point, kept, others):
+    """Errors of rows by a fit to other rows."""
+    K = type(kernel)(tuple(np.exp(point[:-1])), **({"nu": 2.5} if hasattr(kernel, "nu") else {}))
+    A = K(X[kept], X[kept]) + np.exp(point[-1]) * np.eye(len(kept))
+    return Y[others] - K(X[others], X[kept]) @ np.linalg.solve(A, Y[kept])
+
+
 def brute(kernel, point):
     """Mean square error of fits without each row."""
-    K = type(kernel)(tuple(np.exp(point[:-1])), **({"nu": 2.5} if hasattr(kernel, "nu") else {}))
-    total = 0.0
-    for i in range(len(Y)):
-        kept = np.delete(np.arange(len(Y)), i)
-        A = K(X[kept], X[kept]) + np.exp(point[-1]) * np.eye(len(kept))
-        total += (Y[i] - K(X[[i]], X[kept])[0] @ np.linalg.solve(A, Y[kept])) ** 2
-    return total / len(Y)
+    rows = np.arange(len(Y))
+    return np.mean([residuals(kernel, point, np.delete(rows, i), [i]) ** 2 for i in rows])
 
 
 def check_gradient(kernel):
@@ -35,6 +42,29 @@ def check_gradient(kernel):
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplacian(), Matern(nu=2.5)], ids=repr)
 def test_errors_and_gradients_are_those_of_fits_without_each_row(kernel):
     check_gradient(kernel)
+
+
+def check_halves():
+    points, parts = (POINT, POINT[::-1]), (np.arange(15), np.arange(15, 40))
+    expected = sum(
+        np.sum(residuals(Laplacian(), point, own, others) ** 2)
+        for point, own, others in zip(points, parts, parts[::-1], strict=True)
+    )
+    assert_allclose(error_across(Laplacian(), points, parts, X, Y), expected, rtol=1e-9)
+
+
+def test_each_part_of_the_rows_predicts_the_other():
+    check_halves()
+
+
+@pytest.mark.parametrize("penalty", [1.0, 30.0])
+def test_the_penalised_error_is_stationary(penalty):
+    centre = np.array([0.5, 0.5, 0.5, -1.0])
+    found = descended(Gaussian(), X, Y, centre, centre, penalty, 200)
+    error, gradient = error_and_gradient(Gaussian(), found, X, Y)
+    pull = np.append(2.0 * penalty / len(Y) * (found - centre)[:-1], 0.0)
+    assert np.abs(pull).max() > 0.05
+    assert_allclose(gradient / error, -pull, atol=2e-3)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(4.0), Matern(2.0, nu=2.5)], ids=repr)

@@ -17,12 +17,6 @@ from bochner.learning.ridge import RidgePosterior, best_alpha, fit_ridge
 _SPECTRUM = 1600
 """Most features whose evidence has an eigendecomposition, a second of a core."""
 
-_STEP = 4.0
-"""Factor between values of alpha on a walk: predictions hardly change within a factor of two."""
-
-_MOST_STEPS = 20
-"""Most steps of a walk, from no noise to no signal."""
-
 _MOST_AT_ONCE = 500
 """Most rows left out at once in closed form: systems of their number are solved in 10 ms. Of more
 than 4,000 rows, a half or a tenth of an eighth left out makes no difference to the rest."""
@@ -33,7 +27,6 @@ _STEP = 4.0
 _MOST_STEPS = 6
 """Most steps of a walk, a factor of four thousand: it starts from fewer features of the same
 kernel, whose best alpha is of the same order."""
-
 
 Trial = tuple[float, RidgePosterior, tuple[Array, Array]]
 """A mean square error of rows left out, its posterior, and means and standard deviations (n,)."""

@@ -47,24 +47,20 @@ def with_length_scales(
     order = rng.permutation(len(y))
     halves = order[: len(y) // 2], order[len(y) // 2 :]
 
-    def crossed(points: tuple[Array, Array]) -> float:
-        first = _error_of_others(kernel, points[0], X, y, halves[0], halves[1])
-        return first + _error_of_others(kernel, points[1], X, y, halves[1], halves[0])
-
-    best, penalty = crossed((start, start)), None
+    best, penalty = error_across(kernel, (start, start), halves, X, y), None
     points = (start, start)
     for pull in _PENALTIES:
         first, second = (
-            _descended(kernel, X[half], y[half], start, point, pull, _STEPS_OF_HALVES)
+            descended(kernel, X[half], y[half], start, point, pull, _STEPS_OF_HALVES)
             for half, point in zip(halves, points, strict=True)
         )
         points = first, second
-        error = crossed(points)
+        error = error_across(kernel, points, halves, X, y)
         if error < best:
             best, penalty = error, pull
     found = start
     if penalty is not None:
-        found = _descended(kernel, X, y, start, start, penalty, _ITERATIONS)
+        found = descended(kernel, X, y, start, start, penalty, _ITERATIONS)
     return (
         _moved(kernel, found),
         float(np.exp(found[-1])),
@@ -137,7 +133,7 @@ def _absolute_moments(weights: Array, X: Array) -> Array:
     return moments
 
 
-def _descended(
+def descended(
     kernel: Learnable,
     X: Array,
     y: Array,
@@ -164,17 +160,23 @@ def _descended(
     return as_array(found.x)
 
 
-def _error_of_others(
-    kernel: Learnable, point: Array, X: Array, y: Array, fitted: Rows, others: Rows
+def error_across(
+    kernel: Learnable, points: tuple[Array, Array], halves: tuple[Rows, Rows], X: Array, y: Array
 ) -> float:
-    """Return the sum of squared errors of rows that a kernel fitted to other rows predicts."""
-    moved = _moved(kernel, point)
-    gram = moved(X[fitted], X[fitted])
-    gram[np.diag_indices(len(fitted))] += np.exp(point[-1])
-    _, coefficients, failed = lapack.dposv(gram, y[fitted])
-    if failed:
-        return np.inf
-    return float(np.sum((y[others] - moved(X[others], X[fitted]) @ coefficients) ** 2))
+    """Return the sum of squared errors of two parts of the rows that predict each other.
+
+    The kernel of each point, as in :func:`error_and_gradient`, is fitted to its own part.
+    """
+    total = 0.0
+    for point, own, others in zip(points, halves, halves[::-1], strict=True):
+        moved = _moved(kernel, point)
+        gram = moved(X[own], X[own])
+        gram[np.diag_indices(len(own))] += np.exp(point[-1])
+        _, coefficients, failed = lapack.dposv(gram, y[own])
+        if failed:
+            return np.inf
+        total += float(np.sum((y[others] - moved(X[others], X[own]) @ coefficients) ** 2))
+    return total
 
 
 def _moved(kernel: Learnable, point: Array) -> Learnable:
