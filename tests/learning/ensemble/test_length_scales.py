@@ -5,12 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Gaussian, Laplacian, Matern
-from bochner.learning.ensemble.length_scales import (
-    descended,
-    error_across,
-    error_and_gradient,
-    with_length_scales,
-)
+from bochner.learning.ensemble import length_scales
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(40, 3))
@@ -33,7 +28,7 @@ def brute(kernel, point):
 
 
 def check_gradient(kernel):
-    error, gradient = error_and_gradient(kernel, POINT, X, Y)
+    error, gradient = length_scales.error_and_gradient(kernel, POINT, X, Y)
     assert_allclose(error, brute(kernel, POINT), rtol=1e-9)
     moved = [(brute(kernel, POINT + h) - brute(kernel, POINT - h)) for h in STEP * np.eye(4)]
     assert_allclose(gradient, np.array(moved) / (2.0 * STEP), rtol=1e-5)
@@ -50,7 +45,9 @@ def check_halves():
         np.sum(residuals(Laplacian(), point, own, others) ** 2)
         for point, own, others in zip(points, parts, parts[::-1], strict=True)
     )
-    assert_allclose(error_across(Laplacian(), points, parts, X, Y), expected, rtol=1e-9)
+    assert_allclose(
+        length_scales.error_across(Laplacian(), points, parts, X, Y), expected, rtol=1e-9
+    )
 
 
 def test_each_part_of_the_rows_predicts_the_other():
@@ -60,8 +57,8 @@ def test_each_part_of_the_rows_predicts_the_other():
 @pytest.mark.parametrize("penalty", [1.0, 30.0])
 def test_the_penalised_error_is_stationary(penalty):
     centre = np.array([0.5, 0.5, 0.5, -1.0])
-    found = descended(Gaussian(), X, Y, centre, centre, penalty, 200)
-    error, gradient = error_and_gradient(Gaussian(), found, X, Y)
+    found = length_scales.descended(Gaussian(), X, Y, centre, centre, penalty, 200)
+    error, gradient = length_scales.error_and_gradient(Gaussian(), found, X, Y)
     pull = np.append(2.0 * penalty / len(Y) * (found - centre)[:-1], 0.0)
     assert np.abs(pull).max() > 0.05
     assert_allclose(gradient / error, -pull, atol=2e-3)
@@ -71,7 +68,9 @@ def test_the_penalised_error_is_stationary(penalty):
 def test_inputs_without_influence_get_long_scales(kernel):
     rows = np.random.default_rng(0).uniform(-1.5, 1.5, size=(200, 4))
     y = np.sin(3.0 * rows[:, 1])
-    found, _, error = with_length_scales(kernel, rows, y, 0.1, np.random.default_rng(1))
+    found, _, error = length_scales.with_length_scales(
+        kernel, rows, y, 0.1, np.random.default_rng(1)
+    )
     scales = np.asarray(found.length_scale)
     assert np.argmin(scales) == 1
     assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
@@ -81,7 +80,7 @@ def test_inputs_without_influence_get_long_scales(kernel):
 def test_noise_keeps_one_length_scale():
     rng = np.random.default_rng(2)
     rows, y = rng.normal(size=(150, 10)), rng.normal(size=150)
-    _, alpha, error = with_length_scales(Laplacian(10.0), rows, y, 3.0, rng)
+    _, alpha, error = length_scales.with_length_scales(Laplacian(10.0), rows, y, 3.0, rng)
     assert alpha > 0.5
     assert error > 0.85 * np.var(y)
 
@@ -89,6 +88,6 @@ def test_noise_keeps_one_length_scale():
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
-        found, alpha, _ = with_length_scales(Gaussian(), X[:n_samples], y, 0.1, RNG)
+        found, alpha, _ = length_scales.with_length_scales(Gaussian(), X[:n_samples], y, 0.1, RNG)
         assert np.all(np.isfinite(found.length_scale))
         assert alpha > 0.0
