@@ -14,7 +14,7 @@ Times = NDArray[np.datetime64]
 CycleName = Literal["hour", "weekday", "day of year"]
 
 _DAY = np.timedelta64(1, "D")
-"""The unit in which cycles are lengths."""
+"""One day, the unit of the lengths of cycles."""
 
 _MONDAY = np.datetime64("1970-01-05")
 
