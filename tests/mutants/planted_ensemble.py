@@ -7,6 +7,7 @@ from mutants.registry import edit, plant_edits, planted, replaces
 
 from bochner.kernels import Matern
 from bochner.learning.ensemble import blocks, length_scales, weights
+from bochner.learning.ensemble.ensemble import Learner
 from bochner.learning.ensemble.landmarks import LandmarkFeatures
 
 SCALES = (1.0, 1.2, 0.8)
@@ -41,4 +42,10 @@ plant_edits(
     "error_across",
     test_length_scales.check_halves,
     parts_that_predict_themselves=("halves, halves[::-1]", "halves, halves"),
+)
+plant_edits(
+    Learner,
+    "fit",
+    test_sum_of_laws.check_new_rows,
+    landmarks_that_are_scored=("scored[landmarks] = False", "pass"),
 )

@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from bochner.learning.ensemble.ensemble import SumOfLaws, mixture
+from bochner._numerics.progress import silent
+from bochner.learning.ensemble.ensemble import Effort, Learner, SumOfLaws, mixture
+from bochner.learning.ensemble.pooled import ChainSizes
 from bochner.learning.ensemble.weights import member_weights
 
 RNG = np.random.default_rng(0)
@@ -58,3 +60,21 @@ def test_moments_are_those_of_draws_from_the_mixture():
 def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
     model = SumOfLaws([], np.empty(0), np.arange(1.0, count + 1.0), 1.0, 1.0)
     assert model.score(level) == rank
+
+
+def check_new_rows():
+    """Most of a function is between the landmarks, where features lack variance."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-2.0, 2.0, size=(2900, 3))
+    y = np.sin(2.0 * X[:, 0]) * np.cos(2.0 * X[:, 1] * X[:, 2]) + 0.02 * rng.normal(size=2900)
+    sizes = Effort(
+        4, ChainSizes(20, 2, 2, 300), few_rows=3000, most_landmarks=80, most_frequencies=60
+    )
+    learner = Learner(sizes, is_fixed=True, n_threads=2, time_limit=None, progress=silent)
+    model = learner.fit(X[:900], [np.arange(3)], y[:900], rng)
+    lower, upper = model.interval(X[900:], 0.9)
+    assert 0.85 < np.mean((lower <= y[900:]) & (y[900:] <= upper)) < 0.96
+
+
+def test_intervals_hold_at_rows_that_are_no_landmarks():
+    check_new_rows()
