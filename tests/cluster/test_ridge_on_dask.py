@@ -78,7 +78,8 @@ def test_classes_are_those_of_all_partitions(weight, dask_place):
     there = made.fit(*chunks, cut).predict_proba(NEW)
     here = made.fit(X[order], LABELS[order], None if weight is None else weight[order])
     assert made.classes_.tolist() == ["high", "low", "middle"]
-    assert relative_error(there, here.predict_proba(NEW)) < EXACT
+    # Equal up to the tolerance that the softmax is found to.
+    assert relative_error(there, here.predict_proba(NEW)) < 1e-7
 
 
 def test_labels_of_data_frames_may_be_text(dask_place):

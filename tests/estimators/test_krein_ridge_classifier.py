@@ -1,13 +1,22 @@
 """KreinRidgeClassifier: labels, batches, probabilities."""
 
+import warnings
+
 import numpy as np
 import pytest
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 
+import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
+from bochner._numerics import limits
+from bochner.estimators import krein_ridge_classifier
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(90, 2)), RNG.normal(size=(30, 2))
@@ -77,3 +86,84 @@ def test_wrong_data_are_refused():
         classifier().fit(X, np.zeros(90))
     with pytest.raises(NotFittedError):
         classifier().predict(X)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])
+def test_log_loss_is_close_to_that_of_logistic_regression(load):
+    rows, labels = load(return_X_y=True)
+    X, new, y, labels = train_test_split(rows, labels, test_size=0.4, random_state=0)
+    scaler = StandardScaler().fit(X)
+    X, new = scaler.transform(X), scaler.transform(new)
+    model = KreinRidgeClassifier(random_state=0).fit(X, y)
+    theirs = LogisticRegression(max_iter=1000).fit(X, y).predict_proba(new)
+    ours = model.predict_proba(new)
+    values = model.decision_function(new)
+    values = np.stack((-values, values), axis=1) if values.ndim == 1 else values
+    clipped = np.clip((1.0 + values) / 2.0, 0.0, 1.0)
+    clipped /= clipped.sum(axis=1, keepdims=True)
+    assert log_loss(labels, ours) < log_loss(labels, clipped)
+    assert log_loss(labels, ours) < log_loss(labels, theirs) + 0.06
+    assert np.mean(ours.argmax(axis=1) == labels) > model.score(new, labels) - 0.01
+
+
+@each_count
+@pytest.mark.usefixtures("signs")
+@pytest.mark.parametrize("solver", ["cholesky", "cg"])
+def test_probabilities_are_never_zero_or_one(n_classes, solver):
+    far = np.concatenate((NEW, 100.0 * NEW))
+    for alpha in (1e-6, 1.0):
+        with warnings.catch_warnings(action="ignore"):
+            model = classifier(alpha=alpha, solver=solver).fit(X, LABELS[n_classes])
+        found = model.predict_proba(far)
+        assert found.min() > 0.0
+        assert found.max() < 1.0
+        assert_allclose(found.sum(axis=1), 1.0)
+
+
+@each_count
+def test_probabilities_of_chunks_and_repeated_rows_are_those_of_the_whole(n_classes):
+    y, weight = LABELS[n_classes], RNG.integers(0, 4, size=90).astype(float)
+    whole = classifier().fit(X, y, weight).predict_proba(NEW)
+    parts = [(X[r], y[r], weight[r]) for r in np.array_split(np.arange(90), 4)]
+    repeated = np.repeat(np.arange(90), weight.astype(int))
+    assert_allclose(classifier().fit(parts).predict_proba(NEW), whole, rtol=1e-5)
+    assert_allclose(classifier().fit(X[repeated], y[repeated]).predict_proba(NEW), whole, rtol=1e-5)
+
+
+def test_many_rows_are_sampled(monkeypatch):
+    rows = np.random.default_rng(1).normal(size=(4000, 2))
+    y = rows[:, 0] + np.random.default_rng(2).normal(size=4000) > 0.5
+    few, whole = classifier().fit(rows, y), classifier()
+    assert len(few.left_out_.keys) == 2000
+    monkeypatch.setattr(krein_ridge_classifier, "_MOST_ROWS", 4000)
+    assert_allclose(few.predict_proba(NEW), whole.fit(rows, y).predict_proba(NEW), atol=0.03)
+    lean = classifier(memory_limit="20 MiB").fit(rows, y)
+    assert len(lean.left_out_.keys) == 4000
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", 40 * 8 * 50)
+    assert len(classifier().fit(rows, y).left_out_.keys) == 50
+
+
+def test_batches_add_left_out_values():
+    rows = np.random.default_rng(1).normal(size=(900, 2))
+    y = np.where(rows[:, 0] + np.random.default_rng(2).normal(size=900) > 0.5, "yes", "no")
+    whole, model = classifier().fit(rows, y), classifier()
+    for part in np.array_split(np.arange(900), 6):
+        model.partial_fit(rows[part], y[part], classes=["no", "yes"])
+    assert len(model.left_out_.keys) == 900
+    assert_allclose(model.predict_proba(NEW), whole.predict_proba(NEW), atol=0.05)
+    stream = classifier().partial_fit(iter([(rows[:300], y[:300])] * 2), None, ["no", "yes"])
+    assert len(stream.left_out_.keys) == 300, "the first chunk of an iterator"
+
+
+@each_count
+def test_models_of_files_without_a_softmax_have_probabilities(n_classes, tmp_path):
+    model = classifier().fit(X, LABELS[n_classes])
+    del model.softmax_, model.left_out_
+    bochner.save(model, tmp_path / "older")
+    older = bochner.load(tmp_path / "older")
+    found = older.predict_proba(NEW)
+    assert found.min() > 0.0
+    assert found.max() < 1.0
+    assert_array_equal(older.classes_[found.argmax(axis=1)], older.predict(NEW))
+    more = older.partial_fit(X, LABELS[n_classes])
+    assert len(more.left_out_.keys) == 90

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.testing import assert_allclose
 from scipy.linalg import null_space
-from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm, t
 
 from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
@@ -14,6 +13,7 @@ from bochner.estimators.ridge_head import RidgeHead
 from bochner.features import FeatureSums, feature_sums
 from bochner.learning.krein import KreinSpectrum, fit_krein
 from bochner.learning.ridge import best_alpha, centred_sums, fit_ridge
+from bochner.learning.softmax_weights import fit_softmax
 
 
 @dataclass(frozen=True)
@@ -167,26 +167,18 @@ def check_coverage(repetitions=60, n=150, p=64, level=0.9, slack=0.02):
 
 
 def check_probabilities():
-    """Probabilities are the nearest points of the simplex to the least-squares estimates."""
+    """The softmax is fitted to the values of fits without each row."""
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, size=60)
-    model = KreinRidgeClassifier(n_components=40, alpha=1e-3, random_state=0).fit(X, y)
-    estimates = (1.0 + model.decision_function(X)) / 2.0
-    probabilities = model.predict_proba(X)
-    assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    assert estimates.min() < 0.0, "nothing to project"
-    outside = np.argsort(estimates.min(axis=1))[:6]
-    for estimate, probability in zip(estimates[outside], probabilities[outside], strict=True):
-        nearest = minimize(
-            lambda p, target=estimate: np.sum((p - target) ** 2),
-            np.full(3, 1.0 / 3.0),
-            jac=lambda p, target=estimate: 2.0 * (p - target),
-            bounds=[(0.0, 1.0)] * 3,
-            constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0},
-            method="SLSQP",
-            options={"ftol": 1e-14},
-        ).x
-        assert_allclose(probability, nearest, atol=1e-6)
+    model = KreinRidgeClassifier(n_components=40, alpha=0.1, random_state=0).fit(X, y)
+    Z, targets = model.frequencies_.features(X), np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    others = [np.delete(np.arange(60), i) for i in range(60)]
+    fits = [fit_ridge(FeatureSums.from_rows(Z[rows], targets[rows]), 0.1) for rows in others]
+    values = np.array([fit.mean(z) for fit, z in zip(fits, Z, strict=True)])
+    softmax = fit_softmax(values[:, None], y)
+    assert_allclose(model.softmax_.weights, softmax.weights, atol=1e-6)
+    new = model.decision_function(X + 0.1)
+    assert_allclose(model.predict_proba(X + 0.1), softmax.probabilities(new[:, None]), atol=1e-6)
 
 
 def krein_problem(m=10, negative=None, **sizes):

@@ -286,7 +286,6 @@ def weights_not_rooted(patch):
     patch.setattr(FeatureSums, "from_rows", classmethod(from_rows))
 
 
-@replaces(krein_ridge_classifier, "_project_to_simplex", head_laws.check_probabilities)
-def clipped_probabilities(points):
-    positive = np.maximum(points, 0.0)
-    return positive / positive.sum(axis=1, keepdims=True)
+@replaces(krein_ridge_classifier, "left_out_indicators", head_laws.check_probabilities)
+def fitted_indicators(sample, frequencies, targets, solution, *rest, **options):
+    return solution.mean(frequencies.features(sample.rows.X))

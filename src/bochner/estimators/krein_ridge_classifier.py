@@ -1,5 +1,6 @@
 """Classification by ridge regression on random features."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -8,13 +9,22 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
 from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
+from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
+from bochner.learning.left_out import left_out_indicators
+from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
 from bochner.registry import register
+
+_MOST_ROWS = 2000
+"""Most rows whose left-out values the softmax is fitted to. Of them, its scale has a standard error
+of some per cent; twice as many take twice the time, that of their features and leverages."""
 
 
 @register
@@ -38,6 +48,10 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
     intercept_ : ndarray of shape (1,) or (n_classes,)
+    softmax_ : SoftmaxWeights
+        Scale and biases of :meth:`predict_proba`.
+    left_out_ : RowSample
+        Left-out values that they are fitted to; those of later batches are added.
     kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
@@ -52,6 +66,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     """
 
     classes_: NDArray[Any]
+    softmax_: SoftmaxWeights | None = None
+    left_out_: RowSample | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
@@ -59,7 +75,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Parameters
         ----------
         X, sample_weight
-            As in :meth:`KreinRidge.fit`; chunks are read once more, for their labels.
+            As in :meth:`KreinRidge.fit`; chunks are read twice more, for their labels and for a
+            sample of rows that :meth:`predict_proba` is fitted to.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks.
 
@@ -79,11 +96,22 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             As in :meth:`fit`.
         classes : array-like, default=None
             All labels of all batches; needed in the first call unless ``y`` has them all.
+
+        Notes
+        -----
+        For probabilities, the values of every batch's rows are those of the model after the batch,
+        and are not computed again: fit to all rows at once for those of the final model. Of an
+        iterator of chunks, :meth:`predict_proba` is fitted to the first.
         """
         if not hasattr(self, "sums_"):
             return self._fit_first(X, y, classes, sample_weight, keep_sums=True)
         rows = self._checked(X, y, sample_weight, is_first=False)
+        earlier, sums = self.left_out_, self.sums_
+        size = self._sample_size(rows) if earlier is None else earlier.size
         self._add_rows(rows, Indicators(self.classes_))
+        # The keys of every batch are new: the seed is the number of rows before it.
+        sample = sample_rows([rows], size, np.random.default_rng(sums.n_samples if sums else 0))
+        self._calibrate(earlier, sample)
         return self
 
     def _fit_first(
@@ -95,8 +123,12 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             raise ValueError(
                 f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
             )
+        again = rows if rows.is_repeatable else ArrayChunks(rows.head)
+        size = self._sample_size(rows.head)
+        sample = again.total(sample_rows, size, np.random.default_rng(0))
         self._fit_rows(rows, Indicators(labels), keep_sums=keep_sums)
         self.classes_ = labels
+        self._calibrate(None, sample)
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
@@ -120,16 +152,17 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes).
 
-        Least squares on indicators estimates class probabilities but does not keep them
-        between zero and one: these are the nearest points of the probability simplex.
+        They are never zero or one: a softmax of the values of :meth:`decision_function`, times one
+        scale, plus a bias for each class (a logistic function for two classes). Scale and biases
+        are fitted to the values of at most 2,000 training rows, each left out of the fit. Biases
+        may move the class of greatest probability from that of :meth:`predict`, where the two are
+        close. Models of files without a softmax have scale one and no biases.
         """
         if is_dask(X):
             return lazily(self, "predict_proba", X)
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            positive = np.clip((1.0 + values) / 2.0, 0.0, 1.0)
-            return np.stack([1.0 - positive, positive], axis=1)
-        return _project_to_simplex((1.0 + values) / 2.0)
+        values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
+        softmax = self.softmax_ or SoftmaxWeights(np.ones(1), np.zeros(len(self.classes_)))
+        return softmax.probabilities(_class_scores(values))
 
     @property
     def coef_(self) -> Array:
@@ -143,12 +176,32 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         check_is_fitted(self, "posterior_")
         return self.posterior_.intercept
 
+    def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
+        """Fit the softmax to left-out values of sampled rows and those of earlier batches."""
+        labels = np.searchsorted(self.classes_, sample.rows.y)
+        values = left_out_indicators(
+            sample,
+            self.frequencies_,
+            Indicators(self.classes_),
+            self.posterior_,
+            self.sums_,
+            self._signs(self.frequencies_),
+            fit_intercept=self.fit_intercept,
+        )
+        found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
+        found = found if earlier is None else earlier + found
+        self.softmax_ = fit_softmax(_class_scores(found.rows.X), found.rows.y, found.shares)
+        self.left_out_ = found
 
-def _project_to_simplex(points: Array) -> Array:
-    """Return the nearest point of the probability simplex to each row, by sorting."""
-    descending = -np.sort(-points, axis=1)
-    excess = np.cumsum(descending, axis=1) - 1.0
-    rank = np.arange(1, points.shape[1] + 1)
-    support = np.count_nonzero(descending > excess / rank, axis=1)
-    threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
-    return as_array(np.maximum(points - threshold, 0.0))
+    def _sample_size(self, rows: Chunk) -> int:
+        """Return how many rows take a quarter of the memory, with their features."""
+        limit = as_bytes(self.memory_limit)
+        budget = min(limits.CACHED_FEATURES_BYTES, limit // 4 if limit else np.inf)
+        width = max(2 * count_frequencies(self.n_components), rows.X.shape[1])
+        return int(np.clip(budget // (8 * width), 1, _MOST_ROWS))
+
+
+def _class_scores(values: Array) -> Array:
+    """Return scores (n, 1, C) of one law from the targets' values (n, t)."""
+    scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
+    return as_array(scores[:, None])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array, stacked_rows
 from bochner._numerics.namespaces import taken
 from bochner.features.region import Region, check_rows
+from bochner.registry import register
 
 Sum = TypeVar("Sum")
 Given = ParamSpec("Given")
@@ -25,6 +26,7 @@ NO_ROWS = (
 """The error for a stream without rows."""
 
 
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
     """Rows ``X`` (n, d), float32 or float64, with their targets and weights.
@@ -191,6 +193,7 @@ def _validated(
     return function(passed(), *args, **kwargs)
 
 
+@register(shapes={"keys": "s"}, allow_nan=True)
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSample:
     r"""Rows drawn by weight, without replacement; samples of disjoint sets of rows add up.
