@@ -13,7 +13,6 @@ from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.learned_tables import LearnedTableClassifier, LearnedTableRegressor
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
@@ -39,8 +38,6 @@ __all__ = [
     "GaBaSRRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
-    "LearnedTableClassifier",
-    "LearnedTableRegressor",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

@@ -1,6 +1,7 @@
 """Base of all models of whole tables, and what regression and classification add to it."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
@@ -18,6 +19,7 @@ from sklearn.utils.validation import (
 
 from bochner._numerics.arrays import Array, as_array, as_count
 from bochner._numerics.progress import Progress, silent
+from bochner.estimators.inputs import checked_weight
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
@@ -26,6 +28,21 @@ from bochner.tables.encodings import grid, output_names
 
 _BACKGROUND_ROWS = 1000
 """Rows kept for importance and effects, which then have standard errors of a few per cent."""
+
+
+_BLOCKS = 10
+"""Blocks of rows in time. The latest two together, a fifth of the rows, are left out last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRows:
+    """The rows of a table to fit, all of positive weight."""
+
+    X: Any  # Table of n rows
+    y: NDArray[Any]  # (n,)
+    weights: Array | None  # (n,): Of mean one
+    groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
+    latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
 
 
 class TableModel(BaseEstimator, ABC):
@@ -44,15 +61,33 @@ class TableModel(BaseEstimator, ABC):
     background_: Array | None = None
     background_values_: Array | None = None
 
-    def fit(self, X: Any, y: Any, *, progress: Progress = silent) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        progress: Progress = silent,
+    ) -> Self:
         """Fit the encoder and the head.
 
         Parameters
         ----------
-        X : pandas.DataFrame or array-like of shape (n, d)
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`.
         y : array-like of shape (n,)
             Target without missing entries.
+        sample_weight : array-like of shape (n,), default=None
+            Weights, not negative. The variance of a row's noise is inversely proportional to its
+            weight; rows of weight zero are left out.
+        groups : str or array-like of shape (n,), default=None
+            Name of a column, or labels of rows. Rows of a group are left out together, so that
+            errors and intervals are those of new groups.
+        time : str or array-like of shape (n,), default=None
+            Name of a column, or times of rows. The latest fifth of the rows is left out together,
+            so that errors and intervals are those of later rows. Not together with ``groups``.
         progress : callable, default=silent
             Called with a line of text before each step, and after each iteration of a sampler.
 
@@ -71,13 +106,15 @@ class TableModel(BaseEstimator, ABC):
         complete = check_array(y, ensure_2d=False, dtype=None, input_name="y")
         target = self._checked_target(np.asarray(column_or_1d(complete, warn=True)))
         check_consistent_length(X, target)
-        self.encoder_, self.head_ = self._learn(X, target, progress)
+        rows = _table_rows(X, target, sample_weight, groups, time)
+        self._checked_target(rows.y)  # Rows of weight zero may have been all of a class
+        self.encoder_, self.head_ = self._learn(rows, progress)
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
-        self.record_ = {"n_samples": len(target)}
-        rows = np.random.default_rng(0).permutation(len(target))[:_BACKGROUND_ROWS]
-        background = rows_of(X, rows)
+        self.record_ = {"n_samples": len(rows.y)}
+        some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
+        background = rows_of(rows.X, some)
         self.background_ = self._encoded(background)
         self.background_values_ = self.encoder_.values(background)
         return self
@@ -203,7 +240,7 @@ class TableModel(BaseEstimator, ABC):
         """Return a complete target (n,) that suits the task, or raise ValueError."""
 
     @abstractmethod
-    def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, Any]:
+    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
         """Return a fitted encoder and a fitted head."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -212,6 +249,46 @@ class TableModel(BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
+
+
+def _table_rows(
+    X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: Any
+) -> TableRows:
+    """Return the rows of positive weight, with their groups, or blocks in time."""
+    if groups is not None and time is not None:
+        raise ValueError("groups and time both say what is left out together: give one of them.")
+    labels = _per_row("groups", X, groups, len(y))
+    times = _per_row("time", X, time, len(y))
+    weights = checked_weight(sample_weight, y)
+    if weights is not None:
+        kept = np.flatnonzero(weights > 0.0)
+        X, y, weights = rows_of(X, kept), y[kept], weights[kept] / weights[kept].mean()
+        labels, times = (None if part is None else part[kept] for part in (labels, times))
+    if times is not None:
+        ranks = np.argsort(np.argsort(times, kind="stable"), kind="stable")
+        labels = np.minimum(_BLOCKS * ranks // len(y), _BLOCKS - 2)
+        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2)
+    numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
+    if numbers is not None and not numbers.any():
+        raise ValueError("groups must have at least two different labels, got one.")
+    return TableRows(X, y, weights, numbers, None)
+
+
+def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
+    """Return what is given for each row, or a named column of the table; ``None`` if nothing."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given not in getattr(X, "columns", ()):
+            raise ValueError(f"{name} names the column {given!r}, which the table does not have.")
+        given = X[given]
+    found = column_or_1d(given)
+    if len(found) != n_samples:
+        raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got "
+                         f"{len(found)}.")
+    if any(entry is None or entry != entry for entry in found.tolist()):
+        raise ValueError(f"{name} must not have missing entries.")
+    return np.asarray(found)
 
 
 class RegressionTable(RegressorMixin, TableModel):
@@ -225,9 +302,11 @@ class RegressionTable(RegressorMixin, TableModel):
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means (n,) and, with ``return_std``, standard deviations with noise."""
         encoded = self.encode(X)
+        if not return_std:
+            return self._outputs(encoded)
         mean, std = self.head_.predict(encoded, return_std=True)
         shift, scale = self._units()
-        return (shift + scale * mean, scale * std) if return_std else shift + scale * mean
+        return shift + scale * mean, scale * std
 
     def _outputs(self, encoded: Array) -> Array:
         shift, scale = self._units()

@@ -1,180 +1,173 @@
-"""Models of whole tables with a fixed kernel, chosen by evidence."""
+"""Models of whole tables: sums of laws that rows left out have judged, or a single law."""
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar
+from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
+from bochner.estimators.bank import BaNK
+from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.bank_parameters import check_name
-from bochner.estimators.inputs import refuse_asymmetric
+from bochner.estimators.fixed_tables import ENCODINGS, FixedKernelTable
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
+from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableRows
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
-from bochner.kernels import Kernel, named_kernel
-from bochner.learning.ensemble.ensemble import EFFORTS, Learner, SumOfLaws
-from bochner.learning.families import (
-    ANOVA_FAMILIES,
-    FAMILIES,
-    GAUSSIAN_FAMILY,
-    MATERN_FAMILY,
-    Family,
-)
-from bochner.learning.kernel_search import (
-    ExactEvidence,
-    LeaveOneOut,
-    PairCriterion,
-    search_kernel,
-)
+from bochner.kernels import Kernel
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
+from bochner.learning.ensemble.rows import Rows
+from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 
-_ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
-    "standardize",
-    "normal_quantile",
+_CHAINS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "quick": {"n_frequencies": 100, "n_burn_in": 10, "n_samples": 10, "n_chains": 2},
+        "default": {"n_frequencies": 200, "n_burn_in": 20, "n_samples": 20, "n_chains": 4},
+        "thorough": {"n_frequencies": 400, "n_burn_in": 60, "n_samples": 40, "n_chains": 8},
+    }
 )
-_MOST_QMC_INPUTS = 256
-"""Most encoded columns for quasi-Monte Carlo frequencies; beyond, Sobol' points are no more even
-than orthogonal blocks, and they take longer to scramble."""
-
-_SEARCH_ROWS = 800
-"""Rows of the search for kernels by exact evidence, whose time grows with the cube of the rows."""
-
-_CHOICE_ROWS = 5000
-"""Rows of the choice among the kernels found, with random features: time grows linearly."""
-
-_SEARCHED: Mapping[str, Sequence[Family]] = {
-    "auto": FAMILIES,
-    "gaussian": (GAUSSIAN_FAMILY,),
-    "matern": (MATERN_FAMILY,),
-    "anova": ANOVA_FAMILIES,
-}
-"""Families of kernels to search, by the value of ``kernel``."""
-
-Choice = tuple[TableEncoder, Array, Sequence[Kernel | str]]
+"""Sizes of the method "learned" by effort: several short chains predict better than a long one of
+the same time, which stays near one mode."""
 
 
 @dataclass(eq=False, repr=False)
-class FixedKernelTable(TableModel):
-    """A table model that chooses a kernel by evidence and fits a ridge head on its features."""
+class LawsTable(FixedKernelTable):
+    """A table model that weighs several laws by rows left out, or has a single law."""
 
-    _head_class: ClassVar[type[RidgeHead]]
-    _criterion: ClassVar[type[PairCriterion]]
+    _chain_head: ClassVar[type[BaNK]]
 
-    kernel: Kernel | str = "auto"
-    n_components: int = 1024
     _: KW_ONLY
-    random_state: Any = None
+    method: str = "auto"
+    effort: str = "default"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+
+    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
+    varying_: NDArray[np.int64] | None = field(init=False, default=None)
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel on the encoded columns, of the methods ``"fixed"`` and ``"learned"``."""
+        if isinstance(getattr(self, "head_", None), SumOfLaws | SoftmaxOfLaws):
+            raise AttributeError("A sum of laws has no single kernel: see head_.laws.members.")
+        return super().kernel_
+
+    @property
+    def _judged_head(self) -> Any:
+        """The sum of laws; ``None`` for other methods."""
+        check_is_fitted(self, "head_")
+        return self.head_ if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws) else None
 
     @abstractmethod
-    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return the target (n,) of the head."""
+    def _regressed(self, rows: TableRows) -> Array:
+        """Return targets (n, t) of the laws, of mean zero."""
 
     @abstractmethod
-    def _search_targets(self, y: NDArray[Any]) -> Array:
-        """Return targets (n, t) of order one for the search, given those of the head."""
+    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> Any:
+        """Return the head that combines the laws, given weights (n,) of mean one."""
 
-    def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, RidgeHead]:
-        count_frequencies(self.n_components)
-        self._check_kernel()
-        y = self._head_target(y)
-        search_rng, choice_rng, head_rng = generators(self.random_state, 3)
-        seed = int(head_rng.integers(2**31))
-        # On matrices this small, threads of BLAS cost more than they gain.
-        with single_threaded_blas():
-            choices = self._choices(X, self._search_targets(y), search_rng, progress)
-            progress("choosing among the fitted kernels")
-            rows = choice_rng.permutation(len(y))[:_CHOICE_ROWS]
-            encoder, table, head = self._best(choices, rows, y, seed)
-        progress("fitting all rows")
-        head.fit(table, y)
+    def _encoders(self) -> list[TableEncoder]:
+        quantiles = self.quantile_encoder_
+        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
+
+    def _used(self, encoded: Array) -> Array:
+        return encoded if self.varying_ is None else encoded[:, self.varying_]
+
+    def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
+        self._check_parameters()
+        self.quantile_encoder_ = self.varying_ = None
+        if self.method == "fixed" or self.kernel != "auto":
+            return self._fixed(rows, progress)
+        if self.method == "learned":
+            return self._by_chains(rows, progress)
+        progress("encoding the table")
+        targets = self._regressed(rows)
+        encoders = [TableEncoder(numeric=numeric) for numeric in ENCODINGS]
+        tables = [as_array(encoder.fit_transform(rows.X, targets)) for encoder in encoders]
+        ends = np.cumsum([0] + [table.shape[1] for table in tables])
+        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+        with single_threaded_blas() as n_threads:
+            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        (rng,) = generators(self.random_state, 1)
+        judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
+            Rows(np.hstack(tables), targets, weights, rows.groups),
+            [np.arange(*pair) for pair in pairwise(ends)],
+            rng,
+            latest=rows.latest,
+            with_variance=isinstance(self, RegressionTable),
+        )
+        self.quantile_encoder_ = encoders[1]
+        return encoders[0], self._combined(judged, rows, weights)
+
+    def _by_chains(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, BaNK]:
+        """Return the encoder and a head that learns its frequencies by short Markov chains."""
+        if rows.groups is not None:
+            raise ValueError(
+                "groups and time need rows to be left out, and chains leave none out: leave them "
+                "out, or use method='auto'."
+            )
+        progress("encoding the table")
+        y = self._head_target(rows)
+        encoder = TableEncoder()
+        encoded = as_array(encoder.fit_transform(rows.X, self._regressed(rows)))
+        # Columns for levels that no training row has are constant.
+        self.varying_ = np.flatnonzero(np.ptp(encoded, axis=0) > 0.0)
+        head = self._chain_head(
+            **_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
+        )
+        with warnings.catch_warnings():
+            # Chains are short on purpose: each stays near a mode, and their mean predicts.
+            warnings.filterwarnings("ignore", "The chains have not converged", ConvergenceWarning)
+            head.fit(encoded[:, self.varying_], y, rows.weights, progress=progress)
         return encoder, head
 
-    def _check_kernel(self) -> None:
-        if isinstance(self.kernel, Kernel):
-            refuse_asymmetric(self.kernel, associated=False)
-        elif not isinstance(self.kernel, str):
-            raise TypeError(
-                f"kernel must be one of {', '.join(map(repr, _SEARCHED))}, the name of another "
-                f"kernel, or a Kernel, got {self.kernel!r}."
+    def _check_parameters(self) -> None:
+        check_name("method", self.method, ("auto", "learned", "fixed"))
+        check_name("effort", self.effort, tuple(EFFORTS))
+        count_frequencies(self.n_components)
+        if self.time_limit is not None:
+            as_positive_scalar("time_limit", self.time_limit)
+        if self.method == "learned" and self.kernel != "auto":
+            raise ValueError(
+                f"method='learned' learns its kernel, and kernel={self.kernel!r} names one: leave "
+                "one of them out."
             )
-        elif self.kernel not in _SEARCHED:
-            named_kernel(self.kernel, also=_SEARCHED)
-
-    def _choices(
-        self, X: Any, targets: Array, rng: np.random.Generator, progress: Progress
-    ) -> list[Choice]:
-        """Return encoders, each with the encoded table and kernels to choose from."""
-        encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        tables = [as_array(encoder.fit_transform(X, targets)) for encoder in encoders]
-        if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
-            pairs = zip(encoders, tables, strict=True)
-            return [(encoder, table, [self.kernel]) for encoder, table in pairs]
-        rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
-        found = search_kernel(
-            [table[rows] for table in tables],
-            targets[rows],
-            rng,
-            families=_SEARCHED[self.kernel],
-            criterion=self._criterion,
-            progress=progress,
-        )
-        encodings = [candidate.encoding for candidate in found]
-        kernels = [candidate.kernels for candidate in found]
-        return [(encoders[i], tables[i], some) for i, some in zip(encodings, kernels, strict=True)]
-
-    def _best(
-        self, choices: list[Choice], rows: NDArray[np.intp], y: NDArray[Any], seed: int
-    ) -> tuple[TableEncoder, Array, RidgeHead]:
-        """Return the encoder, the table and the head with the greatest evidence on some rows.
-
-        The first kernels of all choices are compared. Richer kernels of the best choice
-        are tried as long as the evidence grows. They are not tried for classes, whose indicators
-        are not Gaussian, so that the evidence is no guide there.
-        """
-
-        def fitted(table: Array, kernel: Kernel | str) -> Any:
-            encoded = table[rows]
-            scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
-            options: dict[str, Any] = {"fit_intercept": True, "random_state": seed}
-            options |= {"length_scale": "evidence", "scheme": scheme}
-            head = self._head_class(kernel, self.n_components, "evidence", **options)
-            return head.fit(encoded, y[rows])
-
-        heads = [fitted(table, kernels[0]) for _, table, kernels in choices]
-        best = max(range(len(heads)), key=lambda index: heads[index].log_evidence_)
-        head, (encoder, table, kernels) = heads[best], choices[best]
-        for kernel in kernels[1:] if self._criterion is ExactEvidence else ():
-            richer = fitted(table, kernel)
-            if richer.log_evidence_ <= head.log_evidence_:
-                break
-            head = richer
-        return encoder, table, head
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
+            raise ValueError(
+                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
+                "all cores."
+            )
 
 
 @register
 @dataclass(eq=False, repr=False)
-class TableRegressor(RegressionTable, FixedKernelTable):
+class TableRegressor(RegressionTable, LawsTable):
     r"""Regression on a table, with prediction intervals that hold and no parameters to choose.
 
-    The model is a weighted sum of four laws, each a Gaussian process at linear cost: a rough and a
-    smooth kernel with a length scale for each input, and frequencies learned by short Markov chains
-    on the standardised columns and on these with their normal quantiles. Each law also predicts
-    rows that it has left out. These predictions give the weights, the expected error ``score_`` and
-    the calibration of the intervals.
+    The model is a weighted sum of eight Gaussian processes: kernels whose functions have kinks
+    along every input, kinks in any direction, or two derivatives, each on the standardised columns,
+    on their normal quantiles and on both. Each kernel has a length scale for every input or, where
+    rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Predictions of
+    rows that were left out give the weights, the expected error ``score_`` and the calibration of
+    the intervals. Up to 10,000 rows are fitted exactly, more by 3,000 landmarks at linear cost.
 
     Parameters
     ----------
@@ -185,16 +178,16 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     n_components : int, default=1024
         Number of real features of the method ``"fixed"``, even.
     method : {"auto", "learned", "fixed"}, default="auto"
-        Laws of the sum. ``"learned"`` uses the learned frequencies only. ``"fixed"`` is a single
-        law without left-out rows: a kernel on random features, with its encoding, length scales
-        and noise chosen by evidence.
+        ``"auto"`` is the sum of laws. ``"learned"`` learns frequencies by several short Markov
+        chains (:class:`bochner.BaNKRegressor`). ``"fixed"`` is a kernel on random features, with
+        its encoding, length scales and noise chosen by evidence.
     effort : {"quick", "default", "thorough"}, default="default"
-        Number and length of the chains, and number of features.
+        Number of laws and of rows that choose their kernels, or number and length of chains.
     time_limit : float or None, default=None
-        Seconds for the fit. Chains end early so as to keep it, after one iteration at least; it is
-        exceeded where the other steps alone take longer.
+        Seconds for the fit. No further law begins after it; it is exceeded where the first law
+        alone takes longer.
     n_jobs : int or None, default=None
-        Number of threads that chains share. ``None`` means as many as linear algebra may use.
+        Number of threads. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -202,13 +195,16 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     encoder_ : TableEncoder
         Encoder of the standardised columns.
     quantile_encoder_ : TableEncoder or None
-        Encoder of the normal quantiles; ``None`` for the method ``"fixed"``.
-    head_ : SumOfLaws or KreinRidge
+        Encoder of the normal quantiles, for the method ``"auto"``.
+    varying_ : ndarray of int or None
+        Encoded columns that are not constant, for the method ``"learned"``.
+    head_ : SumOfLaws, BaNKRegressor or KreinRidge
         Model of the encoded columns and the standardised target.
     score_ : float or None
-        Expected root mean square error on new rows, from rows left out; ``None`` for ``"fixed"``.
+        Expected root mean square error on new rows, from rows left out; ``None`` for other methods
+        than ``"auto"``.
     kernel_ : Kernel
-        The chosen kernel on the encoded columns, for the method ``"fixed"``.
+        The kernel on the encoded columns, for other methods than ``"auto"``.
     record_ : dict
         Plain facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
@@ -229,47 +225,28 @@ class TableRegressor(RegressionTable, FixedKernelTable):
     """
 
     _head_class: ClassVar[type[RidgeHead]] = KreinRidge
+    _chain_head: ClassVar[type[BaNK]] = BaNKRegressor
     _criterion: ClassVar[type[PairCriterion]] = ExactEvidence
 
-    _: KW_ONLY
-    method: str = "auto"
-    effort: str = "default"
-    time_limit: float | None = None
-    n_jobs: int | None = None
-
-    head_: KreinRidge | SumOfLaws = field(init=False)
-    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
+    head_: KreinRidge | BaNKRegressor | SumOfLaws = field(init=False)
     target_mean_: float = field(init=False)
     target_scale_: float = field(init=False)
 
     @property
     def score_(self) -> float | None:
-        """Expected root mean square error on new rows; ``None`` for the method ``"fixed"``."""
-        check_is_fitted(self, "head_")
-        if not isinstance(self.head_, SumOfLaws):
-            return None
-        return self.target_scale_ * self.head_.left_out_rmse
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel on the encoded columns, of the method ``"fixed"``."""
-        if isinstance(getattr(self, "head_", None), SumOfLaws):
-            raise AttributeError("A sum of laws has no single kernel: see head_.members.")
-        return super().kernel_
-
-    def _encoders(self) -> list[TableEncoder]:
-        quantiles = self.quantile_encoder_
-        return [self.encoder_] if quantiles is None else [self.encoder_, quantiles]
+        """Expected root mean square error on new rows; ``None`` if no rows were left out."""
+        head = self._judged_head
+        return None if head is None else self.target_scale_ * head.left_out_rmse
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends (n,) of prediction intervals.
 
         Half widths are conformal quantiles of left-out residuals relative to the predictive
         standard deviation, so that about ``level`` of rows like those of the training table lie
-        inside. Up to the few numbers chosen on all rows, such as length scales, the coverage of
-        exchangeable rows is at least ``2 level - 1`` (jackknife+ after bootstrap: Kim, Xu and
-        Barber, 2020). Fewer rows than ``1 / (1 - level)`` are too few for that. The intervals of
-        the method ``"fixed"`` are Gaussian.
+        inside. Up to the few numbers chosen on all rows, such as weights, the coverage of
+        exchangeable rows is at least ``2 level - 1`` (jackknife+: Barber, Candès, Ramdas and
+        Tibshirani, 2021). Fewer rows than ``1 / (1 - level)`` are too few for that. The intervals
+        of other methods than ``"auto"`` are Gaussian.
 
         Parameters
         ----------
@@ -277,61 +254,60 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         level : float, default=0.9
             Coverage, between 0 and 1.
         """
-        if not isinstance(level, Real) or not 0.0 < level < 1.0:
-            raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
-        encoded = self.encode(X)
-        shift, scale = self._units()
-        if isinstance(self.head_, SumOfLaws):
-            lower, upper = self.head_.interval(encoded, level)
+        level = _checked_levels(np.array([level], dtype=object))[0]
+        encoded, (shift, scale) = self.encode(X), self._units()
+        head = self._judged_head
+        if head is not None:
+            lower, upper = head.interval(encoded, level)
         else:
             mean, std = self.head_.predict(encoded, return_std=True)
             half = float(ndtri(0.5 * (1.0 + level))) * std
             lower, upper = mean - half, mean + half
         return shift + scale * lower, shift + scale * upper
 
-    def _learn(self, X: Any, y: NDArray[Any], progress: Progress) -> tuple[TableEncoder, Any]:
-        check_name("method", self.method, ("auto", "learned", "fixed"))
-        check_name("effort", self.effort, tuple(EFFORTS))
-        count_frequencies(self.n_components)
-        if self.time_limit is not None:
-            as_positive_scalar("time_limit", self.time_limit)
-        self.quantile_encoder_ = None
-        if self.method == "learned" and self.kernel != "auto":
-            raise ValueError(
-                f"method='learned' learns its kernel, and kernel={self.kernel!r} names one: leave "
-                "one of them out."
-            )
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
-            raise ValueError(
-                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
-                "all cores."
-            )
-        if self.method == "fixed" or self.kernel != "auto":
-            return super()._learn(X, y, progress)
-        progress("encoding the table")
-        target = self._head_target(y)
-        encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
-        tables = [as_array(encoder.fit_transform(X, target)) for encoder in encoders]
-        ends = np.cumsum([0] + [table.shape[1] for table in tables])
-        columns = [np.arange(*pair) for pair in pairwise(ends)]
-        with single_threaded_blas() as n_threads:
-            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
-        learner = Learner(
-            EFFORTS[self.effort],
-            is_fixed=self.method == "auto",
-            n_threads=n_threads,
-            time_limit=self.time_limit,
-            progress=progress,
-        )
-        (rng,) = generators(self.random_state, 1)
-        head = learner.fit(np.hstack(tables), columns, target, rng)
-        self.quantile_encoder_ = encoders[1]
-        return encoders[0], head
+    def predict_quantiles(self, X: Any, levels: Any = (0.1, 0.5, 0.9)) -> Array:
+        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
 
-    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        self.target_mean_ = float(y.mean())
-        self.target_scale_ = float(y.std()) or 1.0
-        return (y - self.target_mean_) / self.target_scale_
+        They are the mean plus quantiles of signed left-out residuals in units of the predictive
+        standard deviation, so that errors need not be symmetric. Those of other methods than
+        ``"auto"`` are Gaussian.
+        """
+        chosen = _checked_levels(np.atleast_1d(np.asarray(levels, dtype=object)))
+        encoded, (shift, scale) = self.encode(X), self._units()
+        head = self._judged_head
+        if head is not None:
+            return shift + scale * as_array(head.quantiles(encoded, chosen))
+        mean, std = self.head_.predict(encoded, return_std=True)
+        return shift + scale * (mean[:, None] + std[:, None] * ndtri(chosen))
+
+    def sample(self, X: Any, n_samples: int = 100, *, random_state: Any = None) -> Array:
+        """Return draws (n, n_samples) of new targets, independent between rows.
+
+        Each is the mean plus the predictive standard deviation times a left-out residual in its
+        own units, or times a normal draw for other methods than ``"auto"``.
+        """
+        encoded, (shift, scale) = self.encode(X), self._units()
+        count = as_count("n_samples", n_samples)
+        (rng,) = generators(random_state, 1)
+        head = self._judged_head
+        if head is not None:
+            return shift + scale * as_array(head.sample(encoded, count, rng))
+        mean, std = self.head_.predict(encoded, return_std=True)
+        drawn = rng.normal(size=(len(encoded), count))
+        return shift + scale * (mean[:, None] + std[:, None] * drawn)
+
+    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SumOfLaws:
+        return SumOfLaws.of(judged, self._head_target(rows), weights)
+
+    def _regressed(self, rows: TableRows) -> Array:
+        return self._head_target(rows)[:, None]
+
+    def _head_target(self, rows: TableRows) -> NDArray[Any]:
+        self.target_mean_ = float(np.average(rows.y, weights=rows.weights))
+        centred = rows.y - self.target_mean_
+        self.target_scale_ = float(np.sqrt(np.average(centred**2, weights=rows.weights))) or 1.0
+        scaled: NDArray[Any] = centred / self.target_scale_
+        return scaled
 
     def _search_targets(self, y: NDArray[Any]) -> Array:
         return y[:, None]
@@ -340,42 +316,71 @@ class TableRegressor(RegressionTable, FixedKernelTable):
         return self.target_mean_, self.target_scale_
 
 
-@register
-class TableClassifier(ClassificationTable, FixedKernelTable):
-    r"""Classification on a table, with no parameters to choose.
+def _checked_levels(levels: NDArray[Any]) -> Array:
+    for level in levels.ravel().tolist():
+        if not isinstance(level, Real) or not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
+    return levels.astype(np.float64)
 
-    The model is chosen as in :class:`TableRegressor`, but length scales and inclusions minimise
-    the leave-one-out squared error of the class indicators, because these are not Gaussian.
+
+@register
+@dataclass(eq=False, repr=False)
+class TableClassifier(ClassificationTable, LawsTable):
+    r"""Classification on a table: calibrated probabilities and no parameters to choose.
+
+    The laws are those of :class:`TableRegressor`, as least-squares regressions of the indicators of
+    the classes. Probabilities are the softmax of their values, with a weight for each law and a
+    constant for each class fitted to rows that were left out. They are never zero or one.
 
     Parameters
     ----------
-    kernel, n_components, random_state
-        As in :class:`TableRegressor`.
+    kernel, n_components, method, effort, time_limit, n_jobs, random_state
+        As in :class:`TableRegressor`. The single kernel of the method ``"fixed"`` minimises the
+        leave-one-out squared error of the class indicators, which are not Gaussian.
 
     Attributes
     ----------
-    encoder_, kernel_, record_
+    encoder_, quantile_encoder_, varying_, kernel_, record_, background_, background_values_
         As in :class:`TableRegressor`.
-    head_ : KreinRidgeClassifier
+    head_ : SoftmaxOfLaws, BaNKClassifier or KreinRidgeClassifier
     classes_ : ndarray of shape (n_classes,)
+    score_ : float or None
+        Expected log loss on new rows in nats, from rows left out; ``None`` for other methods than
+        ``"auto"``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bochner import TableClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = TableClassifier("gaussian", n_components=128, random_state=0).fit(X, y)
+    >>> model = TableClassifier(effort="quick", random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
     True
     """
 
-    head_: KreinRidgeClassifier
+    _head_class: ClassVar[type[RidgeHead]] = KreinRidgeClassifier
+    _chain_head: ClassVar[type[BaNK]] = BaNKClassifier
+    _criterion: ClassVar[type[PairCriterion]] = LeaveOneOut
 
-    _head_class = KreinRidgeClassifier
-    _criterion = LeaveOneOut
+    head_: KreinRidgeClassifier | BaNKClassifier | SoftmaxOfLaws = field(init=False)
 
-    def _head_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y
+    @property
+    def score_(self) -> float | None:
+        """Expected log loss on new rows; ``None`` if no rows were left out."""
+        head = self._judged_head
+        return None if head is None else head.left_out_log_loss
+
+    def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
+        classes, labels = np.unique(rows.y, return_inverse=True)
+        return SoftmaxOfLaws.of(judged, classes, labels, weights)
+
+    def _regressed(self, rows: TableRows) -> Array:
+        indicators = self._search_targets(rows.y)
+        centred: Array = indicators - np.average(indicators, axis=0, weights=rows.weights)
+        return centred
+
+    def _head_target(self, rows: TableRows) -> NDArray[Any]:
+        return rows.y
 
     def _search_targets(self, y: NDArray[Any]) -> Array:
         return Indicators(np.unique(y))(y)

@@ -1,0 +1,214 @@
+r"""Gaussian processes on all rows: exact ones, and ones on landmarks where rows are many."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
+
+from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.linalg import jittered_cholesky
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.ensemble.length_scales import LearnedKernel, shifted_inverse
+from bochner.learning.ensemble.rows import Chosen, Rows
+from bochner.registry import register
+
+_LEAST_SINGLE = 3e-4
+"""Least ratio of noise to signal for single precision, whose rounding is 1e-7 of the sum of some
+thousand kernel values."""
+
+_FEW = 2000
+"""Rows up to which double precision is used: its fit takes a quarter of a second."""
+
+_BLOCK_BYTES = 2**25
+"""Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
+
+LeftOut = tuple[Array, Array]
+"""Means (n, t) and variances (n,) of rows by fits without their groups; ``nan`` if not known."""
+
+
+@register(shapes={"coef": "nt", "factor": "mm"})
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelLaw:
+    r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
+
+    The mean is :math:`\sum_i c_i k(x_i, x)`. With the factor ``R`` of the first ``m`` rows, the
+    variance of a new target is :math:`s^2 (\alpha + k(x, x) - \|R^\top k(X_{1:m}, x)\|^2)`: exact
+    if these are all rows, else that of the Nyström approximation with the variance it lacks.
+    """
+
+    name: str
+    found: LearnedKernel
+    columns: Chosen  # (d',): The encoded columns that it uses
+    coef: Array  # (n, t)
+    factor: Array  # (m, m)
+    signal: float  # s²
+
+    def mean(self, X: Array, rows: Array) -> Array:
+        """Return means (n', t) of encoded rows (n', d), given its own rows (n, d)."""
+        own = rows[: len(self.coef), self.columns]
+        return as_array(self.found(X[:, self.columns], own) @ self.coef)
+
+    def variance(self, X: Array, rows: Array) -> Array:
+        """Return variances (n',) of new targets at encoded rows (n', d)."""
+        X, own = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = np.sum((self.found(X, own) @ self.factor) ** 2, axis=1)
+        lacking = np.maximum(self.found.kernel.diag(X) - explained, 0.0)
+        return self.signal * (self.found.alpha + as_array(lacking))
+
+
+def exact(
+    name: str,
+    found: LearnedKernel,
+    rows: Rows,
+    columns: Chosen,
+    n_landmarks: int,
+    n_threads: int,
+    learned_from: Chosen | None = None,
+) -> tuple[KernelLaw, LeftOut]:
+    """Return the exact posterior of all rows, and what it predicts without each group.
+
+    Its variances are approximated by landmarks unless these are all rows, or none is needed. Their
+    scale is that of left-out residuals of the rows that the kernel is learned from.
+    """
+    own = rows.columns(columns)
+    root = np.sqrt(own.weights)
+    gram = _weighted_gram(found, own, root, n_threads)
+    factor = np.empty((0, 0))
+    if n_landmarks == len(own):
+        # A factor of the inverse itself would have the rounding errors of its condition number.
+        lower = jittered_cholesky(gram, found.alpha)
+        half, _ = lapack.dtrtri(lower, lower=1)
+        factor, inverse = root[:, None] * half.T, half.T @ half
+    else:
+        inverse = shifted_inverse(gram, found.alpha)
+        if inverse is None:
+            inverse = shifted_inverse(
+                _weighted_gram(found, own, root, n_threads, np.float64), 2.0 * found.alpha
+            )
+    targets = root[:, None] * own.Y
+    coef = as_array(inverse @ targets.astype(inverse.dtype))
+    means = own.Y - own.solved(inverse, coef) / root[:, None]
+    relative = as_array(own.left_out_variance(inverse)) / own.weights
+    squares = (own.Y - means) ** 2 / relative[:, None]
+    signal = float(np.mean(squares if learned_from is None else squares[learned_from]))
+    if 0 < n_landmarks < len(own):
+        factor = _factor(found, own, n_landmarks, n_threads)
+    law = KernelLaw(name, found, columns, root[:, None] * coef, factor, signal)
+    return law, (means, signal * relative)
+
+
+def _weighted_gram(
+    found: LearnedKernel, rows: Rows, root: Array, n_threads: int, dtype: Any = None
+) -> NDArray[Any]:
+    """Return kernel values (n, n) times the roots of weights, in single precision if it will do."""
+    if dtype is None:
+        is_single = len(rows) > _FEW and found.alpha >= _LEAST_SINGLE
+        dtype = np.float32 if is_single else np.float64
+    gram = np.empty((len(rows), len(rows)), dtype)
+
+    def fill(block: slice) -> None:
+        gram[block] = found(rows.X[block], rows.X) * root * root[block, None]
+
+    with single_threaded_blas():
+        for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
+            pass
+    return gram
+
+
+def _blocks(n_rows: int, width: int) -> list[slice]:
+    return list(row_blocks(n_rows, 8 * width, block_bytes=_BLOCK_BYTES))
+
+
+def on_landmarks(
+    name: str,
+    found: LearnedKernel,
+    rows: Rows,
+    columns: Chosen,
+    sizes: tuple[int, int],
+    scored: Chosen,
+    n_threads: int,
+) -> tuple[KernelLaw, LeftOut]:
+    r"""Return the posterior of the Nyström approximation, and left-out predictions of some rows.
+
+    With ``Z`` the first rows and weights ``W``, the coefficients solve
+    :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
+    landmarks of means and of variances.
+    """
+    own = rows.columns(columns)
+    n_landmarks, n_of_variance = sizes
+    landmarks = own.X[:n_landmarks]
+    inner, cross = _sums(found, own, landmarks, n_threads)
+    whitener = _whitener(found, landmarks)
+    system = whitener.T @ inner @ whitener
+    system[np.diag_indices(n_landmarks)] += found.alpha
+    lower = np.linalg.cholesky(system)
+    coef = whitener @ cho_solve((lower, True), whitener.T @ cross)
+    part = own.part(scored)
+    values = found(landmarks, part.X)
+    half = solve_triangular(lower, whitener.T @ values, lower=True) * np.sqrt(part.weights)
+    means = np.full(own.Y.shape, np.nan)
+    means[scored] = part.Y - _without_groups(half, part.Y - values.T @ coef, part)
+    factor, signal = np.empty((0, 0)), 1.0
+    variances = np.full(len(own), np.nan)
+    if n_of_variance:
+        factor = _factor(found, own, n_of_variance, n_threads)
+        unit = KernelLaw(name, found, columns, coef, factor, 1.0)
+        relative = unit.variance(rows.X[scored], rows.X)
+        signal = float(np.mean((part.Y - means[scored]) ** 2 / relative[:, None]))
+        variances[scored] = signal * relative
+    return (
+        KernelLaw(name, found, columns, coef, factor, signal),
+        (means, variances),
+    )
+
+
+def _without_groups(half: Array, residuals: Array, rows: Rows) -> Array:
+    """Return residuals of fits without each group, given those of the fit to all rows.
+
+    Products of the columns of ``half`` (m, n) are the hat matrix between rows of equal noise.
+    """
+    if rows.groups is None:
+        left: Array = residuals / (1.0 - np.sum(half**2, axis=0))[:, None]
+        return left
+    left, root = np.empty_like(residuals), np.sqrt(rows.weights)[:, None]
+    for own in rows.members():
+        some, scaled = half[:, own], root[own] * residuals[own]
+        if len(own) <= len(half):
+            solved = np.linalg.solve(np.eye(len(own)) - some.T @ some, scaled)
+        else:
+            inner = np.eye(len(half)) - some @ some.T
+            solved = scaled + some.T @ np.linalg.solve(inner, some @ scaled)
+        left[own] = solved / root[own]
+    return left
+
+
+def _sums(kernel: LearnedKernel, rows: Rows, landmarks: Array, n_threads: int) -> tuple[Array, Array]:
+    """Return weighted sums of products of kernel values (m, m), and of these with targets."""
+    width = len(landmarks)
+    inner, cross = np.zeros((width, width)), np.zeros((width, rows.Y.shape[1]))
+
+    def values(block: slice) -> Array:
+        return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
+
+    for block, K in in_order(values, _blocks(len(rows), width), n_threads):
+        inner += K.T @ K
+        cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
+    return inner, cross
+
+
+def _whitener(kernel: LearnedKernel, landmarks: Array) -> Array:
+    """Return the transposed inverse of the Cholesky factor of the landmarks' kernel matrix."""
+    inverse, _ = lapack.dtrtri(jittered_cholesky(kernel(landmarks, landmarks)), lower=1)
+    return np.ascontiguousarray(inverse.T)
+
+
+def _factor(found: LearnedKernel, rows: Rows, n_landmarks: int, n_threads: int) -> Array:
+    """Return ``R`` of :class:`KernelLaw` for the first rows as landmarks of all rows."""
+    landmarks = rows.X[:n_landmarks]
+    inner, _ = _sums(found, rows, landmarks, n_threads)
+    whitener = _whitener(found, landmarks)
+    values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
+    values = np.maximum(values, 0.0)
+    return as_array(whitener @ (vectors * np.sqrt(values / (values + found.alpha))))

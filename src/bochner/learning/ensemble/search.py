@@ -1,0 +1,134 @@
+r"""Kernels chosen by leave-one-out errors on a part of the rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import eigh
+
+from bochner._numerics.arrays import Array
+from bochner.features.length_scales import median_distance
+from bochner.learning.ensemble.length_scales import (
+    Found,
+    Learnable,
+    LearnedKernel,
+    shifted_inverse,
+    with_length_scales,
+    with_metric,
+)
+from bochner.learning.ensemble.rows import Rows
+
+_GRID_ROWS = 400
+"""Rows of the search for a common length scale, from which the gradient goes on."""
+
+_OCTAVES = (-2.0, 4.0)
+"""Length scales searched, as powers of two of the median distance: far below, functions are noise
+between rows; far above, the kernel's shape near zero is all that is left, whatever the scale."""
+
+_LOG_ALPHA = np.log(10.0) * np.arange(-9.0, 0.6, 0.5)
+"""Logarithms of the ratios of noise to signal that are tried for each kernel: two per decade, from
+rounding to three times as much noise as signal."""
+
+_AS_GOOD = 1.005
+"""Errors up to half a per cent greater are as good, of which the most noise is chosen: too little
+noise makes intervals too narrow."""
+
+_MOST_INPUTS = 40
+"""Most encoded columns that get a length scale each: a step's time grows with them."""
+
+_STEP = 4.0
+"""Factor between ratios of noise to signal on a walk: predictions hardly change within two."""
+
+_LEAST_SINGLE = 1e-2
+"""Least ratio of noise to signal whose walk is in single precision: it goes down to a 64th."""
+
+_MOST_STEPS = 3
+"""Most steps of a walk, a factor of 64: a few times more rows change the ratio by less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Kernels of one shape."""
+
+    kernel: Callable[[float], Learnable]  # Given its length scale
+    is_mapped: bool = False  # Whether inputs get a linear map, if rows gain by it
+
+
+def learned(family: Family, rows: Rows, rng: Generator) -> Found:
+    """Return the kernel of a family with length scales of least leave-one-out error.
+
+    A common length scale starts from the median distance and moves by octaves while errors of some
+    rows fall. Then all rows move the length scale of each input.
+    """
+    few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
+    median = median_distance(few.X, rng, None)
+    errors: dict[float, tuple[float, float]] = {}
+
+    def error(octave: float) -> tuple[float, float]:
+        if octave not in errors:
+            errors[octave] = leave_one_out_error(family.kernel(median * 2.0**octave), few)
+        return errors[octave]
+
+    best = 0.0
+    for step in (1.0, -1.0):
+        while _OCTAVES[0] <= best + step <= _OCTAVES[1] and error(best + step) < error(best):
+            best += step
+    kernel, alpha = family.kernel(median * 2.0**best), error(best)[1]
+    is_tied = rows.X.shape[1] > _MOST_INPUTS
+    found = with_length_scales(kernel, alpha, rows, is_tied=is_tied)
+    return with_metric(found, rows) if family.is_mapped and not is_tied else found
+
+
+def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
+    r"""Return the least mean square of leave-one-out residuals, and its ratio of noise to signal.
+
+    The residuals are those of :func:`bochner.learning.ensemble.length_scales.error_and_gradient`.
+    """
+    root = np.sqrt(rows.weights)
+    values, vectors = eigh(kernel(rows.X, rows.X) * np.outer(root, root), driver="evd")
+    values = np.maximum(values, 0.0)
+    rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
+    errors = []
+    for alpha in np.exp(_LOG_ALPHA):
+        inverse = 1.0 / (values + alpha)
+        right = vectors @ (rotated * inverse[:, None])
+        if rows.groups is None:
+            residuals = right / (squares @ inverse)[:, None]
+        else:
+            residuals = rows.solved((vectors * inverse) @ vectors.T, right)
+        errors.append((float(np.sum(residuals**2)) / len(rows), float(alpha)))
+    least = min(errors)[0]
+    return max(
+        ((error, alpha) for error, alpha in errors if error <= _AS_GOOD * least), key=itemgetter(1)
+    )
+
+
+def noise_factor(found: LearnedKernel, rows: Rows) -> float:
+    """Return by how much the ratio of noise to signal changes for the least leave-one-out error.
+
+    More rows than those of the search tell the kernel's misfit, which counted as noise, from noise.
+    """
+    root = np.sqrt(rows.weights)
+    dtype = np.float32 if found.alpha > _LEAST_SINGLE else np.float64
+    gram = (found(rows.X, rows.X) * np.outer(root, root)).astype(dtype)
+    targets = (root[:, None] * rows.Y).astype(dtype)
+
+    def error(factor: float) -> float:
+        inverse = shifted_inverse(gram.copy(), factor * found.alpha)
+        if inverse is None:
+            return np.inf
+        residuals = rows.solved(inverse, inverse @ targets)
+        return float(np.sum(residuals**2))
+
+    best, least = 1.0, error(1.0)
+    for step in (1.0 / _STEP, _STEP):
+        for _ in range(_MOST_STEPS):
+            trial = error(step * best)
+            if not trial < least / _AS_GOOD:
+                break
+            best, least = step * best, trial
+        if best < 1.0:
+            break
+    return best
