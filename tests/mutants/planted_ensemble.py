@@ -2,50 +2,126 @@
 
 from functools import partial
 
-from learning.ensemble import test_left_out, test_length_scales, test_sum_of_laws
-from mutants.registry import edit, plant_edits, planted, replaces
+from learning.ensemble import test_kernel_laws, test_length_scales, test_sum_of_laws
+from mutants.registry import edit, plant_edits, planted
 
-from bochner.kernels import Matern
-from bochner.learning.ensemble import blocks, length_scales, weights
-from bochner.learning.ensemble.ensemble import Learner
-from bochner.learning.ensemble.landmarks import LandmarkFeatures
+from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.learning.ensemble import (
+    kernel_laws,
+    leave_one_out,
+    length_scales,
+    linear_maps,
+    weights,
+)
+from bochner.learning.ensemble.ensemble import SumOfLaws
+from bochner.learning.ensemble.learner import Learner
+from bochner.learning.ensemble.rows import Rows
 
 SCALES = (1.0, 1.2, 0.8)
+check_gradient = test_length_scales.check_gradient
 
 plant_edits(
-    blocks,
-    "left_out_predictions",
-    partial(test_left_out.check_left_out, test_left_out.LANDMARKS),
-    hat_without_its_complement=("np.eye(len(part)) - hat", "np.eye(len(part))"),
-    left_out_without_the_intercept=(" + posterior.intercept_variance", ""),
-    residuals_of_the_wrong_sign=("rows.y[part] - solved[:, 0]", "rows.y[part] + solved[:, 0]"),
+    kernel_laws,
+    "exact",
+    test_kernel_laws.check_exact,
+    residuals_in_units_of_the_weights=(
+        "own.solved(inverse, coef) / root[:, None]",
+        "own.solved(inverse, coef)",
+    ),
+    variances_of_the_mean_weight=("/ own.weights", "/ 1.0"),
+    coefficients_without_weights=("root[:, None] * coef, factor", "coef, factor"),
 )
-replaces(
-    LandmarkFeatures,
-    "lacking_variance",
-    test_left_out.test_all_rows_as_landmarks_are_a_gaussian_process,
-    name="variance_of_the_landmarks_alone",
-)(lambda self, X, Z: 0.0)
+plant_edits(
+    kernel_laws,
+    "on_landmarks",
+    test_kernel_laws.check_landmarks,
+    scored_rows_that_are_not_left_out=(
+        "_without_groups(half, part.Y - values.T @ coef, part)",
+        "(part.Y - values.T @ coef)",
+    ),
+)
+plant_edits(
+    kernel_laws,
+    "_without_groups",
+    test_kernel_laws.test_groups_larger_than_the_landmarks_are_left_out_too,
+    large_groups_that_stay=("some.T @ np.linalg.solve(inner, some @ scaled)", "0.0 * scaled"),
+)
+plant_edits(
+    kernel_laws,
+    "_factor",
+    test_kernel_laws.check_variance_of_landmarks,
+    variance_of_the_prior_alone=("values / (values + found.alpha)", "values / values"),
+)
+plant_edits(
+    leave_one_out,
+    "error_and_slope",
+    partial(check_gradient, Matern(nu=2.5)),
+    users=(length_scales,),
+    gradient_without_the_blocks_of_the_inverse=(
+        "change = inverse @ blocks @ inverse",
+        "change = 0.0 * inverse",
+    ),
+    groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
+    slopes_without_weights=("slope *= np.outer(root, root)", "slope *= 1.0"),
+    noise_that_does_not_move=("np.trace(change) * alpha", "0.0 * alpha"),
+)
+plant_edits(
+    leave_one_out,
+    "_gram_and_slope",
+    partial(check_gradient, Exponential()),
+    slope_of_a_square=("np.maximum(-np.log(np.maximum(gram, _TINY)), _TINY)", "1.0"),
+)
+plant_edits(
+    leave_one_out,
+    "absolute_moments",
+    partial(check_gradient, Laplacian()),
+    users=(length_scales,),
+    moments_of_half_the_pairs=("moments[j] += 2.0 * total", "moments[j] += total"),
+)
+plant_edits(
+    leave_one_out,
+    "error_across",
+    test_length_scales.check_halves,
+    parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
+)
+plant_edits(
+    length_scales,
+    "descended",
+    test_length_scales.test_scales_that_are_tied_move_together,
+    a_common_scale_that_stays=("gradient[:-1].sum()", "0.0 * gradient[0]"),
+)
+plant_edits(
+    linear_maps,
+    "mapped",
+    test_length_scales.check_stationary,
+    map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
+    map_in_units_of_the_inputs=("/ scales[:, None]", "/ 1.0"),
+)
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES),
     name="weights_without_shrinkage",
 )(edit(weights, "member_weights", " + _SHRINKAGE * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(
-    length_scales,
-    "error_and_gradient",
-    partial(test_length_scales.check_gradient, Matern(nu=2.5)),
-    gradient_without_the_diagonal_of_the_inverse=("(inverse * v) @ inverse", "0.0 * inverse"),
-    noise_that_does_not_move=("np.trace(change)", "0.0"),
+    Learner,
+    "_fitted",
+    test_sum_of_laws.check_halves,
+    halves_that_predict_themselves=("found.halves, halves[::-1]", "found.halves, halves"),
 )
 plant_edits(
-    length_scales,
-    "error_across",
-    test_length_scales.check_halves,
-    parts_that_predict_themselves=("halves, halves[::-1]", "halves, halves"),
+    Rows,
+    "halves",
+    test_kernel_laws.test_rows_keep_their_groups_together,
+    halves_that_share_groups=("self.groups % 2 == 0", "np.arange(len(self)) % 2 == 0"),
+)
+plant_edits(
+    SumOfLaws,
+    "quantiles",
+    test_sum_of_laws.check_new_rows,
+    quantiles_of_absolute_scores=("_ranked(self.scores, level)", "self.score(level)"),
 )
 plant_edits(
     Learner,
     "fit",
-    test_sum_of_laws.check_new_rows,
-    landmarks_that_are_scored=("scored[landmarks] = False", "pass"),
+    test_sum_of_laws.test_the_latest_rows_are_scored_alone,
+    rows_scored_in_another_order=("order[plan.scored]", "plan.scored"),
 )

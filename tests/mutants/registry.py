@@ -86,10 +86,13 @@ def edit(owner, name, old, new, *users):
     return plant
 
 
-def plant_edits(owner, attribute, *checks, **edits):
-    """Register bugs by their names, each of which changes one line of the same function."""
+def plant_edits(owner, attribute, *checks, users=(), **edits):
+    """Register bugs by their names, each of which changes one line of the same function.
+
+    ``users`` are modules that have imported the function by its name.
+    """
     for name, (old, new) in edits.items():
-        planted(*checks, name=name)(edit(owner, attribute, old, new))
+        planted(*checks, name=name)(edit(owner, attribute, old, new, *users))
 
 
 def deferred(law: Callable[..., object], *last: object, **fixed: object) -> Callable[..., Check]:

@@ -19,8 +19,8 @@ from sklearn.utils.validation import (
 
 from bochner._numerics.arrays import Array, as_array, as_count
 from bochner._numerics.progress import Progress, silent
-from bochner.estimators.inputs import checked_weight
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
+from bochner.estimators.inputs import checked_weight
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder
@@ -251,9 +251,7 @@ class TableModel(BaseEstimator, ABC):
         return tags
 
 
-def _table_rows(
-    X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: Any
-) -> TableRows:
+def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: Any) -> TableRows:
     """Return the rows of positive weight, with their groups, or blocks in time."""
     if groups is not None and time is not None:
         raise ValueError("groups and time both say what is left out together: give one of them.")
@@ -284,8 +282,9 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
         given = X[given]
     found = column_or_1d(given)
     if len(found) != n_samples:
-        raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got "
-                         f"{len(found)}.")
+        raise ValueError(
+            f"{name} must have an entry for each of the {n_samples} rows, got {len(found)}."
+        )
     if any(entry is None or entry != entry for entry in found.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
     return np.asarray(found)

@@ -37,7 +37,7 @@ from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCrite
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
 
-_CHAINS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+_CHAINS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "quick": {"n_frequencies": 100, "n_burn_in": 10, "n_samples": 10, "n_chains": 2},
         "default": {"n_frequencies": 200, "n_burn_in": 20, "n_samples": 20, "n_chains": 4},
@@ -318,7 +318,7 @@ class TableRegressor(RegressionTable, LawsTable):
 
 def _checked_levels(levels: NDArray[Any]) -> Array:
     for level in levels.ravel().tolist():
-        if not isinstance(level, Real) or not 0.0 < level < 1.0:
+        if not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
     return levels.astype(np.float64)
 

@@ -1,13 +1,19 @@
 """Weights and calibration of sums of laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from bochner._numerics.progress import silent
-from bochner.learning.ensemble.ensemble import Effort, Learner, SumOfLaws, mixture
-from bochner.learning.ensemble.pooled import ChainSizes
+from bochner.kernels import Gaussian
+from bochner.learning.ensemble import learner as laws_learner
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
+from bochner.learning.ensemble.learner import _ROUGH, _SMOOTH, Effort, Learner
+from bochner.learning.ensemble.leave_one_out import Found, LearnedKernel
+from bochner.learning.ensemble.rows import Rows
 from bochner.learning.ensemble.weights import member_weights
 
 RNG = np.random.default_rng(0)
@@ -58,23 +64,140 @@ def test_moments_are_those_of_draws_from_the_mixture():
     ("count", "level", "rank"), [(99, 0.9, 90), (99, 0.5, 50), (9, 0.9, 9), (5, 0.95, 5)]
 )
 def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
-    model = SumOfLaws([], np.empty(0), np.arange(1.0, count + 1.0), 1.0, 1.0)
+    signs = np.where(np.arange(count) % 2, 1.0, -1.0)
+    scores = np.sort(signs * np.arange(1.0, count + 1.0))
+    model = SumOfLaws(None, np.empty(0), scores, 1.0, 1.0)
     assert model.score(level) == rank
 
 
-def check_new_rows():
-    """Most of a function is between the landmarks, where features lack variance."""
+def simulated(rng, n_samples):
+    X = rng.uniform(-2.0, 2.0, size=(n_samples, 3))
+    spread = 0.02 + 0.3 * rng.exponential(size=n_samples)
+    mean = np.sin(2.0 * X[:, 0]) * np.cos(X[:, 1] * X[:, 2])
+    return X, mean + spread * (rng.exponential(size=n_samples) - 1.0)
+
+
+SMALL = Effort({"rough": (_ROUGH, 1), "smooth": (_SMOOTH, 1)}, 200, 2000, 150)
+
+
+def learner(n_threads=2, time_limit=None, effort=SMALL):
+    return Learner(effort, n_threads, time_limit, silent)
+
+
+def fitted(X, y, effort=SMALL, **options):
+    rows = Rows(X, y[:, None], np.ones(len(y)), options.pop("groups", None))
+    columns = [np.arange(X.shape[1])]
+    judged = learner(effort=effort).fit(rows, columns, np.random.default_rng(0), **options)
+    return judged, SumOfLaws.of(judged, y, np.ones(len(y)))
+
+
+def check_new_rows(n_samples=1700, effort=SMALL):
+    """Coverage on both sides of errors that are not symmetric, by rows of another draw."""
     rng = np.random.default_rng(2)
-    X = rng.uniform(-2.0, 2.0, size=(2900, 3))
-    y = np.sin(2.0 * X[:, 0]) * np.cos(2.0 * X[:, 1] * X[:, 2]) + 0.02 * rng.normal(size=2900)
-    sizes = Effort(
-        4, ChainSizes(20, 2, 2, 300), few_rows=3000, most_landmarks=80, most_frequencies=60
-    )
-    learner = Learner(sizes, is_fixed=True, n_threads=2, time_limit=None, progress=silent)
-    model = learner.fit(X[:900], [np.arange(3)], y[:900], rng)
-    lower, upper = model.interval(X[900:], 0.9)
-    assert 0.85 < np.mean((lower <= y[900:]) & (y[900:] <= upper)) < 0.96
+    (X, y), (new, truth) = simulated(rng, n_samples), simulated(rng, 4000)
+    shift = y.mean()
+    judged, model = fitted(X, y - shift, effort)
+    lower, upper = model.interval(new, 0.9)
+    truth = truth - shift
+    assert_allclose(np.mean((lower <= truth) & (truth <= upper)), 0.9, atol=0.04)
+    levels = np.array([0.1, 0.5, 0.8])
+    below = np.mean(truth[:, None] <= model.quantiles(new, levels), axis=0)
+    assert_allclose(below, levels, atol=0.04)
+    draws = model.sample(new, 20, rng)
+    assert_allclose(np.mean(draws <= model.quantiles(new, levels)[:, [1]]), 0.5, atol=0.03)
+    error = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
+    assert abs(model.left_out_rmse / error - 1.0) < 0.12
+    assert len(judged.scored) == n_samples - 1000 if n_samples >= 1500 else n_samples
 
 
-def test_intervals_hold_at_rows_that_are_no_landmarks():
-    check_new_rows()
+@pytest.mark.parametrize("n_samples", [300, 1700])
+def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
+    check_new_rows(n_samples)
+
+
+def test_intervals_hold_where_laws_are_on_landmarks():
+    check_new_rows(1700, replace(SMALL, most_exact=1000))
+
+
+def check_halves():
+    """Kernels of very unequal halves show which rows each of them has judged."""
+    X, y = simulated(np.random.default_rng(0), 100)
+    good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        found = Found(good, (useless, good), 1.0, 1.0)
+        patch.setattr(laws_learner, "learned", lambda family, rows, rng: found)
+        judged, _ = fitted(X, y)
+    first, second = judged.means[:50, 0, 0], judged.means[50:, 0, 0]
+    assert_allclose(second, 0.0, atol=1e-6)
+    assert np.std(first) > 0.1
+
+
+def test_kernels_of_one_half_judge_the_other():
+    check_halves()
+
+
+def check_groups():
+    """A target that is a number for each group tells nothing about new groups."""
+    rng = np.random.default_rng(4)
+    groups = np.arange(300) // 6
+    X = rng.normal(size=(50, 2))[groups] + 0.01 * rng.normal(size=(300, 2))
+    y = rng.normal(size=50)[groups] + 0.1 * rng.normal(size=300)
+    _, alone = fitted(X, y)
+    _, together = fitted(X, y, groups=groups)
+    assert alone.left_out_rmse < 0.5
+    assert together.left_out_rmse > 0.9
+
+
+def test_rows_of_a_group_do_not_predict_each_other():
+    check_groups()
+
+
+def test_the_latest_rows_are_scored_alone():
+    rng = np.random.default_rng(5)
+    time = np.arange(400) / 400.0
+    y = np.sin(30.0 * time) + 0.1 * rng.normal(size=400)
+    blocks = np.minimum(np.arange(400) // 40, 8)
+    judged, model = fitted(time[:, None], y, groups=blocks, latest=blocks == 8)
+    assert set(judged.scored) == set(range(320, 400))
+    assert model.left_out_rmse > 0.5
+    assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
+
+
+def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
+    X, y = simulated(np.random.default_rng(0), 300)
+    rows = Rows(X, y[:, None] - y.mean(), np.ones(300))
+    judged = [
+        learner(n_threads, limit).fit(rows, [np.arange(3)], np.random.default_rng(0))
+        for n_threads, limit in ((1, 1e-9), (1, None), (2, None))
+    ]
+    assert len(judged[0].laws.members) == 1
+    assert len(judged[1].laws.members) == 2
+    assert_allclose(judged[2].means, judged[1].means, atol=1e-8)
+
+
+def classes(rng, n_samples):
+    X = rng.normal(size=(n_samples, 2))
+    logits = np.column_stack((2.0 * X[:, 0], -X[:, 0] + 2.0 * X[:, 1], np.zeros(n_samples)))
+    probability = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    drawn = (rng.random(n_samples)[:, None] > np.cumsum(probability, axis=1)).sum(axis=1)
+    return X, np.minimum(drawn, 2), probability
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_nearly_those_that_drew_the_classes(n_classes):
+    rng = np.random.default_rng(6)
+    (X, labels, _), (new, truth, probability) = classes(rng, 900), classes(rng, 4000)
+    if n_classes == 2:
+        labels, truth = labels == 1, truth == 1
+        probability = np.column_stack((1.0 - probability[:, 1], probability[:, 1]))
+    names = np.array(["a", "b", "c"])[:n_classes]
+    Y = (labels[:, None] == np.unique(labels)[1 - (n_classes > 2) :]).astype(float)
+    rows = Rows(X, Y - Y.mean(axis=0), np.ones(900))
+    judged = learner().fit(rows, [np.arange(2)], rng, with_variance=False)
+    model = SoftmaxOfLaws.of(judged, names, np.asarray(labels, dtype=np.intp), np.ones(900))
+    found = model.predict_proba(new)
+    assert_allclose(found.sum(axis=1), 1.0)
+    assert np.sqrt(np.mean((found - probability) ** 2)) < 0.05
+    loss = -np.mean(np.log(found[np.arange(4000), np.asarray(truth, dtype=int)]))
+    assert abs(model.left_out_log_loss - loss) < 0.05
+    assert set(model.predict(new)) <= set(names)

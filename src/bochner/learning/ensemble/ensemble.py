@@ -1,6 +1,7 @@
 """Weighted sums of laws that predict numbers with intervals, and class probabilities."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -114,12 +115,12 @@ class SoftmaxOfLaws:
 
     laws: Laws
     softmax: SoftmaxWeights
-    classes_: NDArray[np.generic]
+    classes_: NDArray[Any]
     left_out_log_loss: float  # Mean negative log probability of left-out rows
 
     @classmethod
     def of(
-        cls, judged: Judged, classes: NDArray[np.generic], labels: NDArray[np.intp], weight: Array
+        cls, judged: Judged, classes: NDArray[Any], labels: NDArray[np.intp], weight: Array
     ) -> "SoftmaxOfLaws":
         """Return the probabilities of classes for numbers of classes (n,) of all rows."""
         scores = _both(judged.means)
@@ -133,9 +134,9 @@ class SoftmaxOfLaws:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""
         return self.softmax.probabilities(_both(self.laws.means(X)))
 
-    def predict(self, X: Array) -> NDArray[np.generic]:
+    def predict(self, X: Array) -> NDArray[Any]:
         """Return the most probable classes (n,) of encoded rows (n, d)."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
 
 
 def _both(values: Array) -> Array:

@@ -1,7 +1,7 @@
 """Fitting the laws of a table, and predicting the rows that each leaves out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from types import MappingProxyType
 
@@ -14,7 +14,7 @@ from bochner._numerics.progress import Progress
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import KernelLaw, LeftOut, exact, on_landmarks
-from bochner.learning.ensemble.length_scales import Found, LearnedKernel
+from bochner.learning.ensemble.leave_one_out import Found
 from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor
 from bochner.registry import register
@@ -70,6 +70,15 @@ EFFORTS: Mapping[str, Effort] = MappingProxyType(
 """Sizes by name."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A family of kernels on some of the encoded columns."""
+
+    name: str
+    family: Family
+    columns: Chosen
+
+
 @register(shapes={"rows": "nd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Laws:
@@ -105,6 +114,37 @@ class Judged:
     variances: Array  # (s, K)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """Rows in random order, and what the first of them are for."""
+
+    rows: Rows
+    n_search: int  # Rows that choose kernels
+    n_variance: int  # Landmarks of variances; zero if there is no need for variances
+    scored: Chosen  # Rows that are scored
+    by_halves: bool  # Whether rows of the search are scored, by what the other half has learned
+
+    @classmethod
+    def of(
+        cls, rows: Rows, n_search: int, latest: NDArray[np.bool_] | None, with_variance: bool
+    ) -> "_Plan":
+        """Return the plan for rows in random order."""
+        n_search = min(len(rows), n_search)
+        first = max(n_search, _VARIANCE_LANDMARKS)
+        has_others = len(rows) >= first + _FEWEST_OTHERS
+        n_variance = _VARIANCE_LANDMARKS if has_others else len(rows)
+        scored = np.arange(first if has_others else 0, len(rows))
+        if latest is not None:
+            scored = np.flatnonzero(latest)
+        return cls(
+            rows,
+            n_search,
+            n_variance if with_variance else 0,
+            scored[:_MOST_SCORED],
+            by_halves=not has_others and latest is None,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Learner:
     """How to fit the laws of a table; see :class:`bochner.TableRegressor`."""
@@ -132,101 +172,77 @@ class Learner:
         began = perf_counter()
         order_rng, search_rng = rng.spawn(2)
         order = order_rng.permutation(len(rows))
-        rows = rows.part(order)
+        latest = None if latest is None else latest[order]
+        plan = _Plan.of(rows.part(order), self.effort.search_rows, latest, with_variance)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
-            ((name, family), columns)
+            _Trial(name, family, columns)
             for name, (family, count) in self.effort.families.items()
             for columns in sets[:count]
         ]
-        few = min(len(rows), self.effort.search_rows)
-        fresh = max(few, _VARIANCE_LANDMARKS)
-        has_fresh = len(rows) >= fresh + _FEWEST_OTHERS
-        scored = np.arange(fresh if has_fresh else 0, len(rows))
-        if latest is not None:
-            scored = np.flatnonzero(latest[order])
-        scored = scored[:_MOST_SCORED]
-        n_landmarks = len(rows)
-        if has_fresh:
-            n_landmarks = _VARIANCE_LANDMARKS
-        if not with_variance:
-            n_landmarks = 0
-
-        halves = rows.part(np.arange(few)).halves()
         with single_threaded_blas():
-            found = self._searched(rows, trials, few, began, search_rng)
+            found = self._searched(plan, trials, began, search_rng)
         fitted: list[tuple[KernelLaw, LeftOut]] = []
-        for name, columns, result in found:
+        for number, (trial, result) in enumerate(found):
             if fitted and self._is_late(began, 1.0):
                 break
-            self.progress(f"fitting a {name} kernel to all rows")
-            law, (means, variances) = self._fitted(
-                name, result.whole, rows, columns, n_landmarks, scored
-            )
-            if not has_fresh and latest is None:
-                for seen, half in zip(halves[::-1], range(2), strict=True):
-                    _, (mean, variance) = exact(
-                        name,
-                        result.halves[half],
-                        rows,
-                        columns,
-                        n_landmarks,
-                        self.n_threads,
-                        halves[half],
-                    )
-                    means[seen], variances[seen] = mean[seen], variance[seen]
-            elif with_variance and rows.groups is None:
-                variances[scored] = law.variance(rows.X[scored], rows.X)
-            fitted.append((law, (means[scored], variances[scored])))
+            self.progress(f"fitting kernel {number + 1} of {len(found)} to all rows")
+            fitted.append(self._fitted(plan, trial, result))
         members, left_out = zip(*fitted, strict=True)
         means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
-        return Judged(Laws(rows.X, list(members)), order[scored], means, variances)
+        laws = Laws(plan.rows.X, list(members))
+        return Judged(laws, order[plan.scored], means, variances)
 
     def _is_late(self, began: float, share: float) -> bool:
         return self.time_limit is not None and perf_counter() - began > share * self.time_limit
 
     def _searched(
-        self,
-        rows: Rows,
-        trials: Sequence[tuple[tuple[str, Family], Chosen]],
-        few: int,
-        began: float,
-        rng: Generator,
-    ) -> list[tuple[str, Chosen, Found]]:
+        self, plan: _Plan, trials: Sequence[_Trial], began: float, rng: Generator
+    ) -> list[tuple[_Trial, Found]]:
         """Return the kernels found in the time that there is, at least one, the best first."""
         seeds = rng.spawn(len(trials))
-        some = rows.part(np.arange(few))
-        most = rows.part(np.arange(min(len(rows), _NOISE_ROWS)))
+        some = plan.rows.part(np.arange(plan.n_search))
+        most = plan.rows.part(np.arange(min(len(plan.rows), _NOISE_ROWS)))
 
-        def search(number: int) -> list[tuple[str, Chosen, Found]]:
-            (name, family), columns = trials[number]
+        def search(number: int) -> Found | None:
             if number and self._is_late(began, _SEARCH_SHARE):
-                return []
-            self.progress(f"learning a {name} kernel")
-            return [(name, columns, learned(family, some.columns(columns), seeds[number]))]
+                return None
+            trial = trials[number]
+            return learned(trial.family, some.columns(trial.columns), seeds[number])
 
-        def corrected(entry: tuple[str, Chosen, Found]) -> tuple[str, Chosen, Found]:
-            name, columns, found = entry
-            factor = noise_factor(found.whole, most.columns(columns))
-            return name, columns, found.with_noise(factor)
+        def corrected(entry: tuple[_Trial, Found]) -> Found:
+            trial, found = entry
+            factor = noise_factor(found.whole, most.columns(trial.columns))
+            return found.with_noise(factor)
 
-        results = in_order(search, range(len(trials)), self.n_threads)
-        found = sorted((part for _, parts in results for part in parts), key=lambda e: e[2].error)
-        found = [entry for entry in found if entry[2].error <= _HOPELESS * found[0][2].error]
-        if len(most) == few:
-            return found
-        return [entry for _, entry in in_order(corrected, found, self.n_threads)]
+        results: list[tuple[_Trial, Found]] = []
+        for number, found in in_order(search, range(len(trials)), self.n_threads):
+            self.progress(f"learned kernel {number + 1} of {len(trials)}")
+            if found is not None:
+                results.append((trials[number], found))
+        results.sort(key=lambda entry: entry[1].error)
+        most_error = _HOPELESS * results[0][1].error
+        results = [entry for entry in results if entry[1].error <= most_error]
+        if len(most) > plan.n_search:
+            pairs = in_order(corrected, results, self.n_threads)
+            results = [(trial, found) for (trial, _), found in pairs]
+        return results
 
-    def _fitted(
-        self,
-        name: str,
-        found: LearnedKernel,
-        rows: Rows,
-        columns: Chosen,
-        n_landmarks: int,
-        scored: Chosen,
-    ) -> tuple[KernelLaw, LeftOut]:
-        if len(rows) <= self.effort.most_exact:
-            return exact(name, found, rows, columns, n_landmarks, self.n_threads)
-        sizes = self.effort.n_landmarks, n_landmarks
-        return on_landmarks(name, found, rows, columns, sizes, scored, self.n_threads)
+    def _fitted(self, plan: _Plan, trial: _Trial, found: Found) -> tuple[KernelLaw, LeftOut]:
+        """Return the law of all rows, and its left-out means and variances of scored rows."""
+        rows, scored = plan.rows, plan.scored
+        own = (trial.name, found.whole, rows, trial.columns)
+        if len(rows) > self.effort.most_exact:
+            sizes = self.effort.n_landmarks, plan.n_variance
+            law, (means, variances) = on_landmarks(*own, sizes, scored, self.n_threads)
+            return law, (means[scored], variances[scored])
+        law, (means, variances) = exact(*own, plan.n_variance, self.n_threads)
+        if plan.by_halves:
+            halves = rows.part(np.arange(plan.n_search)).halves()
+            for half, learner, others in zip(halves, found.halves, halves[::-1], strict=True):
+                of_half = (trial.name, learner, rows, trial.columns)
+                _, left_out = exact(*of_half, plan.n_variance, self.n_threads, half)
+                means[others], variances[others] = (part[others] for part in left_out)
+        elif plan.n_variance and rows.groups is None:
+            variances[scored] = law.variance(rows.X[scored], rows.X)
+        return law, (means[scored], variances[scored])

@@ -3,21 +3,21 @@ r"""Kernels chosen by leave-one-out errors on a part of the rows."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array
 from bochner.features.length_scales import median_distance
-from bochner.learning.ensemble.length_scales import (
+from bochner.learning.ensemble.leave_one_out import (
     Found,
     Learnable,
     LearnedKernel,
     shifted_inverse,
-    with_length_scales,
-    with_metric,
 )
+from bochner.learning.ensemble.length_scales import with_length_scales
+from bochner.learning.ensemble.linear_maps import with_linear_map
 from bochner.learning.ensemble.rows import Rows
 
 _GRID_ROWS = 400
@@ -78,7 +78,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     kernel, alpha = family.kernel(median * 2.0**best), error(best)[1]
     is_tied = rows.X.shape[1] > _MOST_INPUTS
     found = with_length_scales(kernel, alpha, rows, is_tied=is_tied)
-    return with_metric(found, rows) if family.is_mapped and not is_tied else found
+    return with_linear_map(found, rows) if family.is_mapped and not is_tied else found
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
@@ -111,7 +111,7 @@ def noise_factor(found: LearnedKernel, rows: Rows) -> float:
     More rows than those of the search tell the kernel's misfit, which counted as noise, from noise.
     """
     root = np.sqrt(rows.weights)
-    dtype = np.float32 if found.alpha > _LEAST_SINGLE else np.float64
+    dtype: Any = np.float32 if found.alpha > _LEAST_SINGLE else np.float64
     gram = (found(rows.X, rows.X) * np.outer(root, root)).astype(dtype)
     targets = (root[:, None] * rows.Y).astype(dtype)
 

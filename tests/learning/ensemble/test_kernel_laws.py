@@ -1,0 +1,181 @@
+"""Laws on all rows and on landmarks, and what they predict at rows left out, by brute force."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.learning.ensemble import kernel_laws, search
+from bochner.learning.ensemble.leave_one_out import LearnedKernel
+from bochner.learning.ensemble.rows import Rows
+
+RNG = np.random.default_rng(0)
+N, ALPHA = 90, 0.3
+TABLE, NEW = RNG.normal(size=(N, 3)), RNG.normal(size=(7, 3))
+COLUMNS = np.array([0, 2])
+X = TABLE[:, COLUMNS]
+Y = np.column_stack((np.sin(2.0 * X[:, 0]) + X[:, 1], X[:, 0] * X[:, 1]))
+Y += 0.2 * RNG.normal(size=Y.shape)
+WEIGHTS = RNG.uniform(0.5, 1.5, N)
+GROUPS = np.arange(N) % 13
+KERNEL = LearnedKernel(Exponential(1.5), ALPHA, np.array([[1.0, 0.4], [-0.3, 0.8]]))
+M = 25  # Landmarks
+
+
+def rows_of(grouped):
+    return Rows(TABLE, Y, WEIGHTS / WEIGHTS.mean(), GROUPS if grouped else None)
+
+
+def without(rows, left, kernel, landmarks=None):
+    """Coefficients of the other rows, or of landmarks, by the normal equations."""
+    kept = np.setdiff1d(np.arange(N), left)
+    noise = ALPHA / rows.weights[kept]
+    if landmarks is None:
+        return np.linalg.solve(kernel(X[kept], X[kept]) + np.diag(noise), rows.Y[kept]), kept
+    cross = kernel(X[landmarks], X[kept]) / noise
+    A = cross @ kernel(X[kept], X[landmarks]) + kernel(X[landmarks], X[landmarks])
+    return np.linalg.solve(A, cross @ rows.Y[kept]), landmarks
+
+
+def groups_of(rows):
+    labels = np.arange(N) if rows.groups is None else rows.groups
+    return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+
+
+def check_exact(grouped=True):
+    rows = rows_of(grouped)
+    law, (means, variances) = kernel_laws.exact("", KERNEL, rows, COLUMNS, N, 1)
+    whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
+    kernel = KERNEL(NEW[:, COLUMNS], X)
+    assert_allclose(law.mean(NEW, TABLE), kernel @ np.linalg.solve(whole, Y), rtol=1e-9)
+    explained = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
+    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + 1.0 - explained), rtol=1e-9)
+    squares = []
+    for own in groups_of(rows):
+        coef, kept = without(rows, own, KERNEL)
+        K = KERNEL(X[own], X[kept])
+        assert_allclose(means[own], K @ coef, rtol=1e-8)
+        A = KERNEL(X[kept], X[kept]) + np.diag(ALPHA / rows.weights[kept])
+        latent = 1.0 - np.sum(K * np.linalg.solve(A, K.T).T, axis=1)
+        relative = latent + ALPHA / rows.weights[own]
+        assert_allclose(variances[own], law.signal * relative, rtol=1e-8)
+        squares.append((Y[own] - means[own]) ** 2 / relative[:, None])
+    assert_allclose(law.signal, np.mean(np.concatenate(squares)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_exact_laws_are_gaussian_processes(grouped):
+    check_exact(grouped)
+
+
+def check_landmarks(grouped=True):
+    rows, scored = rows_of(grouped), np.arange(M, N)
+    law, (means, variances) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, M), scored, 1)
+    coef, landmarks = without(rows, [], KERNEL, np.arange(M))
+    expected = KERNEL(NEW[:, COLUMNS], X[landmarks]) @ coef
+    assert_allclose(law.mean(NEW, TABLE), expected, rtol=1e-7)
+    assert_array_equal(np.isnan(means[:M]), True)
+    for own in groups_of(Rows(TABLE, Y, WEIGHTS, rows.groups)):
+        own = np.intersect1d(own, scored)
+        if len(own):
+            coef, landmarks = without(rows, own, KERNEL, np.arange(M))
+            assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
+    assert_allclose(variances[scored], law.variance(TABLE[scored], TABLE), rtol=1e-9)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_laws_on_landmarks_solve_the_normal_equations(grouped):
+    check_landmarks(grouped)
+
+
+def test_groups_larger_than_the_landmarks_are_left_out_too():
+    rows = Rows(TABLE, Y, np.ones(N), np.arange(N) % 2)
+    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), np.arange(N), 1)
+    for label in range(2):
+        own = np.flatnonzero(rows.groups == label)
+        coef, landmarks = without(rows, own, KERNEL, np.arange(M))
+        assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
+
+
+def check_variance_of_landmarks():
+    """The Nyström approximation's variance with what it lacks, at new rows."""
+    rows = rows_of(False)
+    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, 1)
+    K, new = KERNEL(X, X[:M]), KERNEL(NEW[:, COLUMNS], X[:M])
+    inner = np.linalg.inv(KERNEL(X[:M], X[:M]))
+    posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)
+    lacking = 1.0 - np.sum((new @ inner) * new, axis=1)
+    latent = np.sum((new @ posterior) * new, axis=1)
+    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + lacking + latent), rtol=1e-7)
+
+
+def test_variances_of_landmarks_have_what_the_approximation_lacks():
+    check_variance_of_landmarks()
+
+
+def test_single_precision_predicts_as_double_does(monkeypatch):
+    rows = rows_of(True)
+    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, 1)
+    monkeypatch.setattr(kernel_laws, "_FEW", 10)
+    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, 1)
+    assert_allclose(rounded, means, atol=1e-5)
+    assert_allclose(single.coef, double.coef, atol=1e-4)
+    assert np.abs(single.coef - double.coef).max() > 1e-12
+
+
+def brute(kernel, alpha, rows):
+    errors = []
+    for own in groups_of(rows):
+        kept = np.setdiff1d(np.arange(N), own)
+        A = kernel(X[kept], X[kept]) + alpha * np.diag(1.0 / rows.weights[kept])
+        residuals = Y[own] - kernel(X[own], X[kept]) @ np.linalg.solve(A, Y[kept])
+        errors.append(np.sum(rows.weights[own, None] * residuals**2))
+    return np.sum(errors) / N
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_noise_of_least_error_is_found(grouped):
+    rows, kernel = rows_of(grouped).columns(COLUMNS), Gaussian(0.7)
+    error, alpha = search.leave_one_out_error(kernel, rows)
+    assert_allclose(error, brute(kernel, alpha, rows), rtol=1e-7)
+    tried = [brute(kernel, alpha * 10.0**step, rows) for step in (-1.0, -0.5, 0.5, 1.0)]
+    assert error <= 1.005 * min(tried)
+    for wrong in (1e-3 * alpha, 1e3 * alpha):
+        factor = search.noise_factor(LearnedKernel(kernel, wrong), rows)
+        assert brute(kernel, factor * wrong, rows) < brute(kernel, wrong, rows)
+        assert abs(np.log(factor * wrong / alpha)) < abs(np.log(wrong / alpha))
+
+
+@pytest.mark.parametrize("length", [0.3, 1.2])
+def test_the_length_scale_that_made_the_data_is_found(length):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(300, 2))
+    root = np.linalg.cholesky(Gaussian(length)(rows, rows) + 1e-9 * np.eye(300))
+    y = root @ rng.normal(size=300) + 0.1 * rng.normal(size=300)
+    errors = {}
+    for family in (Laplacian, Gaussian, lambda scale: Matern(scale, nu=2.5)):
+        found = search.learned(search.Family(family), Rows(rows, y[:, None], np.ones(300)), rng)
+        errors[type(found.whole.kernel)] = found.error
+        if family is Gaussian:
+            scales = np.asarray(found.whole.kernel.length_scale)
+            assert np.all(np.abs(np.log2(scales / length)) < 1.0)
+            assert 3e-4 < found.whole.alpha < 0.1
+    assert errors[Gaussian] < errors[Laplacian]
+
+
+def test_rows_keep_their_groups_together():
+    rows = rows_of(True)
+    first, second = rows.halves()
+    assert not set(GROUPS[first]) & set(GROUPS[second])
+    assert_array_equal(np.sort(np.concatenate((first, second))), np.arange(N))
+    part = rows.part(np.array([3, 16, 5]))
+    assert_array_equal(part.groups, [0, 0, 1])
+    for kind, matrix in product((False, True), [KERNEL(X, X) + np.eye(N)]):
+        own = rows_of(kind)
+        blocks = np.zeros((N, N))
+        for members in groups_of(own):
+            blocks[np.ix_(members, members)] = matrix[np.ix_(members, members)]
+        assert_allclose(own.solved(matrix, Y), np.linalg.solve(blocks, Y), rtol=1e-9)
+        assert_allclose(own.left_out_variance(matrix), np.diag(np.linalg.inv(blocks)), rtol=1e-9)
