@@ -108,11 +108,25 @@ def check_variance_of_landmarks():
     posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)
     lacking = 1.0 - np.sum((new @ inner) * new, axis=1)
     latent = np.sum((new @ posterior) * new, axis=1)
-    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + lacking + latent), rtol=1e-7)
+    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + lacking + latent), rtol=1e-6)
 
 
 def test_variances_of_landmarks_have_what_the_approximation_lacks():
     check_variance_of_landmarks()
+
+
+def test_equal_landmarks_do_no_harm():
+    twice = np.repeat(np.arange(N), 2)
+    rows = Rows(TABLE[twice], Y[twice], np.ones(2 * N))
+    once = Rows(TABLE, Y, np.ones(N))
+    half = LearnedKernel(Exponential(1.5), ALPHA / 2.0, KERNEL.matrix)
+    for sizes, scored in (((40, 40), np.arange(40, 2 * N)), ((40, 0), np.arange(40, 2 * N))):
+        law, _ = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, scored, 1)
+        alone, _ = kernel_laws.on_landmarks("", half, once, COLUMNS, (20, 20), np.arange(20, N), 1)
+        assert_allclose(law.mean(NEW, rows.X), alone.mean(NEW, TABLE), rtol=1e-5)
+    relative = alone.variance(NEW, TABLE) / alone.signal + ALPHA / 2.0
+    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, 1)[0]
+    assert_allclose(variance.variance(NEW, rows.X) / variance.signal, relative, rtol=1e-5)
 
 
 def test_single_precision_predicts_as_double_does(monkeypatch):

@@ -15,11 +15,16 @@ from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.registry import register
 
 _LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision: predictions then differ by a hundredth of the
-target's standard deviation at most, and by seven times as much at a tenth of it."""
+"""Least ratio of noise to signal for single precision: predictions of 5,000 rows then differ by a
+hundredth of the target's standard deviation at most, and by seven times as much at a tenth of it.
+"""
 
 _FEW = 2000
 """Rows up to which double precision is used: its fit takes a quarter of a second."""
+
+_EQUAL_ROWS = 1e-8
+"""Added to the diagonal of the landmarks' kernel matrix, whose inverse rows that are equal up to
+1e-8 would fill with rounding errors. Variances grow by as much, relative to that of the signal."""
 
 _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
@@ -140,12 +145,12 @@ def on_landmarks(
     n_landmarks, n_of_variance = sizes
     landmarks = own.X[:n_landmarks]
     inner, cross = _sums(found, own, landmarks, n_threads)
-    whitener = _whitener(found, landmarks)
-    lower = jittered_cholesky(whitener.T @ inner @ whitener, found.alpha)
-    coef = whitener @ cho_solve((lower, True), whitener.T @ cross)
+    inner += found.alpha * found(landmarks, landmarks)
+    lower = jittered_cholesky(inner)
+    coef = cho_solve((lower, True), cross)
     part = own.part(scored)
     values = found(landmarks, part.X)
-    half = solve_triangular(lower, whitener.T @ values, lower=True) * np.sqrt(part.weights)
+    half = solve_triangular(lower, values, lower=True) * np.sqrt(part.weights)
     means = np.full(own.Y.shape, np.nan)
     means[scored] = part.Y - _without_groups(half, part.Y - values.T @ coef, part)
     factor, signal = np.empty((0, 0)), 1.0
@@ -198,17 +203,13 @@ def _sums(
     return inner, cross
 
 
-def _whitener(kernel: LearnedKernel, landmarks: Array) -> Array:
-    """Return the transposed inverse of the Cholesky factor of the landmarks' kernel matrix."""
-    inverse, _ = lapack.dtrtri(jittered_cholesky(kernel(landmarks, landmarks)), lower=1)
-    return np.ascontiguousarray(inverse.T)
-
-
 def _factor(found: LearnedKernel, rows: Rows, n_landmarks: int, n_threads: int) -> Array:
     """Return ``R`` of :class:`KernelLaw` for the first rows as landmarks of all rows."""
     landmarks = rows.X[:n_landmarks]
     inner, _ = _sums(found, rows, landmarks, n_threads)
-    whitener = _whitener(found, landmarks)
+    lower = jittered_cholesky(found(landmarks, landmarks), _EQUAL_ROWS)
+    inverse, _ = lapack.dtrtri(lower, lower=1)
+    whitener = inverse.T
     values, vectors = eigh(whitener.T @ inner @ whitener, driver="evd")
     values = np.maximum(values, 0.0)
     return as_array(whitener @ (vectors * np.sqrt(values / (values + found.alpha))))
