@@ -126,11 +126,16 @@ class _Plan:
 
     @classmethod
     def of(
-        cls, rows: Rows, n_search: int, latest: NDArray[np.bool_] | None, with_variance: bool
+        cls, rows: Rows, effort: Effort, latest: NDArray[np.bool_] | None, with_variance: bool
     ) -> "_Plan":
-        """Return the plan for rows in random order."""
-        n_search = min(len(rows), n_search)
+        """Return the plan for rows in random order.
+
+        New rows are no landmarks, and predictions at landmarks that are left out are worse.
+        """
+        n_search = min(len(rows), effort.search_rows)
         first = max(n_search, _VARIANCE_LANDMARKS)
+        if len(rows) > effort.most_exact:
+            first = max(first, effort.n_landmarks)
         has_others = len(rows) >= first + _FEWEST_OTHERS
         n_variance = _VARIANCE_LANDMARKS if has_others else len(rows)
         scored = np.arange(first if has_others else 0, len(rows))
@@ -173,7 +178,7 @@ class Learner:
         order_rng, search_rng = rng.spawn(2)
         order = order_rng.permutation(len(rows))
         latest = None if latest is None else latest[order]
-        plan = _Plan.of(rows.part(order), self.effort.search_rows, latest, with_variance)
+        plan = _Plan.of(rows.part(order), self.effort, latest, with_variance)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns)
