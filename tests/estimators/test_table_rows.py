@@ -1,0 +1,105 @@
+"""What is told of the rows of a table: weights, groups, times; and what is asked at new rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner import TableClassifier, TableRegressor
+
+RNG = np.random.default_rng(0)
+N = 240
+FRAME = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N)})
+Y = pd.Series(np.sin(2.0 * FRAME["a"]) + 0.3 * RNG.normal(size=N) + 5.0)
+LABELS = np.where(FRAME["a"] + 0.5 * RNG.normal(size=N) > 0.0, "up", "down")
+GROUPS = np.arange(N) // 4
+REGRESSOR = TableRegressor(effort="quick", random_state=0)
+CLASSIFIER = TableClassifier(effort="quick", random_state=0)
+MODELS = [(REGRESSOR, Y), (CLASSIFIER, LABELS)]
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
+    kept = np.arange(N) % 3 > 0
+    part = model.fit(FRAME[kept], y[kept]).predict(FRAME)
+    weighted = model.fit(FRAME, y, sample_weight=7.0 * kept).predict(FRAME)
+    assert_array_equal(weighted, part)
+
+
+def test_heavy_rows_move_predictions_towards_them():
+    shifted, weight = Y + np.where(GROUPS % 2, 2.0, 0.0), np.where(GROUPS % 2, 25.0, 1.0)
+    level = REGRESSOR.fit(FRAME, shifted).predict(FRAME).mean()
+    heavy = REGRESSOR.fit(FRAME, shifted, sample_weight=weight).predict(FRAME).mean()
+    assert abs(level - Y.mean() - 1.0) < 0.2
+    assert abs(heavy - Y.mean() - 2.0 * 25.0 / 26.0) < 0.2
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_columns_may_name_groups_and_times(model, y):
+    frame = FRAME.assign(group=GROUPS.astype(str), day=pd.date_range("2020", periods=N))
+    for option, values in (("groups", frame["group"]), ("time", frame["day"].astype(str))):
+        name = {"groups": "group", "time": "day"}[option]
+        by_name = model.fit(frame, y, **{option: name}).score_
+        assert model.fit(frame, y, **{option: values}).score_ == by_name
+        assert model.fit(frame, y).score_ != by_name
+
+
+def test_errors_of_new_groups_are_those_that_are_expected():
+    centre = np.repeat(RNG.normal(size=(N // 4, 2)), 4, axis=0)
+    X, y = centre + 0.01 * RNG.normal(size=(N, 2)), RNG.normal(size=N // 4)[GROUPS]
+    assert REGRESSOR.fit(X, y).score_ < 0.6 * y.std()
+    assert REGRESSOR.fit(X, y, groups=GROUPS).score_ > 0.9 * y.std()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": GROUPS, "time": GROUPS}, "give one of them"),
+        ({"groups": "region"}, "'region', which the table does not have"),
+        ({"groups": GROUPS[:5]}, "an entry for each of the 240 rows, got 5"),
+        ({"groups": np.zeros(N)}, "at least two different labels"),
+        ({"time": np.where(GROUPS == 3, np.nan, GROUPS)}, "must not have missing entries"),
+        ({"sample_weight": -np.ones(N)}, "Negative values"),
+        ({"sample_weight": np.zeros(N)}, "zero"),
+    ],
+)
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_what_is_told_of_rows_is_checked(model, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(FRAME, y, **options)
+
+
+@pytest.mark.parametrize("method", ["fixed", "learned"])
+def test_single_models_leave_no_groups_out(method):
+    with pytest.raises(ValueError, match="groups and time need rows to be left out"):
+        TableRegressor(method=method).fit(FRAME, Y, groups=GROUPS)
+
+
+@pytest.mark.parametrize("model", [REGRESSOR, TableRegressor("gaussian", 64, random_state=0)])
+def test_quantiles_intervals_and_draws_agree(model):
+    model.fit(FRAME[:160], Y[:160])
+    new = FRAME[160:]
+    low, middle, high = model.predict_quantiles(new, [0.05, 0.5, 0.95]).T
+    assert np.all(low < middle)
+    assert np.all(middle < high)
+    ends = model.predict_interval(new, level=0.9)
+    assert_allclose(high - low, ends[1] - ends[0], rtol=0.25)
+    draws = model.sample(new, 4000, random_state=0)
+    assert draws.shape == (80, 4000)
+    assert_allclose(np.quantile(draws, 0.95, axis=1), high, atol=0.1)
+    assert_array_equal(model.sample(new, 3, random_state=1), model.sample(new, 3, random_state=1))
+    for wrong in (0.0, 1.0, "a", [0.5, 2.0]):
+        with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+            model.predict_quantiles(new, wrong)
+
+
+def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
+    clear = np.where(FRAME["a"] > 0.0, "up", "down")
+    probability = CLASSIFIER.fit(FRAME, clear).predict_proba(FRAME)
+    assert 0.0 < probability.min() < 0.02
+    assert probability.max() < 1.0
+    model = CLASSIFIER.fit(FRAME[:160], LABELS[:160])
+    own = model.predict_proba(FRAME[160:])[
+        np.arange(80), np.searchsorted(model.classes_, LABELS[160:])
+    ]
+    assert abs(model.score_ + np.log(own).mean()) < 0.12
