@@ -30,7 +30,7 @@ _CLASSES = (
     "letter",
     "electricity",
 )
-_FOLDS = 5
+_FOLDS = 5  # As many as in the papers that name a number
 
 _LEAST_PROBABILITY = 1e-15  # What a log loss takes for a class that is said to be impossible
 
