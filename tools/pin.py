@@ -568,11 +568,10 @@ def table_units() -> Iterator[Unit]:
         for kind, y in (("Regressor", price), ("Classifier", label)):
             model = getattr(bochner, f"Table{kind}")(kernel, 64, random_state=1)
             yield f"table/{kind.lower()} {kernel!r:.20}", fit(model, y)
-    quick = {"n_frequencies": 12, "n_burn_in": 5, "n_samples": 5, "random_state": 0}
-    for envelope in ("constant", "learned"):
-        for kind, y, more in (("Regressor", price, {"trend": 1}), ("Classifier", label, {})):
-            model = getattr(bochner, f"LearnedTable{kind}")(**quick, envelope=envelope, **more)
-            yield f"table/learned {kind.lower()} {envelope}", fit(model, y)
+    for kind, y in (("Regressor", price), ("Classifier", label)):
+        for method in ("auto", "learned"):
+            model = getattr(bochner, f"Table{kind}")(method=method, effort="quick", random_state=0)
+            yield f"table/{method} {kind.lower()}", fit(model, y)
 
 
 def mixture_units() -> Iterator[Unit]:
