@@ -566,7 +566,7 @@ def table_units() -> Iterator[Unit]:
         yield f"table/encoder {numeric}", fit(bochner.TableEncoder(numeric=numeric))
     for kernel in ("auto", "gaussian", "anova", "matern52", kernels.Matern(3.0, nu=2.5)):
         for kind, y in (("Regressor", price), ("Classifier", label)):
-            model = getattr(bochner, f"Table{kind}")(kernel, 64, random_state=1)
+            model = getattr(bochner, f"Table{kind}")(kernel, 64, method="fixed", random_state=1)
             yield f"table/{kind.lower()} {kernel!r:.20}", fit(model, y)
     for kind, y in (("Regressor", price), ("Classifier", label)):
         for method in ("auto", "learned"):
