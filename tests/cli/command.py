@@ -10,11 +10,7 @@ from typer.testing import CliRunner
 
 from bochner.cli.app import app
 
-SMALL = ("--model", "fourier", "--n-components", "64", "--no-compare")
-QUICK = (
-    *("--n-frequencies", "24", "--n-burn-in", "12", "--n-samples", "8"),
-    *("--time-limit", "0", "--no-compare"),
-)
+SMALL = ("--effort", "quick", "--no-compare")
 
 
 def table(n_rows=150):

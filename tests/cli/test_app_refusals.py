@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, refusal, table, usage_error, write
+from cli.command import SMALL, bochner, fit, labelled, refusal, table, usage_error, write
 
 import bochner as library
 
@@ -43,10 +43,17 @@ def test_tables(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--n-components", "33"), "got 33, which is odd or not positive. Use 34."),
-        (("--n-components", "0"), "Use 2."),
-        (("--kernel", "guassian"), "Did you mean 'gaussian'?"),
-        (("--kernel", "anov"), "Did you mean 'anova'?"),
+        (("--method", "learnt"), "auto, learned, fixed, got 'learnt'. Did you mean 'learned'?"),
+        (("--effort", "much"), "--effort must be one of quick, default, thorough, got 'much'."),
+        (("--time-limit", "0"), "time_limit must be"),
+        (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
+        (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
+        (("--weight", "a"), "Negative values in data passed to `sample_weight`"),
+        (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),
+        (("--group", "colours"), "Did you mean 'colour'?"),
+        (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
+        (("--group", "colour", "--time", "a"), "give one of them"),
+        (("--pictures", "t.csv"), "t.csv is a file: expected the name of a folder"),
         (("--task", "regresion"), "must be one of auto, regression, classification"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
@@ -59,8 +66,19 @@ def test_tables(tmp_path):
         (("--drop", "a", "--drop", "b", "--drop", "colour"), "no column but the target"),
     ],
 )
-def test_options(tmp_path, good, options, message):
+def test_options(tmp_path, good, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
     assert message in fit_refusal(tmp_path, good, *options)
+
+
+def test_rows_whose_group_is_missing_or_whose_class_is_new(tmp_path):
+    frame = table(60).assign(who=np.repeat(list("abcdef"), 10))
+    path = write(frame.assign(y=frame["who"]), tmp_path / "t.csv")
+    assert "No row to fit has the class" in fit_refusal(tmp_path, path, "--group", "who")
+    frame.loc[3, "who"] = None
+    path = write(frame, tmp_path / "t.csv")
+    message = "The group 'who' is missing in 1 of 60 rows (row 4, counting"
+    assert message in fit_refusal(tmp_path, path, "--group", "who")
 
 
 def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
@@ -94,8 +112,8 @@ def test_devices_are_not_replaced(tmp_path, good):
     [
         (("fit", "t.csv"), "Missing option '--target'"),
         (("fit", "t.csv", "--target", "y", "--seed", "-1"), "'--seed'"),
-        (("fit", "t.csv", "--target", "y", "--n-components", "many"), "'--n-components'"),
-        (("fit", "t.csv", "--target", "y", "--kernle", "x"), "--kernel"),
+        (("fit", "t.csv", "--target", "y", "--n-jobs", "many"), "'--n-jobs'"),
+        (("fit", "t.csv", "--target", "y", "--efort", "x"), "--effort"),
         (("fitt",), "No such command 'fitt'"),
         (("predict", "m.bochner"), "Missing argument"),
     ],
@@ -148,6 +166,25 @@ def test_models_of_no_table(tmp_path):
     library.save(library.TableRegressor(), path)
     assert "not fitted yet" in predict_refusal(tmp_path, path, FEATURES)
     assert "not fitted yet" in refusal(tmp_path, "inspect", path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--interval", "90"), "level must lie between 0 and 1, got 90.0"),
+        (("--quantiles", "0.1;0.9"), "separated by commas, such as 0.1,0.5,0.9, got '0.1;0.9'"),
+        (("--quantiles", "0.1,2"), "level must lie between 0 and 1, got 2.0"),
+    ],
+)
+def test_levels(tmp_path, regressor, options, message):
+    assert message in predict_refusal(tmp_path, regressor, FEATURES, *options)
+
+
+def test_classes_have_no_intervals(tmp_path):
+    model = fit(tmp_path, labelled())
+    for options in (("--std",), ("--interval", "0.9"), ("--quantiles", "0.5")):
+        message = predict_refusal(tmp_path, model, FEATURES, *options)
+        assert f"{options[0]} is for regression" in message
 
 
 def test_predictions_that_cannot_be_written(tmp_path, regressor):

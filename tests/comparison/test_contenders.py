@@ -126,3 +126,46 @@ def test_ours_gives_intervals(split):
     figures = contenders.measure(contenders.CONTENDERS[contenders.OURS](split.task, 32, 0), split)
     assert ("coverage" in figures) == (split.task == "regression")
     assert figures["error"] < (0.8 if split.task == "regression" else 0.15)
+
+
+class Wide(Sure):
+    """A model whose intervals are not those of its standard deviations."""
+
+    def predict_interval(self, X, level):
+        assert level == 0.9
+        return np.array([0.0, 1.0, 3.0]), np.array([0.5, 5.0, 5.0])
+
+
+def test_coverage_is_that_of_intervals_where_there_are_some():
+    assert contenders.evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
+
+
+class Likely(Told):
+    classes_ = np.array(["a", "b"])
+
+    def predict_proba(self, X):
+        return np.array([[0.5, 0.5], [0.2, 0.8]])
+
+    def predict(self, X):
+        return np.array(["a", "b"])
+
+
+def test_log_loss_by_hand():
+    split = Split(None, None, None, np.array(["a", "a"]), "classification")
+    expected = {"error": 0.5, "log_loss": -0.5 * np.log(0.5 * 0.2)}
+    assert contenders.evaluate(Likely(), split) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", contenders.CONTENDERS)
+def test_rows_without_weight_are_passed_over(split, name):
+    weight = (np.arange(200) < 150).astype(float)
+    y = np.where(weight > 0, split.y, split.y[::-1])
+    contender = contenders.CONTENDERS[name]
+    whole = Split(split.X, split.y, split.X_test, split.y_test, split.task, weight)
+    other = Split(split.X, y, split.X_test, split.y_test, split.task, weight)
+    metric = "rmse" if split.task == "regression" else "error"
+    one, two = (
+        contenders.measure(contender(split.task, 32, 0), some)[metric] for some in (whole, other)
+    )
+    # The encoder's means and scales, and the trees' bins, do not depend on the target.
+    assert one == pytest.approx(two, rel=1e-6)

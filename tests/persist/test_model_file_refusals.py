@@ -207,6 +207,10 @@ def nest(tree, tensors):
     [
         (lambda tree, tensors: [1], "tensor .* that its header does not name"),
         (assign(lambda t: t, "class", "System"), "bochner has no estimator 'System'"),
+        (
+            assign(lambda t: t, "class", "LearnedTableClassifier"),
+            r"no LearnedTableClassifier any more; fit TableClassifier\(method='learned'\) to the",
+        ),
         (assign(lambda t: t, "class", ["KreinRidge"]), "unusable 'class'"),
         (assign(lambda t: t, "class", "TableEncoder"), "TableEncoder has no parameter 'alpha'"),
         (assign(lambda t: t, "$", "python"), r"unknown '\$': 'python'"),

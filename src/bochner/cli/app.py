@@ -13,8 +13,9 @@ from rich.console import Console
 
 from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import diagnose_table
-from bochner.cli.fitting import FitOptions, Model, fit_table
-from bochner.cli.inspecting import inspect_model, predict_table
+from bochner.cli.fitting import FitOptions, fit_table
+from bochner.cli.inspecting import inspect_model
+from bochner.cli.predicting import PredictOptions, predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
 
 app = typer.Typer(
@@ -57,65 +58,59 @@ def _refusals() -> Iterator[None]:
 def fit(
     file: TableFile,
     target: Annotated[list[str], typer.Option(help="Column to predict.")],
-    model: Annotated[
+    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
+    method: Annotated[
         str,
         typer.Option(
-            help="bank: learn a kernel. gabasr: learn a kernel that varies with the inputs. "
-            "fourier: choose a fixed kernel."
+            help="auto: a sum of kernels. learned: frequencies learned by sampling. fixed: random "
+            "features of one kernel."
         ),
-    ] = "bank",
-    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
-    test_size: Annotated[float, typer.Option(help="Share of rows held out for testing.")] = 0.2,
+    ] = "auto",
+    effort: Annotated[str, typer.Option(help="quick, default or thorough.")] = "default",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which no further kernel or sample begins.")
+    ] = None,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads, -1 for all cores.")] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of the rows' weights, no feature.")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column of groups, no feature: errors are those of new groups."),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column of times, a feature: errors are those of later rows.")
+    ] = None,
+    test_size: Annotated[
+        float, typer.Option(help="Share of rows or groups held out for testing.")
+    ] = 0.2,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
     drop: Dropped = None,
     compare: Annotated[bool, typer.Option(help="Also fit other methods for comparison.")] = True,
     pictures: Annotated[
-        Path | None, typer.Option(help="bank, gabasr: folder for pictures of the kernel.")
-    ] = None,
-    n_frequencies: Annotated[
-        int | None, typer.Option(min=1, help="bank, gabasr: frequencies.  [default: 200]")
-    ] = None,
-    n_burn_in: Annotated[
-        int | None, typer.Option(min=0, help="bank, gabasr: burn-in iterations.  [default: 100]")
-    ] = None,
-    n_samples: Annotated[
-        int | None, typer.Option(min=1, help="bank, gabasr: kept iterations.  [default: 100]")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, help="bank, gabasr: time limit in seconds, 0 for none.  [default: 120]"
-        ),
-    ] = None,
-    trend: Annotated[
-        int | None,
-        typer.Option(min=0, max=2, help="bank, gabasr: degree of a trend.  [default: 0]"),
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            help="fourier: auto, gaussian, matern, anova, or the name of another kernel.  "
-            "[default: auto]"
-        ),
-    ] = None,
-    n_components: Annotated[
-        int | None, typer.Option(help="fourier: number of real features, even.  [default: 1024]")
+        Path | None, typer.Option(help="Folder for pictures of effects and of predictions.")
     ] = None,
 ) -> None:
     """Fit a model to a table, compare it with other methods on held-out rows, and save it."""
     with _refusals():
-        given = {
-            "n_frequencies": n_frequencies,
-            "n_burn_in": n_burn_in,
-            "n_samples": n_samples,
-            "time_limit": time_limit,
-            "trend": trend,
-            "kernel": kernel,
-            "n_components": n_components,
-        }
-        kind, dropped = Model(model, given), tuple(drop or ())
-        options = FitOptions(target, kind, task, test_size, seed, out, dropped, compare, pictures)
+        options = FitOptions(
+            target=target,
+            task=task,
+            method=method,
+            effort=effort,
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            weight=weight,
+            group=group,
+            time=time,
+            test_size=test_size,
+            seed=seed,
+            out=out,
+            drop=tuple(drop or ()),
+            compare=compare,
+            pictures=pictures,
+        )
         fit_table(file, options, Console())
 
 
@@ -126,13 +121,20 @@ def predict(
     std: Annotated[
         bool, typer.Option("--std", help="Add the predictive standard deviation, including noise.")
     ] = False,
+    interval: Annotated[
+        float | None, typer.Option(help="Add prediction intervals of this level, such as 0.9.")
+    ] = None,
+    quantiles: Annotated[
+        str | None, typer.Option(help="Add quantiles of these levels, such as 0.1,0.5,0.9.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write instead of standard output.")
     ] = None,
 ) -> None:
-    """Predict the target for every row of a table."""
+    """Predict the target for every row of a table; for classes, with their probabilities."""
     with _refusals():
-        predict_table(model, file, with_std=std, out=out)
+        extra = PredictOptions(std, interval, quantiles)
+        predict_table(model, file, extra, out)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.inspecting import periods_text
 from bochner.cli.output import facts_table, reporting, results_table
-from bochner.comparison.contenders import CONTENDERS, OURS, evaluate, measure
+from bochner.comparison.contenders import CONTENDERS, N_COMPONENTS, OURS, evaluate, measure
 from bochner.comparison.split import Split
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.krein_ridge import KreinRidge
@@ -28,9 +28,6 @@ _HELD_OUT_YEARS = 10.0
 
 _FIRST_YEARS = 2.0
 """First held-out years whose error is shown separately: a short-term forecast."""
-
-_N_COMPONENTS = 1024
-"""Features of the methods compared, the default of `bochner fit --model fourier`."""
 
 _HARMONICS = (1, 2, 3)
 """Waves per year in the kernel built by hand: beyond the third, the seasons have no power."""
@@ -169,7 +166,7 @@ def compare_co2(
     split: Split,
     model: BaNKForecaster,
     seed: int,
-    n_components: int = _N_COMPONENTS,
+    n_components: int = N_COMPONENTS,
     progress: Progress = silent,
 ) -> dict[str, dict[str, float]]:
     """Return metrics of all methods for the held-out years, and ``rmse_first`` for two of them."""

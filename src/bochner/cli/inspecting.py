@@ -1,37 +1,30 @@
-"""`bochner inspect` and `bochner predict`, and the facts about models that `bochner fit` prints."""
+"""`bochner inspect`, and the facts about models that `bochner fit` prints."""
 
-from __future__ import annotations
-
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
-from bochner._numerics.files import replacing
-from bochner.cli.output import cells_table, check_output, facts_table
+from bochner.cli.output import cells_table, facts_table
+from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_forecaster import BaNKForecaster
-from bochner.estimators.learned_tables import LearnedTable
-from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableModel
-from bochner.learning.periods import Period, dominant_periods, wave_energy
-from bochner.tables.encodings import EncodedColumns
-from bochner.tables.reading import read_table
-from bochner.tables.refusals import InputError
+from bochner.estimators.table_base import TableModel
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.periods import Period
 
-SHOWN_COLUMNS = 8
-"""Columns listed or drawn, the most important first: a screen has room for a few lines."""
+_SHOWN_COLUMNS = 8
+"""Columns listed, the most important first: a screen has room for a few lines."""
 
 _SHOWN_PAIRS = 4
-"""Pairs of columns listed, of those with the greatest interaction."""
+"""Pairs of columns listed, those with the greatest shares."""
 
-_LEAST_PAIR = 0.01
-"""Smallest interaction listed, as a share of the mean squared second derivatives."""
+LEAST_PAIR = 0.01
+"""Least share of a pair that is listed or drawn."""
 
 
 def inspect_model(path: Path, console: Console) -> None:
@@ -40,23 +33,27 @@ def inspect_model(path: Path, console: Console) -> None:
     if isinstance(model, TableModel):
         check_is_fitted(model)
     console.print(facts_table({"model": type(model).__name__, **_facts(model)}))
-    if isinstance(model, LearnedTable):
+    if not isinstance(model, TableModel):
+        return
+    kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
+    tables = [facts_table(kinds)]
+    if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
+        tables.insert(0, _laws_table(model.head_))
+    if model.background_ is not None:  # Older files have none
+        with console.status("analysing the model"):
+            tables += share_tables(model.importance(), model.interactions())
+    for table in tables:
         console.print()
-        console.print(relevance_table(model))
-    if isinstance(model, TableModel):
-        kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
-        console.print()
-        console.print(facts_table(kinds))
+        console.print(table)
 
 
 def _facts(model: Any) -> dict[str, str]:
     if isinstance(model, TableModel):
-        record = {name: value for name, value in model.record_.items() if name != "ranges"}
-        return {
-            **{name.replace("_", " "): _shown(value) for name, value in record.items()},
-            "numeric columns": model.encoder_.numeric,
-            **(learned_facts(model) if isinstance(model, LearnedTable) else _facts(model.head_)),
-        }
+        facts = {name.replace("_", " "): _shown(value) for name, value in model.record_.items()}
+        if (score := getattr(model, "score_", None)) is not None:
+            facts[expected_error(model)] = _shown(score)
+        numeric = " and ".join(encoder.numeric for encoder in model._encoders())
+        return {**facts, "numeric columns": numeric, **_facts(model.head_)}
     if isinstance(model, BaNK):
         return bank_facts(model)
     if isinstance(model, BaNKForecaster):
@@ -76,17 +73,9 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def encoded_columns(model: LearnedTable) -> EncodedColumns:
-    """Return the encoded columns of a fitted model."""
-    return EncodedColumns(model.encoder_.columns_, model.varying_)
-
-
-def column_ranges(model: LearnedTable, X: Any) -> dict[str, float]:
-    """Return the ranges of numbers and dates (in years) in training rows, by column."""
-    columns = encoded_columns(model)
-    widths = np.ptp(model.encode(X), axis=0) * columns.scale
-    rows = zip(columns.names, widths, columns.is_number, strict=True)
-    return {name: float(width) for name, width, is_number in rows if is_number}
+def expected_error(model: TableModel) -> str:
+    """Return the name of the error that a model expects on new rows."""
+    return "expected log loss" if hasattr(model, "classes_") else "expected RMSE"
 
 
 def bank_facts(head: BaNK) -> dict[str, str]:
@@ -105,56 +94,9 @@ def bank_facts(head: BaNK) -> dict[str, str]:
     }
 
 
-def learned_facts(model: LearnedTable) -> dict[str, str]:
-    """Return the facts of the kernel, its periods in the units of the table, and interactions."""
-    columns = encoded_columns(model)
-    facts = bank_facts(model.head_)
-    for i in np.flatnonzero(columns.is_number).tolist():
-        if found := _periods(model, columns, i):
-            facts[f"periods of {columns.names[i]}"] = periods_text(found)
-    first, second = np.triu_indices(len(columns.names), k=1)
-    share = model.head_.interactions_[first, second]
-    strongest = np.argsort(-share, kind="stable")[:_SHOWN_PAIRS]
-    pairs = [
-        f"{columns.names[first[k]]} × {columns.names[second[k]]} {share[k]:.0%}"
-        for k in strongest
-        if share[k] >= _LEAST_PAIR
-    ]
-    if pairs:
-        facts["interactions"] = ", ".join(pairs)
-    return facts
-
-
 def periods_text(found: list[Period]) -> str:
     """Return periods and their shares of the variance."""
     return ", ".join(f"{period.length:.4g} ({period.share:.0%})" for period in found)
-
-
-def relevance_table(model: LearnedTable) -> Table:
-    """Return the most important columns with their importance and inclusion."""
-    relevance, names = model.head_.relevance_, encoded_columns(model).names
-    order = np.argsort(-relevance.importance, kind="stable")
-    shown, rest = order[:SHOWN_COLUMNS], order[SHOWN_COLUMNS:]
-    shares = zip(relevance.importance[shown], relevance.inclusion[shown], strict=True)
-    cells = [(names[i], f"{a:.1%}", f"{b:.1%}") for i, (a, b) in zip(shown, shares, strict=True)]
-    if len(rest):
-        cells.append((f"{len(rest)} others", f"{relevance.importance[rest].sum():.1%}", ""))
-    return cells_table(("column", "importance", "inclusion"), cells)
-
-
-def _periods(model: LearnedTable, columns: EncodedColumns, i: int) -> list[Period]:
-    """Return the dominant periods of one input, of the class with the strongest ones."""
-    span = float(model.record_.get("ranges", {}).get(columns.names[i], 0.0))
-    unit = model.head_._scaling.scale[i] * columns.scale[i]
-    found = (
-        dominant_periods(
-            learned.draws.frequencies[:, :, i] / unit,
-            wave_energy(learned.draws.coef, learned.draws.n_waves),
-            span,
-        )
-        for learned in model.head_.learned_
-    )
-    return max(found, key=lambda some: sum(period.share for period in some))
 
 
 def _range(values: list[float]) -> str:
@@ -162,39 +104,38 @@ def _range(values: list[float]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def predict_table(model_path: Path, path: Path, *, with_std: bool, out: Path | None) -> None:
-    """Write predictions as CSV, to ``out`` or to standard output."""
-    if out is not None:
-        check_output(out, model_path, path)
-    model = persist.load(model_path)
-    if not isinstance(model, TableModel):
-        raise InputError(
-            f"{model_path} holds a {type(model).__name__}: expected a model that `bochner fit` "
-            "wrote. Load it in Python with bochner.load."
-        )
-    check_is_fitted(model)
-    text = [state["name"] for state in model.encoder_.columns_ if state["kind"] == "text"]
-    frame = read_table(path, text=text)
-    unused = {model.record_.get("target"), *model.record_.get("dropped", [])}
-    frame = frame.drop(columns=[name for name in frame.columns if name in unused])
-    predictions = _predictions(model, frame, with_std=with_std)
-    if out is None:
-        predictions.to_csv(sys.stdout, index=False)
-        return
-    with replacing(out) as fresh:
-        predictions.to_csv(fresh, index=False)
+def share_tables(importance: VarianceShares, pairs: VarianceShares) -> list[Table]:
+    """Return the most important columns, and the pairs that act together, if there are any."""
+    n_pairs = min(_SHOWN_PAIRS, int(np.sum(pairs.share >= LEAST_PAIR)))
+    cells = _share_cells(importance, _SHOWN_COLUMNS)
+    if n_others := len(importance.columns) - len(cells):
+        most = importance.share[_SHOWN_COLUMNS]
+        cells.append((f"{n_others} more", f"{most:.1%} or less", ""))
+    tables = [cells_table(("column", "share of variance", "std error"), cells)]
+    if n_pairs:
+        headings = "together", "share of variance", "std error"
+        tables.append(cells_table(headings, _share_cells(pairs, n_pairs)))
+    return tables
 
 
-def _predictions(model: TableModel, frame: pd.DataFrame, *, with_std: bool) -> pd.DataFrame:
-    if isinstance(model, RegressionTable):
-        names = ["prediction", "std"] if with_std else ["prediction"]
-        columns = model.predict(frame, return_std=True)
-        return pd.DataFrame(dict(zip(names, columns, strict=False)))
-    if with_std or not isinstance(model, ClassificationTable):
-        raise InputError(
-            "--std is for regression, and this model classifies: leave it out; the column "
-            "'probability' is the probability of the predicted class."
+def _share_cells(shares: VarianceShares, most: int) -> list[tuple[str, str, str]]:
+    rows = zip(shares.columns[:most], shares.share, shares.std_error, strict=False)
+    return [
+        (
+            name if isinstance(name, str) else " × ".join(name),
+            f"{share:.1%}",
+            "" if np.isnan(error) else f"{error:.1%}",
         )
-    probability = model.predict_proba(frame)
-    winner = model.classes_[np.argmax(probability, axis=1)]
-    return pd.DataFrame({"prediction": winner, "probability": probability.max(axis=1)})
+        for name, share, error in rows
+    ]
+
+
+def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
+    """Return the kernels of a sum of laws and their weights."""
+    weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
+    rows = zip(head.laws.members, weights, strict=True)
+    cells = [
+        (law.name, type(law.found.kernel).__name__, str(len(law.columns)), f"{weight:.3g}")
+        for law, weight in rows
+    ]
+    return cells_table(("law", "kernel", "inputs", "weight"), cells)

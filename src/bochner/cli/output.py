@@ -1,13 +1,11 @@
 """Tables, progress and warnings that the commands print, and checks of files to write."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
-from sklearn.exceptions import ConvergenceWarning
 
 
 @contextmanager
@@ -15,22 +13,6 @@ def reporting(console: Console) -> Iterator[Callable[[str], None]]:
     """Show a spinner with the last line of progress."""
     with console.status("reading") as status:
         yield lambda message: status.update(message)
-
-
-@contextmanager
-def notes() -> Iterator[list[str]]:
-    """Collect warnings of chains that have not converged, to print them with the results."""
-    noted: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        yield noted
-    for warning in caught:
-        if issubclass(warning.category, ConvergenceWarning):
-            noted.append(str(warning.message))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
 
 
 def cells_table(

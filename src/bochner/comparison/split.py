@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
@@ -15,45 +16,78 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``."""
+    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
+
+    Weights, groups and times are those of the training rows.
+    """
 
     X: Any
     y: NDArray[Any]
     X_test: Any
     y_test: NDArray[Any]
     task: str
+    weight: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    time: NDArray[Any] | None = None
 
 
 def split_rows(
-    features: "pd.DataFrame", target: "pd.Series", task: str, test_size: float, seed: int
+    features: "pd.DataFrame",
+    target: "pd.Series",
+    task: str,
+    test_size: float,
+    seed: int,
+    *,
+    weight: NDArray[Any] | None = None,
+    groups: NDArray[Any] | None = None,
+    time: NDArray[Any] | None = None,
 ) -> Split:
-    """Split rows at random into training and test rows; classes have equal shares in both.
+    """Split rows into training and test rows: at random, by whole groups, or the latest for tests.
 
-    Raises InputError if a part has too few rows or lacks a class, or the training target is
-    constant.
+    Classes have equal shares in both if rows are split at random. Weights, groups and times have an
+    entry for each row.
+
+    Raises InputError if a part has too few rows or groups or lacks a class, or the training target
+    is constant.
     """
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
-    n_rows, n_classes = len(target), target.nunique() if task == "classification" else 1
-    n_test = ceil(test_size * n_rows)
-    n_fit, fewest = n_rows - n_test, max(2, n_classes)
+    is_random = groups is None and time is None
+    n_classes = target.nunique() if task == "classification" and is_random else 1
+    names = np.arange(len(target)) if groups is None else np.unique(groups)
+    n_test = ceil(test_size * len(names))
+    n_fit, fewest = len(names) - n_test, max(2, n_classes)
     if n_fit < fewest or n_test < n_classes:
         classes = f", for {n_classes} classes" if n_classes > 1 else ""
+        what = "rows" if groups is None else "groups"
         raise InputError(
-            f"--test-size {test_size:g} of {n_rows} rows leaves {n_fit} to fit and {n_test} to "
-            f"test: expected at least {fewest} and {n_classes}{classes}. Choose another "
+            f"--test-size {test_size:g} of {len(names)} {what} leaves {n_fit} to fit and {n_test} "
+            f"to test: expected at least {fewest} and {n_classes}{classes}. Choose another "
+            f"--test-size, or add {what}."
+        )
+    y = target.to_numpy()
+    if time is not None:
+        order = np.argsort(time, kind="stable")
+        fit, test = np.sort(order[:-n_test]), np.sort(order[-n_test:])
+    else:
+        fit, test = train_test_split(
+            names,
+            test_size=test_size,
+            random_state=seed,
+            stratify=y if n_classes > 1 else None,
+        )
+        if groups is not None:
+            fit, test = (np.flatnonzero(np.isin(groups, part)) for part in (fit, test))
+    known = set(y[fit])
+    if len(known) == 1:
+        raise InputError(
+            f"The rows to fit all have the target {y[fit][0]}: choose another --seed or "
             "--test-size, or add rows."
         )
-    X, X_test, y, y_test = train_test_split(
-        features,
-        target.to_numpy(),
-        test_size=test_size,
-        random_state=seed,
-        stratify=target if task == "classification" else None,
-    )
-    if len(set(y)) == 1:
+    if task == "classification" and (lacking := sorted(set(y[test]) - known)):
         raise InputError(
-            f"The rows to fit all have the target {y[0]}: choose another --seed or --test-size, "
-            "or add rows."
+            f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
+            "--seed or --test-size, or add rows."
         )
-    return Split(X, y, X_test, y_test, task)
+    own = (None if part is None else part[fit] for part in (weight, groups, time))
+    return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *own)

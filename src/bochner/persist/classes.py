@@ -163,10 +163,20 @@ def holds_function(cls: type) -> bool:
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 
+_REMOVED: Mapping[str, str] = {
+    f"LearnedTable{task}": f"fit Table{task}(method='learned') to the table again, or BaNK{task} "
+    "to its encoded columns"
+    for task in ("Regressor", "Classifier")
+}
+"""What to do instead, by names of classes in older files that the library no longer has."""
+
+
 def class_named(name: str, *, estimator: bool) -> Any:
     """Return the estimator or the value class of a name, or raise ``ValueError``."""
     cls = registered_class(name)
     if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
+        if name in _REMOVED:
+            raise ValueError(f"bochner has no {name} any more; {_REMOVED[name]}")
         unknown = f"no estimator {name!r}" if estimator else f"no class {name!r} of values"
         raise ValueError(
             f"bochner has {unknown}; if it is your own, import the module that calls "

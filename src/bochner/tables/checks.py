@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bochner.tables.columns import KIND_NAMES, Column, read_column
+from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.reading import looks_like_numbers, text_columns
 from bochner.tables.refusals import InputError, drop_advice, naming, nearest, refuse_mixed
@@ -52,17 +52,26 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
         )
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
-    column = read_column(target, frame[target])
-    for rows, what in ((np.flatnonzero(~column.present), "missing"),
-                       (column.infinite_rows(), "infinite")):  # fmt: skip
-        if rows.size:
-            raise InputError(
-                f"The target {target!r} is {what} in {rows.size} of {len(frame)} rows "
-                f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
-                "counting from 1 below the header): expected a finite value in every row. Drop "
-                "those rows, or fill them in."
-            )
+    _check_complete("target", read_column(target, frame[target]))
     return frame.drop(columns=[target]), frame[target]
+
+
+def side_column(frame: pd.DataFrame, name: str, what: str, kinds: Sequence[Kind] = ()) -> Column:
+    """Return a complete column that says something about the rows, such as their weight.
+
+    Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
+    kind than one of ``kinds``, if there are some.
+    """
+    _check_name(frame, name)
+    column = read_column(name, frame[name])
+    _check_complete(what, column)
+    if kinds and column.kind not in kinds:
+        expected = " or ".join(KIND_NAMES[kind] for kind in kinds)
+        raise InputError(
+            f"The {what} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
+            f"{expected} in every row. Convert it, or choose another column."
+        )
+    return column
 
 
 def infer_task(target: pd.Series) -> Task:
@@ -165,6 +174,18 @@ def _read_target(target: pd.Series) -> Column:
             "text throughout. Convert it, or choose another target."
         )
     return column
+
+
+def _check_complete(what: str, column: Column) -> None:
+    for rows, how in ((np.flatnonzero(~column.present), "missing"),
+                      (column.infinite_rows(), "infinite")):  # fmt: skip
+        if rows.size:
+            raise InputError(
+                f"The {what} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
+                f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
+                "counting from 1 below the header): expected a finite value in every row. Drop "
+                "those rows, or fill them in."
+            )
 
 
 def _check_name(frame: pd.DataFrame, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
@@ -242,35 +242,3 @@ def _is_number_or_truth(text: str) -> bool:
     except ValueError:
         return text in ("True", "False")
     return True
-
-
-class EncodedColumns:
-    """Names and units of the ``d`` encoded columns of a table that are used.
-
-    ``scale`` (d,) is the number of units of the table's column per unit of the encoded one (a
-    standard deviation, or 1 for others than numbers), ``origin`` (d,) the value of the table's
-    column where the encoded one is zero. ``is_number`` (d,) is False for indicators, cycles and
-    means of the target.
-    """
-
-    def __init__(self, states: Sequence[State], used: NDArray[np.int64]) -> None:
-        rows: list[tuple[str, float, float, bool]] = []
-        for state in states:
-            start = len(rows)
-            rows += [(name, 1.0, 0.0, False) for name in output_names(state)]
-            if (state["kind"] == "numeric" or state["kind"] == "date") and state["points"]:
-                points, scores = state["points"], state["scores"]
-                scale = (points[-1] - points[0]) / (scores[-1] - scores[0])
-                origin = points[0] - scale * scores[0]
-                rows[start] = (state["name"], scale, origin, True)
-        names, scales, origins, is_number = zip(*(rows[i] for i in used), strict=True)
-        self.names, self.is_number = list(names), np.array(is_number)
-        self.scale, self.origin = as_array(scales), as_array(origins)
-
-    def decoded(self, rows: Array) -> Array:
-        """Return encoded rows (n, d) in the units of the table."""
-        return rows * self.scale + self.origin
-
-    def encoded(self, rows: Array) -> Array:
-        """Return rows in the units of the table as encoded rows, the inverse of `decoded`."""
-        return (rows - self.origin) / self.scale
