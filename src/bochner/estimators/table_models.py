@@ -167,7 +167,7 @@ class TableRegressor(RegressionTable, LawsTable):
     on their normal quantiles and on both. Each kernel has a length scale for every input or, where
     rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Predictions of
     rows that were left out give the weights, the expected error ``score_`` and the calibration of
-    the intervals. Up to 10,000 rows are fitted exactly, more by 3,000 landmarks at linear cost.
+    the intervals. Up to 12,000 rows are fitted exactly, more by 4,000 landmarks at linear cost.
 
     Parameters
     ----------

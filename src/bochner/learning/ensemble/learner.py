@@ -35,6 +35,12 @@ _VARIANCE_LANDMARKS = 1000
 _HOPELESS = 1.5
 """Errors this many times the least in the search: such laws get next to no weight in the sum."""
 
+_MANY_ROWS = 4000
+"""Rows beyond which each fit takes more than a second, and only the best kernels are fitted."""
+
+_FEW_LAWS = 5
+"""Most kernels that are fitted to many rows: more change the sum of five by a per cent at most."""
+
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel begins; fits need the rest."""
 
@@ -63,7 +69,7 @@ _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
 EFFORTS: Mapping[str, Effort] = MappingProxyType(
     {
         "quick": Effort({"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)}, 400, 3000, 1500),
-        "default": Effort(_RICH, 1000, 10_000, 3000),
+        "default": Effort(_RICH, 1000, 12_000, 4000),
         "thorough": Effort(_RICH, 2000, 15_000, 6000),
     }
 )
@@ -228,6 +234,7 @@ class Learner:
         results.sort(key=lambda entry: entry[1].error)
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
+        results = results[: _FEW_LAWS if len(plan.rows) > _MANY_ROWS else None]
         if len(most) > plan.n_search:
             pairs = in_order(corrected, results, self.n_threads)
             results = [(trial, found) for (trial, _), found in pairs]
