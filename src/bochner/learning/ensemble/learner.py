@@ -228,8 +228,8 @@ class Learner:
 
         results: list[tuple[_Trial, Found]] = []
         for number, found in in_order(search, range(len(trials)), self.n_threads):
-            self.progress(f"learned kernel {number + 1} of {len(trials)}")
             if found is not None:
+                self.progress(f"learned kernel {number + 1} of {len(trials)}")
                 results.append((trials[number], found))
         results.sort(key=lambda entry: entry[1].error)
         most_error = _HOPELESS * results[0][1].error
