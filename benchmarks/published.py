@@ -14,6 +14,8 @@ from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.results import Row, median_table
 from bochner import TableClassifier, TableRegressor, datasets
 
+_PUBLISHED, _FOLD = ("published",), ("fold",)
+
 _SETS = ("yacht", "energy", "wine_red", "boston", "concrete", "kin8nm", "power_plant", "naval")
 _SPLITS = 5  # The first of the 20 that are published
 
@@ -65,15 +67,15 @@ _CLASSIFIERS: Mapping[str, Callable[[int], Any]] = {
 
 def _cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
-        return grid(("diabetes",), ("bochner, quick", "boosted trees"), 1)
-    return grid(_SETS, _METHODS, _SPLITS)
+        return grid(("diabetes",), ("bochner, quick", "boosted trees"), 1, split=_PUBLISHED)
+    return grid(_SETS, _METHODS, _SPLITS, split=_PUBLISHED)
 
 
 def _fold_cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
-        return grid(("breast_cancer",), ("bochner", "boosted trees"), 1)
-    small = grid(_SMALL, _FOLD_METHODS, _FOLDS)
-    return [*small, *grid(_LARGE, _FOLD_METHODS, _LARGE_FOLDS)]
+        return grid(("breast_cancer",), ("bochner", "boosted trees"), 1, split=_FOLD)
+    small = grid(_SMALL, _FOLD_METHODS, _FOLDS, split=_FOLD)
+    return [*small, *grid(_LARGE, _FOLD_METHODS, _LARGE_FOLDS, split=_FOLD)]
 
 
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
@@ -149,10 +151,10 @@ _TITLES = {
 
 PUBLISHED = Benchmark(
     name="published",
-    settings=(),
+    settings=("split",),
     introduction="Eight tables of the literature on Bayesian regression with their published "
-    "splits, nine tenths of the rows to fit; then five folds of nine tables, and the first of five of "
-    "five larger ones. All methods at their defaults; medians over splits and folds.",
+    "splits, nine tenths of the rows to fit; then five folds of nine tables, and the first of five "
+    "of five larger ones. All methods at their defaults; medians over splits and folds.",
     parts=(
         Part("error", _cells, _run, _tables),
         Part("folds", _fold_cells, _run_fold, _tables),
