@@ -60,6 +60,13 @@ def single_threaded_blas() -> Iterator[int]:
         _ONE_THREAD.release()
 
 
+@contextmanager
+def threads_of_blas(n_threads: int) -> Iterator[None]:
+    """Give linear algebra so many threads inside."""
+    with _blas().limit(limits=n_threads):
+        yield
+
+
 def in_order(
     function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
 ) -> Iterator[tuple[Block, Part]]:

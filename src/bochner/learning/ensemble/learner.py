@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.progress import Progress
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.ensemble.kernel_laws import KernelLaw, LeftOut, exact, on_landmarks
 from bochner.learning.ensemble.leave_one_out import Found
@@ -198,7 +198,8 @@ class Learner:
             if fitted and self._is_late(began, 1.0):
                 break
             self.progress(f"fitting kernel {number + 1} of {len(found)} to all rows")
-            fitted.append(self._fitted(plan, trial, result))
+            with threads_of_blas(self.n_threads):
+                fitted.append(self._fitted(plan, trial, result))
         members, left_out = zip(*fitted, strict=True)
         means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
         laws = Laws(plan.rows.X, list(members))
