@@ -20,8 +20,6 @@ CLASSIFIERS = (TableClassifier("gaussian", 16), TableClassifier(**LEARNED))
 
 def expected_failures(estimator):
     """Repeated rows are judged by each other; a single kernel is searched on rows, not weights."""
-    if estimator.kernel == "auto" and isinstance(estimator, TableRegressor):
-        return {}
     return {"check_sample_weight_equivalence_on_dense_data": expected_failures.__doc__}
 
 

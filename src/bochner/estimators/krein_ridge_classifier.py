@@ -49,9 +49,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     softmax_ : SoftmaxWeights
-        Scale and biases of :meth:`predict_proba`.
+        Scale of :meth:`predict_proba`.
     left_out_ : RowSample
-        Left-out values that they are fitted to; those of later batches are added.
+        Left-out values that it is fitted to; those of later batches are added.
     kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
@@ -153,10 +153,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """Return class probabilities, of shape (n, n_classes).
 
         They are never zero or one: a softmax of the values of :meth:`decision_function`, times one
-        scale, plus a bias for each class (a logistic function for two classes). Scale and biases
-        are fitted to the values of at most 2,000 training rows, each left out of the fit. Biases
-        may move the class of greatest probability from that of :meth:`predict`, where the two are
-        close. Models of files without a softmax have scale one and no biases.
+        scale (a logistic function for two classes), so that the class of greatest probability is
+        that of :meth:`predict`. The scale is fitted to the values of at most 2,000 training rows,
+        each left out of the fit. Models of files without a softmax have scale one.
         """
         if is_dask(X):
             return lazily(self, "predict_proba", X)
@@ -190,7 +189,8 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         )
         found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
         found = found if earlier is None else earlier + found
-        self.softmax_ = fit_softmax(_class_scores(found.rows.X), found.rows.y, found.shares)
+        scores = _class_scores(found.rows.X)
+        self.softmax_ = fit_softmax(scores, found.rows.y, found.shares, has_biases=False)
         self.left_out_ = found
 
     def _sample_size(self, rows: Chunk) -> int:

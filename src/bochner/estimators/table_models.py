@@ -133,6 +133,7 @@ class LawsTable(FixedKernelTable):
         head = self._chain_head(
             **_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
         )
+        progress("learning the kernel by short chains")
         with warnings.catch_warnings():
             # Chains are short on purpose: each stays near a mode, and their mean predicts.
             warnings.filterwarnings("ignore", "The chains have not converged", ConvergenceWarning)

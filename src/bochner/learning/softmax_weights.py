@@ -37,7 +37,11 @@ class SoftmaxWeights:
 
 
 def fit_softmax(
-    scores: Array, labels: NDArray[np.intp], sample_weight: Array | None = None
+    scores: Array,
+    labels: NDArray[np.intp],
+    sample_weight: Array | None = None,
+    *,
+    has_biases: bool = True,
 ) -> SoftmaxWeights:
     r"""Return the weights and biases of greatest penalised likelihood.
 
@@ -45,7 +49,7 @@ def fit_softmax(
     fitted to, ``labels`` (n,) are numbers of classes, and a row of weight ``w`` counts as ``w``
     equal rows. A standard normal prior of scale :math:`1 / \sqrt{0.1}` on biases, and on weights
     times the standard deviation of a law's scores between classes, makes the result independent of
-    the scores' unit.
+    the scores' unit. Without biases, one law's most probable class is that of its greatest score.
     """
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
@@ -70,7 +74,7 @@ def fit_softmax(
         np.append(np.full(n_laws, 1.0 / n_laws), np.zeros(n_classes)),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None)] * n_laws + [(None, None)] * n_classes,
+        bounds=[(0.0, None)] * n_laws + [(None, None) if has_biases else (0.0, 0.0)] * n_classes,
         options={"maxiter": 1000, "ftol": 0.0, "gtol": _TOLERANCE},
     ).x
     return SoftmaxWeights(found[:n_laws] / units, found[n_laws:])
