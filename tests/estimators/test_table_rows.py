@@ -44,6 +44,14 @@ def test_columns_may_name_groups_and_times(model, y):
         assert model.fit(frame, y).score_ != by_name
 
 
+def test_errors_of_later_rows_are_those_of_the_latest():
+    spread = np.where(np.arange(N) < 0.8 * N, 0.05, 2.0)
+    y = FRAME["a"] + spread * np.random.default_rng(7).normal(size=N)
+    shuffled = np.random.default_rng(8).permutation(N)
+    model = REGRESSOR.fit(FRAME.iloc[shuffled], y.iloc[shuffled], time=shuffled)
+    assert model.score_ > 1.5
+
+
 def test_errors_of_new_groups_are_those_that_are_expected():
     centre = np.repeat(RNG.normal(size=(N // 4, 2)), 4, axis=0)
     X, y = centre + 0.01 * RNG.normal(size=(N, 2)), RNG.normal(size=N // 4)[GROUPS]
