@@ -24,20 +24,27 @@ plant_edits(
     kernel_laws,
     "exact",
     test_kernel_laws.check_exact,
-    residuals_in_units_of_the_weights=(
-        "own.solved(inverse, coef) / root[:, None]",
-        "own.solved(inverse, coef)",
-    ),
-    variances_of_the_mean_weight=("/ own.weights", "/ 1.0"),
-    coefficients_without_weights=("root[:, None] * coef, factor", "coef, factor"),
+    residuals_of_the_fit_to_all_rows=("last.solved(inverse, coef[-n_scored:])", "found.alpha * coef"),
+)
+plant_edits(
+    kernel_laws,
+    "exact",
+    test_kernel_laws.check_last_rows,
+    rows_without_the_others=("lower[-n_scored:, -n_scored:]", "lower[:n_scored, :n_scored]"),
+)
+plant_edits(
+    kernel_laws,
+    "_cholesky",
+    test_kernel_laws.check_exact,
+    noise_of_the_mean_weight=("found.alpha / rows.weights", "found.alpha"),
 )
 plant_edits(
     kernel_laws,
     "on_landmarks",
     test_kernel_laws.check_landmarks,
     scored_rows_that_are_not_left_out=(
-        "_without_groups(half, part.Y - values.T @ coef, part)",
-        "(part.Y - values.T @ coef)",
+        "_without_groups(half, last.Y - values.T @ coef, last)",
+        "(last.Y - values.T @ coef)",
     ),
 )
 plant_edits(
@@ -58,18 +65,18 @@ plant_edits(
     partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
     gradient_without_the_blocks_of_the_inverse=(
-        "change = inverse @ blocks @ inverse",
-        "change = 0.0 * inverse",
+        "inverse @ (blocks + blocks.T) @ (0.5 * inverse)",
+        "0.0 * inverse",
     ),
     groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
-    slopes_without_weights=("slope *= np.outer(root, root)", "slope *= 1.0"),
-    noise_that_does_not_move=("np.trace(change) * alpha", "0.0 * alpha"),
+    slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"),
+    noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
 )
 plant_edits(
     leave_one_out,
     "_gram_and_slope",
     partial(check_gradient, Exponential()),
-    slope_of_a_square=("np.maximum(-np.log(np.maximum(gram, _TINY)), _TINY)", "1.0"),
+    slope_of_a_square=("np.maximum(distance, _TINY)", "1.0"),
 )
 plant_edits(
     leave_one_out,
@@ -123,5 +130,5 @@ plant_edits(
     Learner,
     "fit",
     test_sum_of_laws.test_the_latest_rows_are_scored_alone,
-    rows_scored_in_another_order=("order[plan.scored]", "plan.scored"),
+    rows_scored_in_another_order=("plan.order[-plan", "np.arange(len(rows))[-plan"),
 )

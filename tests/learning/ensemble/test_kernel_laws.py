@@ -44,25 +44,29 @@ def groups_of(rows):
     return [np.flatnonzero(labels == label) for label in np.unique(labels)]
 
 
-def check_exact(grouped=True):
+def check_exact(grouped=True, n_scored=N):
     rows = rows_of(grouped)
-    law, (means, variances) = kernel_laws.exact("", KERNEL, rows, COLUMNS, N, 1)
+    law, (means, variances) = kernel_laws.exact("", KERNEL, rows, COLUMNS, N, n_scored, 1)
     whole = KERNEL(X, X) + np.diag(ALPHA / rows.weights)
     kernel = KERNEL(NEW[:, COLUMNS], X)
     assert_allclose(law.mean(NEW, TABLE), kernel @ np.linalg.solve(whole, Y), rtol=1e-9)
     explained = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
     assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + 1.0 - explained), rtol=1e-9)
-    squares = []
-    for own in groups_of(rows):
+    squares, first = [], N - n_scored
+    for own in groups_of(rows)[first:]:
         coef, kept = without(rows, own, KERNEL)
         K = KERNEL(X[own], X[kept])
-        assert_allclose(means[own], K @ coef, rtol=1e-8)
+        assert_allclose(means[own - first], K @ coef, rtol=1e-8)
         A = KERNEL(X[kept], X[kept]) + np.diag(ALPHA / rows.weights[kept])
         latent = 1.0 - np.sum(K * np.linalg.solve(A, K.T).T, axis=1)
         relative = latent + ALPHA / rows.weights[own]
-        assert_allclose(variances[own], law.signal * relative, rtol=1e-8)
-        squares.append((Y[own] - means[own]) ** 2 / relative[:, None])
+        assert_allclose(variances[own - first], law.signal * relative, rtol=1e-8)
+        squares.append((Y[own] - means[own - first]) ** 2 / relative[:, None])
     assert_allclose(law.signal, np.mean(np.concatenate(squares)), rtol=1e-9)
+
+
+def check_last_rows():
+    check_exact(grouped=False, n_scored=30)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -70,13 +74,17 @@ def test_exact_laws_are_gaussian_processes(grouped):
     check_exact(grouped)
 
 
+def test_the_last_rows_may_be_scored_alone():
+    check_last_rows()
+
+
 def check_landmarks(grouped=True):
     rows, scored = rows_of(grouped), np.arange(M, N)
-    law, (means, variances) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, M), scored, 1)
+    law, found = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, M), N - M, 1)
+    means, variances = (np.concatenate((np.full_like(part[:M], np.nan), part)) for part in found)
     coef, landmarks = without(rows, [], KERNEL, np.arange(M))
     expected = KERNEL(NEW[:, COLUMNS], X[landmarks]) @ coef
     assert_allclose(law.mean(NEW, TABLE), expected, rtol=1e-7)
-    assert_array_equal(np.isnan(means[:M]), True)
     for own in groups_of(Rows(TABLE, Y, WEIGHTS, rows.groups)):
         own = np.intersect1d(own, scored)
         if len(own):
@@ -92,7 +100,7 @@ def test_laws_on_landmarks_solve_the_normal_equations(grouped):
 
 def test_groups_larger_than_the_landmarks_are_left_out_too():
     rows = Rows(TABLE, Y, np.ones(N), np.arange(N) % 2)
-    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), np.arange(N), 1)
+    _, (means, _) = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, (M, 0), N, 1)
     for label in range(2):
         own = np.flatnonzero(rows.groups == label)
         coef, landmarks = without(rows, own, KERNEL, np.arange(M))
@@ -102,7 +110,7 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
 def check_variance_of_landmarks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
-    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, 1)
+    law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, N, 1)
     K, new = KERNEL(X, X[:M]), KERNEL(NEW[:, COLUMNS], X[:M])
     inner = np.linalg.inv(KERNEL(X[:M], X[:M]))
     posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)
@@ -120,20 +128,20 @@ def test_equal_landmarks_do_no_harm():
     rows = Rows(TABLE[twice], Y[twice], np.ones(2 * N))
     once = Rows(TABLE, Y, np.ones(N))
     half = LearnedKernel(Exponential(1.5), ALPHA / 2.0, KERNEL.matrix)
-    for sizes, scored in (((40, 40), np.arange(40, 2 * N)), ((40, 0), np.arange(40, 2 * N))):
-        law, _ = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, scored, 1)
-        alone, _ = kernel_laws.on_landmarks("", half, once, COLUMNS, (20, 20), np.arange(20, N), 1)
+    for sizes in ((40, 40), (40, 0)):
+        law, _ = kernel_laws.on_landmarks("", KERNEL, rows, COLUMNS, sizes, 2 * N - 40, 1)
+        alone, _ = kernel_laws.on_landmarks("", half, once, COLUMNS, (20, 20), N - 20, 1)
         assert_allclose(law.mean(NEW, rows.X), alone.mean(NEW, TABLE), rtol=1e-5)
     relative = alone.variance(NEW, TABLE) / alone.signal + ALPHA / 2.0
-    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, 1)[0]
+    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, 2 * N, 1)[0]
     assert_allclose(variance.variance(NEW, rows.X) / variance.signal, relative, rtol=1e-5)
 
 
 def test_single_precision_predicts_as_double_does(monkeypatch):
     rows = rows_of(True)
-    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, 1)
+    double, (means, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, N, 1)
     monkeypatch.setattr(kernel_laws, "_FEW", 10)
-    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, 1)
+    single, (rounded, _) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, N, 1)
     assert_allclose(rounded, means, atol=1e-5)
     assert_allclose(single.coef, double.coef, atol=1e-4)
     assert np.abs(single.coef - double.coef).max() > 1e-12

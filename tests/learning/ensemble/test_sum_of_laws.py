@@ -163,6 +163,28 @@ def test_the_latest_rows_are_scored_alone():
     assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
 
 
+def test_kernels_do_not_see_the_latest_rows():
+    rng = np.random.default_rng(5)
+    time, y = np.arange(400)[:, None] / 400.0, rng.normal(size=400)
+    blocks = np.minimum(np.arange(400) // 40, 8)
+    found = []
+    for latest in (y, np.where(blocks == 8, 10.0 * np.sin(y), y)):
+        judged, _ = fitted(time, latest, groups=blocks, latest=blocks == 8)
+        found.append([law.found for law in judged.laws.members])
+    for one, other in zip(*found, strict=True):
+        assert (one.kernel, one.alpha) == (other.kernel, other.alpha)
+
+
+@pytest.mark.parametrize("n_samples", [500, 1700, 2600])
+def test_rows_that_are_scored_share_no_group_with_others(n_samples):
+    X, y = simulated(np.random.default_rng(0), n_samples)
+    groups = np.random.default_rng(1).integers(90, size=n_samples)
+    scored = fitted(X, y, groups=np.unique(groups, return_inverse=True)[1])[0].scored
+    others = np.setdiff1d(np.arange(n_samples), scored)
+    assert not set(groups[others]) & set(groups[scored])
+    assert len(scored) == n_samples if n_samples < 1500 else len(scored) > 0.1 * n_samples
+
+
 def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():
     X, y = simulated(np.random.default_rng(0), 300)
     rows = Rows(X, y[:, None] - y.mean(), np.ones(300))

@@ -10,7 +10,7 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.learning.ensemble.leave_one_out import LearnedKernel, shifted_inverse
+from bochner.learning.ensemble.leave_one_out import LearnedKernel, factor_inverse
 from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.registry import register
 
@@ -30,7 +30,7 @@ _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
 LeftOut = tuple[Array, Array]
-"""Means (n, t) and variances (n,) of rows by fits without their groups; ``nan`` if not known."""
+"""Means (s, t) and variances (s,) of rows by fits without their groups; ``nan`` if not known."""
 
 
 @register(shapes={"coef": "nt", "factor": "mm"})
@@ -69,57 +69,59 @@ def exact(
     rows: Rows,
     columns: Chosen,
     n_landmarks: int,
+    n_scored: int,
     n_threads: int,
     learned_from: Chosen | None = None,
 ) -> tuple[KernelLaw, LeftOut]:
-    """Return the exact posterior of all rows, and what it predicts without each group.
+    """Return the exact posterior of all rows, and what it predicts at the last without their group.
 
-    Its variances are approximated by landmarks unless these are all rows, or none is needed. Their
+    No group has some of its rows among the last and some before.
+    Variances are approximated by landmarks unless these are all rows, or none is needed. Their
     scale is that of left-out residuals of the rows that the kernel is learned from.
     """
     own = rows.columns(columns)
-    root = np.sqrt(own.weights)
-    gram = _weighted_gram(found, own, root, n_threads)
+    lower = _cholesky(found, own, n_threads)
+    coef = as_array(cho_solve((lower, True), own.Y.astype(lower.dtype)))
+    # The last rows of the inverse need the last rows of the factor alone.
+    last = own.part(np.arange(len(own) - n_scored, len(own)))
+    inverse = factor_inverse(np.array(lower[-n_scored:, -n_scored:], order="F"))
+    residuals = as_array(last.solved(inverse, coef[-n_scored:]))
+    relative = as_array(last.left_out_variance(inverse))
+    squares = residuals**2 / relative[:, None]
+    signal = float(np.mean(squares if learned_from is None else squares[learned_from]))
     factor = np.empty((0, 0))
     if n_landmarks == len(own):
-        # A factor of the inverse itself would have the rounding errors of its condition number.
-        lower = jittered_cholesky(gram, found.alpha)
-        half, _ = lapack.dtrtri(lower, lower=1)
-        factor, inverse = root[:, None] * half.T, half.T @ half
-    else:
-        inverse = shifted_inverse(gram, found.alpha)
-        if inverse is None:
-            inverse = shifted_inverse(
-                _weighted_gram(found, own, root, n_threads, np.float64), 2.0 * found.alpha
-            )
-    targets = root[:, None] * own.Y
-    coef = as_array(inverse @ targets.astype(inverse.dtype))
-    means = own.Y - own.solved(inverse, coef) / root[:, None]
-    relative = as_array(own.left_out_variance(inverse)) / own.weights
-    squares = (own.Y - means) ** 2 / relative[:, None]
-    signal = float(np.mean(squares if learned_from is None else squares[learned_from]))
-    if 0 < n_landmarks < len(own):
+        factor = lapack.dtrtri(lower, lower=1)[0].T
+    elif n_landmarks:
         factor = _factor(found, own, n_landmarks, n_threads)
-    law = KernelLaw(name, found, columns, root[:, None] * coef, factor, signal)
-    return law, (means, signal * relative)
+    law = KernelLaw(name, found, columns, coef, factor, signal)
+    return law, (last.Y - residuals, signal * relative)
 
 
-def _weighted_gram(
-    found: LearnedKernel, rows: Rows, root: Array, n_threads: int, dtype: Any = None
-) -> NDArray[Any]:
-    """Return kernel values (n, n) times the roots of weights, in single precision if it will do."""
-    if dtype is None:
-        is_single = len(rows) > _FEW and found.alpha >= _LEAST_SINGLE
-        dtype = np.float32 if is_single else np.float64
-    gram = np.empty((len(rows), len(rows)), dtype)
+def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
+    """Return the lower factor (n, n) of the targets' covariance, in single precision if it will do.
 
-    def fill(block: slice) -> None:
-        gram[block] = found(rows.X[block], rows.X) * root * root[block, None]
+    A matrix that single precision finds not positive definite is factored in double precision.
+    """
 
-    with single_threaded_blas():
-        for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
-            pass
-    return gram
+    def covariance(dtype: Any) -> NDArray[Any]:
+        """Return the upper triangle of the matrix."""
+        matrix = np.empty((len(rows), len(rows)), dtype)
+
+        def fill(block: slice) -> None:
+            matrix[block, block.start :] = found(rows.X[block], rows.X[block.start :])
+
+        with single_threaded_blas():
+            for _ in in_order(fill, _blocks(len(rows), len(rows)), n_threads):
+                pass
+        matrix[np.diag_indices(len(rows))] += found.alpha / rows.weights
+        return matrix
+
+    if len(rows) > _FEW and found.alpha >= _LEAST_SINGLE:
+        lower, failed = lapack.spotrf(covariance(np.float32).T, lower=1, overwrite_a=1)
+        if not failed:
+            return np.asarray(lower)
+    return jittered_cholesky(covariance(np.float64))
 
 
 def _blocks(n_rows: int, width: int) -> list[slice]:
@@ -132,14 +134,15 @@ def on_landmarks(
     rows: Rows,
     columns: Chosen,
     sizes: tuple[int, int],
-    scored: Chosen,
+    n_scored: int,
     n_threads: int,
 ) -> tuple[KernelLaw, LeftOut]:
-    r"""Return the posterior of the Nyström approximation, and left-out predictions of some rows.
+    r"""Return the posterior of the Nyström approximation, and what it predicts at the last rows.
 
     With ``Z`` the first rows and weights ``W``, the coefficients solve
     :math:`(k(Z, X) W k(X, Z) + \alpha k(Z, Z)) c = k(Z, X) W y`. ``sizes`` are the numbers of
-    landmarks of means and of variances.
+    landmarks of means and of variances. No group has some of its rows among the last and some
+    before.
     """
     own = rows.columns(columns)
     n_landmarks, n_of_variance = sizes
@@ -148,23 +151,18 @@ def on_landmarks(
     inner += found.alpha * found(landmarks, landmarks)
     lower = jittered_cholesky(inner)
     coef = cho_solve((lower, True), cross)
-    part = own.part(scored)
-    values = found(landmarks, part.X)
-    half = solve_triangular(lower, values, lower=True) * np.sqrt(part.weights)
-    means = np.full(own.Y.shape, np.nan)
-    means[scored] = part.Y - _without_groups(half, part.Y - values.T @ coef, part)
-    factor, signal = np.empty((0, 0)), 1.0
-    variances = np.full(len(own), np.nan)
+    last = own.part(np.arange(len(own) - n_scored, len(own)))
+    values = found(landmarks, last.X)
+    half = solve_triangular(lower, values, lower=True) * np.sqrt(last.weights)
+    residuals = _without_groups(half, last.Y - values.T @ coef, last)
+    factor, signal, variances = np.empty((0, 0)), 1.0, np.full(n_scored, np.nan)
     if n_of_variance:
         factor = _factor(found, own, n_of_variance, n_threads)
         unit = KernelLaw(name, found, columns, coef, factor, 1.0)
-        relative = unit.variance(rows.X[scored], rows.X)
-        signal = float(np.mean((part.Y - means[scored]) ** 2 / relative[:, None]))
-        variances[scored] = signal * relative
-    return (
-        KernelLaw(name, found, columns, coef, factor, signal),
-        (means, variances),
-    )
+        relative = unit.variance(rows.X[-n_scored:], rows.X)
+        signal = float(np.mean(residuals**2 / relative[:, None]))
+        variances = signal * relative
+    return KernelLaw(name, found, columns, coef, factor, signal), (last.Y - residuals, variances)
 
 
 def _without_groups(half: Array, residuals: Array, rows: Rows) -> Array:

@@ -19,7 +19,7 @@ from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.learning.ensemble.search import Family, learned, noise_factor
 from bochner.registry import register
 
-_MOST_SCORED = 5000
+_MOST_SCORED = 3000
 """Most rows that are scored: the error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
@@ -122,38 +122,66 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:
-    """Rows in random order, and what the first of them are for."""
+    """Rows in a random order, and what the first and the last of them are for."""
 
     rows: Rows
+    order: Chosen  # (n,): Numbers that the rows had
     n_search: int  # Rows that choose kernels
+    n_landmarks: int  # Zero for exact fits
     n_variance: int  # Landmarks of variances; zero if there is no need for variances
-    scored: Chosen  # Rows that are scored
+    n_scored: int  # Rows, the last ones, that are scored
     by_halves: bool  # Whether rows of the search are scored, by what the other half has learned
 
     @classmethod
     def of(
-        cls, rows: Rows, effort: Effort, latest: NDArray[np.bool_] | None, with_variance: bool
+        cls,
+        rows: Rows,
+        effort: Effort,
+        latest: NDArray[np.bool_] | None,
+        with_variance: bool,
+        rng: Generator,
     ) -> "_Plan":
-        """Return the plan for rows in random order.
+        """Return the plan: the latest rows are scored, else those without another part if many.
 
         New rows are no landmarks, and predictions at landmarks that are left out are worse.
         """
-        n_search = min(len(rows), effort.search_rows)
-        first = max(n_search, _VARIANCE_LANDMARKS)
-        if len(rows) > effort.most_exact:
-            first = max(first, effort.n_landmarks)
-        has_others = len(rows) >= first + _FEWEST_OTHERS
-        n_variance = _VARIANCE_LANDMARKS if has_others else len(rows)
-        scored = np.arange(first if has_others else 0, len(rows))
+        n_landmarks = effort.n_landmarks if len(rows) > effort.most_exact else 0
+        n_first = max(effort.search_rows, n_landmarks, _VARIANCE_LANDMARKS)
+        has_others = len(rows) >= n_first + _FEWEST_OTHERS
+        order = rng.permutation(len(rows))
         if latest is not None:
-            scored = np.flatnonzero(latest)
+            is_last = latest[order]
+        elif has_others:
+            is_last = _last(rows.part(order), min(len(rows) - n_first, _MOST_SCORED))
+        else:
+            is_last = np.ones(len(rows), dtype=bool)
+        order = np.concatenate((order[~is_last], order[is_last]))
+        n_others = len(rows) if is_last.all() else int(np.sum(~is_last))
+        n_variance = min(_VARIANCE_LANDMARKS, n_others) if has_others else len(rows)
         return cls(
-            rows,
-            n_search,
+            rows.part(order),
+            order,
+            min(effort.search_rows, n_others),
+            min(n_landmarks, n_others),
             n_variance if with_variance else 0,
-            scored[:_MOST_SCORED],
+            int(np.sum(is_last)),
             by_halves=not has_others and latest is None,
         )
+
+    def first(self, count: int) -> Rows:
+        """Return so many rows, or all that are not scored by kernels that do not know them."""
+        n_others = len(self.rows) - (0 if self.by_halves else self.n_scored)
+        return self.rows.part(np.arange(min(count, n_others)))
+
+
+def _last(rows: Rows, count: int) -> NDArray[np.bool_]:
+    """Return which rows (n,) in random order are about the last ones, with whole groups."""
+    if rows.groups is None:
+        return np.arange(len(rows)) >= len(rows) - count
+    _, places = np.unique(rows.groups, return_index=True)
+    order = np.argsort(-places)
+    totals = np.cumsum(np.bincount(rows.groups)[order])
+    return np.isin(rows.groups, order[: max(1, np.searchsorted(totals, count, "right"))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +210,7 @@ class Learner:
         """
         began = perf_counter()
         order_rng, search_rng = rng.spawn(2)
-        order = order_rng.permutation(len(rows))
-        latest = None if latest is None else latest[order]
-        plan = _Plan.of(rows.part(order), self.effort, latest, with_variance)
+        plan = _Plan.of(rows, self.effort, latest, with_variance, order_rng)
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns)
@@ -203,7 +229,7 @@ class Learner:
         members, left_out = zip(*fitted, strict=True)
         means, variances = (np.stack(part, axis=1) for part in zip(*left_out, strict=True))
         laws = Laws(plan.rows.X, list(members))
-        return Judged(laws, order[plan.scored], means, variances)
+        return Judged(laws, plan.order[-plan.n_scored :], means, variances)
 
     def _is_late(self, began: float, share: float) -> bool:
         return self.time_limit is not None and perf_counter() - began > share * self.time_limit
@@ -213,8 +239,7 @@ class Learner:
     ) -> list[tuple[_Trial, Found]]:
         """Return the kernels found in the time that there is, at least one, the best first."""
         seeds = rng.spawn(len(trials))
-        some = plan.rows.part(np.arange(plan.n_search))
-        most = plan.rows.part(np.arange(min(len(plan.rows), _NOISE_ROWS)))
+        some, most = plan.first(plan.n_search), plan.first(_NOISE_ROWS)
 
         def search(number: int) -> Found | None:
             if number and self._is_late(began, _SEARCH_SHARE):
@@ -243,19 +268,18 @@ class Learner:
 
     def _fitted(self, plan: _Plan, trial: _Trial, found: Found) -> tuple[KernelLaw, LeftOut]:
         """Return the law of all rows, and its left-out means and variances of scored rows."""
-        rows, scored = plan.rows, plan.scored
+        rows, n_scored = plan.rows, plan.n_scored
         own = (trial.name, found.whole, rows, trial.columns)
-        if len(rows) > self.effort.most_exact:
-            sizes = self.effort.n_landmarks, plan.n_variance
-            law, (means, variances) = on_landmarks(*own, sizes, scored, self.n_threads)
-            return law, (means[scored], variances[scored])
-        law, (means, variances) = exact(*own, plan.n_variance, self.n_threads)
+        if plan.n_landmarks:
+            sizes = plan.n_landmarks, plan.n_variance
+            return on_landmarks(*own, sizes, n_scored, self.n_threads)
+        law, (means, variances) = exact(*own, plan.n_variance, n_scored, self.n_threads)
         if plan.by_halves:
             halves = rows.part(np.arange(plan.n_search)).halves()
             for half, learner, others in zip(halves, found.halves, halves[::-1], strict=True):
                 of_half = (trial.name, learner, rows, trial.columns)
-                _, left_out = exact(*of_half, plan.n_variance, self.n_threads, half)
+                _, left_out = exact(*of_half, plan.n_variance, n_scored, self.n_threads, half)
                 means[others], variances[others] = (part[others] for part in left_out)
         elif plan.n_variance and rows.groups is None:
-            variances[scored] = law.variance(rows.X[scored], rows.X)
-        return law, (means[scored], variances[scored])
+            variances = law.variance(rows.X[-n_scored:], rows.X)
+        return law, (means, variances)

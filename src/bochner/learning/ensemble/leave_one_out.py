@@ -1,14 +1,18 @@
 r"""The error of kernels at rows that are left out, and its slopes by distances of rows."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numba import njit
-from scipy.linalg import lapack
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.kernels.stationary import matern_profile
 from bochner.learning.ensemble.rows import Rows
 from bochner.registry import register
 
@@ -68,35 +72,33 @@ def error_and_slope(
 
     ``X`` (n, d) are the rows where the kernel's length scale is one. Distances are halves of
     squares, but for the Laplacian kernel.
-    Kernel and targets are multiplied by the roots of the weights, so that all rows have equal
-    noise. With :math:`M = (K + \alpha I)^{-1}`, :math:`c = M y` and residuals
+    With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
-    :math:`\langle dK, M V M - M u c^\top \rangle` to the mean of squares, where
-    :math:`u = 2 M_{gg}^{-1} e / n` and ``V`` consists of the groups' blocks of
+    :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
+    :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
     :math:`u e^\top`. A matrix that is not positive definite has an infinite error.
     """
-    root = np.sqrt(rows.weights)
     gram, slope = _gram_and_slope(kernel, X)
-    gram *= np.outer(root, root)
-    inverse = shifted_inverse(gram, alpha)
+    inverse = shifted_inverse(gram, alpha, rows.weights)
     if inverse is None:
         return np.inf, np.zeros_like(slope), 0.0
-    coefficients = inverse @ (root[:, None] * rows.Y)
+    coefficients = inverse @ rows.Y
     residuals = rows.solved(inverse, coefficients)
-    u = rows.solved(inverse, residuals) * (2.0 / len(rows))
+    weighted = rows.weights[:, None] * residuals
+    u = rows.solved(inverse, weighted) * (2.0 / len(rows))
     if rows.groups is None:
-        change = (inverse * np.sum(u * residuals, axis=1)) @ inverse
+        # V is diagonal and not negative: half of the products are enough.
+        half = inverse * np.sqrt(np.sum(u * residuals, axis=1))
+        change = blas.dsyrk(1.0, half.T, trans=1, lower=1)
     else:
         blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
-        change = inverse @ blocks @ inverse
-    change -= (inverse @ u) @ coefficients.T
-    noise = float(np.trace(change) * alpha)
-    slope *= change
-    slope *= np.outer(root, root)
-    # Half of the sum with its transpose, since moments take symmetric matrices.
-    slope += slope.T.copy()
-    slope *= 0.5
-    return float(np.sum(residuals**2)) / len(rows), slope, noise
+        change = inverse @ (blocks + blocks.T) @ (0.5 * inverse)
+    pair = (inverse @ u).T, coefficients.T
+    change = blas.dsyr2k(-0.5, *pair, 1.0, change, trans=1, lower=1, overwrite_c=1)
+    noise = float(np.sum(np.diagonal(change) / rows.weights)) * alpha
+    slope *= change.T
+    _mirror(slope)
+    return float(np.sum(weighted * residuals)) / len(rows), slope, noise
 
 
 def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> float:
@@ -113,14 +115,20 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     return total
 
 
-def shifted_inverse(gram: Array, alpha: float) -> Array | None:
-    """Return the inverse of ``gram + alpha I``, which overwrites ``gram``; ``None`` if it fails."""
-    gram[np.diag_indices(len(gram))] += alpha
-    is_single = gram.dtype == np.float32
-    potrf, potri = (lapack.spotrf, lapack.spotri) if is_single else (lapack.dpotrf, lapack.dpotri)
+def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
+    """Return the inverse of ``gram + alpha / weights``, which overwrites ``gram``.
+
+    It is ``None`` if the matrix is not positive definite.
+    """
+    gram[np.diag_indices(len(gram))] += alpha / weights
+    potrf = lapack.spotrf if gram.dtype == np.float32 else lapack.dpotrf
     lower, failed = potrf(gram.T, lower=1, overwrite_a=1)
-    if failed:
-        return None
+    return None if failed else factor_inverse(lower)
+
+
+def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
+    """Return the inverse of the matrix with a lower Cholesky factor, which may be overwritten."""
+    potri = lapack.spotri if lower.dtype == np.float32 else lapack.dpotri
     inverse, _ = potri(lower, lower=1, overwrite_c=1)
     _mirror(inverse.T)
     return np.asarray(inverse.T)
@@ -139,16 +147,18 @@ def _mirror(upper: Array) -> None:
 
 def _gram_and_slope(kernel: Learnable, scaled: Array) -> tuple[Array, Array]:
     """Return the Gram matrix, and minus its slope by the distance, or by half of its square."""
-    gram = kernel.correlation(scaled, scaled)
     if isinstance(kernel, Exponential):
+        distance = cdist(scaled, scaled)
+        gram = np.exp(-distance)
         # No distance has a slope at zero; the diagonal does not move.
-        return gram, gram / np.maximum(-np.log(np.maximum(gram, _TINY)), _TINY)
-    if not isinstance(kernel, Matern):
-        return gram, gram.copy()
-    # The slope of nu is the kernel of nu - 1, up to a factor.
-    slope = replace(kernel, nu=kernel.nu - 1.0, length_scale=1.0)
-    factor = kernel.nu / (kernel.nu - 1.0)
-    return gram, factor * slope.correlation(scaled * np.sqrt(factor), scaled * np.sqrt(factor))
+        return gram, gram / np.maximum(distance, _TINY)
+    if isinstance(kernel, Matern):
+        # The slope of nu is the kernel of nu - 1 at the same argument, up to a factor.
+        u = np.sqrt(2.0 * kernel.nu) * cdist(scaled, scaled)
+        factor = kernel.nu / (kernel.nu - 1.0)
+        return matern_profile(u, kernel.nu), factor * matern_profile(u, kernel.nu - 1.0)
+    gram = kernel.correlation(scaled, scaled)
+    return gram, gram.copy()
 
 
 def square_moments(weights: Array, X: Array) -> Array:

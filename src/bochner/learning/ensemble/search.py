@@ -110,17 +110,15 @@ def noise_factor(found: LearnedKernel, rows: Rows) -> float:
 
     More rows than those of the search tell the kernel's misfit, which counted as noise, from noise.
     """
-    root = np.sqrt(rows.weights)
     dtype: Any = np.float32 if found.alpha > _LEAST_SINGLE else np.float64
-    gram = (found(rows.X, rows.X) * np.outer(root, root)).astype(dtype)
-    targets = (root[:, None] * rows.Y).astype(dtype)
+    gram, targets = found(rows.X, rows.X).astype(dtype), rows.Y.astype(dtype)
 
     def error(factor: float) -> float:
-        inverse = shifted_inverse(gram.copy(), factor * found.alpha)
+        inverse = shifted_inverse(gram.copy(), factor * found.alpha, rows.weights)
         if inverse is None:
             return np.inf
         residuals = rows.solved(inverse, inverse @ targets)
-        return float(np.sum(residuals**2))
+        return float(np.sum(rows.weights[:, None] * residuals**2))
 
     best, least = 1.0, error(1.0)
     for step in (1.0 / _STEP, _STEP):
