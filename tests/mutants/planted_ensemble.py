@@ -24,7 +24,10 @@ plant_edits(
     kernel_laws,
     "exact",
     test_kernel_laws.check_exact,
-    residuals_of_the_fit_to_all_rows=("last.solved(inverse, coef[-n_scored:])", "found.alpha * coef"),
+    residuals_of_the_fit_to_all_rows=(
+        "last.solved(inverse, coef[-n_scored:])",
+        "found.alpha * coef",
+    ),
 )
 plant_edits(
     kernel_laws,
