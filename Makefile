@@ -55,7 +55,7 @@ bench: bench-tables bench-published bench-gaussian bench-indefinite bench-asymme
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
 
-bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits, next to CatBoost
+bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme

@@ -10,7 +10,7 @@ from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
-from benchmarks.published import PUBLISHED
+from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.tables import TABLES

@@ -6,10 +6,12 @@ import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
+_OPPONENTS = ("catboost", "gpytorch", "torch", "xrfm")  # Recorded where they are installed
 
 
 def environment(command: str, threads: int | None) -> dict[str, Any]:
@@ -22,7 +24,9 @@ def environment(command: str, threads: int | None) -> dict[str, Any]:
         "processor": _processor(),
         "cpu_count": os.cpu_count(),
         "threads": threads,
-        "versions": {package: _version(package) for package in _PACKAGES},
+        "versions": {
+            package: _version(package) for package in (*_PACKAGES, *filter(find_spec, _OPPONENTS))
+        },
         "commit": commit(),
     }
 

@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The parts of a benchmark, in the order in which they run.
+    """The parts of a benchmark, in the order in which the cells of one seed run.
 
     ``name`` names the files: letters, digits and ``-`` only. ``settings`` are the keys of every
     cell's settings, in the order of the CSV; ``part`` is set to the name of the part. ``order`` has
@@ -86,12 +86,13 @@ class Benchmark:
     order: tuple[str, ...] = ()
 
     def cells(self, options: Options) -> list[Cell]:
-        """Return the cells of all parts."""
-        return [
+        """Return the cells of all parts, seed by seed."""
+        cells = (
             replace(cell, settings={**self._part_of(part), **cell.settings})
             for part in self.parts
-            for cell in sorted(part.cells(options), key=lambda cell: cell.seed)
-        ]
+            for cell in part.cells(options)
+        )
+        return sorted(cells, key=lambda cell: cell.seed)
 
     def run(self, cell: Cell, options: Options) -> Mapping[str, float]:
         """Return the metrics of one cell."""

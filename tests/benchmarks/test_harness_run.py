@@ -202,7 +202,7 @@ def test_the_environment_is_complete(toy, tmp_path):
     assert record["processor"]
     assert record["versions"]["numpy"] == np.__version__
     assert record["versions"]["scikit-learn"] == sklearn.__version__
-    assert set(record["versions"]) == {"bochner", "numpy", "scipy", "scikit-learn"}
+    assert {"bochner", "numpy", "scipy", "scikit-learn"} <= set(record["versions"])
     assert record["started"].endswith("+00:00")
     assert str(tmp_path) not in json.dumps(record)
 

@@ -1,0 +1,1 @@
+"""Default settings on tables, next to other methods at theirs."""
