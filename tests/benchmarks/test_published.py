@@ -161,13 +161,16 @@ def test_opponents_learn_a_regression(method):
 
 
 def test_codes_are_told_to_xrfm():
-    """Classes that depend on the parity of a code are learned from one-hot columns alone."""
     pytest.importorskip("xrfm")
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=400), rng.integers(12, size=400)])
     y = np.where(X[:, 1] % 2 == 1, 7, 3)
     X[-1, 1] = 99.0  # A code that no training row has
     model = methods.CLASSIFIERS[design.XRFM](0, (False, True)).fit(X[:300], y[:300])
+    encoded = model._encoded(X[300:])
+    np.testing.assert_array_equal(encoded[:, 1:], X[300:, 1:] == np.arange(12))
+    (block,) = model._machine.categorical_info["categorical_indices"]
+    assert block.tolist() == list(range(1, 13))
     probability = model.predict_proba(X[300:])
     np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=1e-5)
     assert np.mean(model.predict(X[300:-1]) == y[300:-1]) > 0.95
