@@ -28,6 +28,7 @@ plant_edits(
         "last.solved(inverse, coef[-n_scored:])",
         "found.alpha * coef",
     ),
+    one_signal_of_all_targets=("squares[learned_from], axis=0)", "squares[learned_from])"),
 )
 plant_edits(
     kernel_laws,

@@ -70,6 +70,8 @@ def _facts(model: Any) -> dict[str, str]:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return ", ".join(map(_shown, value.tolist()))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -135,7 +137,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     rows = zip(head.laws.members, weights, strict=True)
     cells = [
-        (law.name, type(law.found.kernel).__name__, str(len(law.columns)), f"{weight:.3g}")
+        (law.name, type(law.found.kernel).__name__, str(len(law.columns)), _shown(weight))
         for law, weight in rows
     ]
     return cells_table(("law", "kernel", "inputs", "weight"), cells)

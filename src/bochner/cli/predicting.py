@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
@@ -64,6 +65,11 @@ def _predictions(model: TableModel, frame: pd.DataFrame, options: PredictOptions
         named = zip(model.classes_, probability.T, strict=True)
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
     assert isinstance(model, TableRegressor)  # The only other kind of table model
+    if np.ndim(model.target_mean_):
+        raise InputError(
+            f"The model has {np.size(model.target_mean_)} targets, and a CSV holds predictions "
+            "of one: predict in Python, with bochner.load."
+        )
     if not options.std:
         columns = {"prediction": model.predict(frame)}
     else:

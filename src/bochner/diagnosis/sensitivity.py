@@ -49,10 +49,11 @@ class Effect:
 
     ``values`` are (v1,), or (v1,) and (v2,), numbers, decimal years of dates, or levels of each of
     the ``columns``, ``nan`` where it is missing. ``mean`` (v1,) or (v1, v2), with ``classes``
-    (..., n_classes), is the average prediction if all rows had these values. ``lower`` and
-    ``upper``, of the same shape, are quartiles over rows of their own predictions along the grid,
-    each row's shifted to the common average over the grid. They are no confidence interval: the
-    band has no width if the effect is the same for all rows, and some if other columns change it.
+    (labels, or names of several targets) (..., n_classes), is the average prediction if all rows
+    had these values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of their
+    own predictions along the grid, each row's shifted to the common average over the grid. They are
+    no confidence interval: the band has no width if the effect is the same for all rows, and some
+    if other columns change it.
     """
 
     columns: tuple[str, ...]

@@ -39,7 +39,7 @@ class TableRows:
     """The rows of a table to fit, all of positive weight."""
 
     X: Any  # Table of n rows
-    y: NDArray[Any]  # (n,)
+    y: NDArray[Any]  # (n,) or (n, t)
     weights: Array | None  # (n,): Of mean one
     groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
     latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
@@ -77,8 +77,8 @@ class TableModel(BaseEstimator, ABC):
         ----------
         X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`.
-        y : array-like of shape (n,)
-            Target without missing entries.
+        y : array-like of shape (n,), or of shape (n, t) for a regression
+            Target without missing entries, or several of them.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative. The variance of a row's noise is inversely proportional to its
             weight; rows of weight zero are left out.
@@ -104,7 +104,7 @@ class TableModel(BaseEstimator, ABC):
                 "is None."
             )
         complete = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-        target = self._checked_target(np.asarray(column_or_1d(complete, warn=True)))
+        target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)
         rows = _table_rows(X, target, sample_weight, groups, time)
         self._checked_target(rows.y)  # Rows of weight zero may have been all of a class
@@ -136,9 +136,10 @@ class TableModel(BaseEstimator, ABC):
 
         The total Sobol' index, :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`:
         training rows ``x`` take column ``a`` from other rows ``x'``. All encoded columns of a
-        column move together, and squares are summed over class probabilities. With interactions,
-        shares add up to more than one. Each of two strongly correlated columns may have more than
-        one, because exchanges make rows unlike those of the table.
+        column move together. Squares are summed over class probabilities, or over several targets
+        in units of their standard deviations. With interactions, shares add up to more than one.
+        Each of two strongly correlated columns may have more than one, because exchanges make rows
+        unlike those of the table.
 
         Raises ValueError if the model is from a file written before this method existed.
 
@@ -157,7 +158,7 @@ class TableModel(BaseEstimator, ABC):
         >>> model.effect("x0", "x2", n_values=5).mean.shape
         (5, 5)
         """
-        return self._dependence().importance()
+        return self._dependence(self._units()[1]).importance()
 
     def interactions(self) -> VarianceShares:
         r"""Return the share of the variance of predictions that involves pairs of columns together.
@@ -170,10 +171,12 @@ class TableModel(BaseEstimator, ABC):
 
         Raises ValueError if the model is from a file written before this method existed.
         """
-        return self._dependence().interactions()
+        return self._dependence(self._units()[1]).interactions()
 
     def effect(self, *columns: str, n_values: int = 24) -> Effect:
         """Return predictions averaged over rows, along one column or over the grid of two.
+
+        Several targets have a column of averages each, as classes have.
 
         At each value all rows get that value and keep their other columns (partial dependence:
         Friedman, "Greedy function approximation", 2001).
@@ -207,17 +210,27 @@ class TableModel(BaseEstimator, ABC):
             name: grid(states[name], values[name], dependence.X[:, dependence.groups[name]], most)
             for name in columns
         }
-        return dependence.effect(grids, getattr(self, "classes_", None))
+        scales = self._units()[1]
+        several = np.array([f"target {number}" for number in range(np.size(scales))])
+        outputs = several if np.ndim(scales) else None
+        return dependence.effect(grids, getattr(self, "classes_", outputs))
 
-    def _dependence(self) -> Dependence:
-        """Return the model as a function of all encoded columns, grouped by the table's columns."""
+    def _units(self) -> tuple[Any, Any]:
+        """Return shift and scale, () or (t,), from the head's target to the table's."""
+        return 0.0, 1.0
+
+    def _dependence(self, unit: Any = 1.0) -> Dependence:
+        """Return the model as a function of all encoded columns, grouped by the table's columns.
+
+        Its values are those of the model, divided by ``unit``.
+        """
         check_is_fitted(self, "head_")
         if self.background_ is None:
             raise ValueError("The model file is older than this method: fit the model again.")
         states = [state for encoder in self._encoders() for state in encoder.columns_]
         sources = np.array([state["name"] for state in states for _ in output_names(state)])
         groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in self.encoder_.columns_}
-        return Dependence(lambda X: self._outputs(self._used(X)), self.background_, groups)
+        return Dependence(lambda X: self._outputs(self._used(X)) / unit, self.background_, groups)
 
     def _encoders(self) -> list[TableEncoder]:
         """Return the encoders whose outputs, side by side, are all encoded columns."""
@@ -233,11 +246,11 @@ class TableModel(BaseEstimator, ABC):
 
     @abstractmethod
     def _outputs(self, encoded: Array) -> Array:
-        """Return predictive means (n,) or class probabilities (n, n_classes) of encoded rows."""
+        """Return predictive means, (n,) or (n, t), or class probabilities of encoded rows."""
 
     @abstractmethod
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return a complete target (n,) that suits the task, or raise ValueError."""
+        """Return a complete target that suits the task, or raise ValueError."""
 
     @abstractmethod
     def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
@@ -294,12 +307,15 @@ class RegressionTable(RegressorMixin, TableModel):
     """A table model whose target holds numbers."""
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        if y.dtype.kind not in "fiub" and not all(isinstance(entry, Real) for entry in y):
+        if y.dtype.kind not in "fiub" and not all(isinstance(entry, Real) for entry in y.flat):
             raise ValueError(f"y must be numbers for a regression, got {y.dtype} entries.")
         return y.astype(np.float64)
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictive means (n,) and, with ``return_std``, standard deviations with noise."""
+        """Return predictive means and, with ``return_std``, standard deviations with noise.
+
+        They have the shape (n,), or (n, t) if the targets were (n, t).
+        """
         encoded = self.encode(X)
         if not return_std:
             return self._outputs(encoded)
@@ -309,17 +325,15 @@ class RegressionTable(RegressorMixin, TableModel):
 
     def _outputs(self, encoded: Array) -> Array:
         shift, scale = self._units()
-        return shift + scale * as_array(self.head_.predict(encoded))
-
-    def _units(self) -> tuple[float, float]:
-        """Return shift and scale from the head's target to the table's."""
-        return 0.0, 1.0
+        outputs: Array = shift + scale * as_array(self.head_.predict(encoded))
+        return outputs
 
 
 class ClassificationTable(ClassifierMixin, TableModel):
     """A table model whose target holds classes."""
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        y = np.asarray(column_or_1d(y, warn=True))
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError(

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
@@ -124,6 +125,11 @@ class LawsTable(FixedKernelTable):
                 "groups and time need rows to be left out, and chains leave none out: leave them "
                 "out, or use method='auto'."
             )
+        if rows.y.ndim > 1:
+            raise ValueError(
+                f"method='learned' takes a single target y of shape (n,), got {rows.y.shape}: fit "
+                "a model to each, or use method='auto'."
+            )
         progress("encoding the table")
         y = self._head_target(rows)
         encoder = TableEncoder()
@@ -170,6 +176,11 @@ class TableRegressor(RegressionTable, LawsTable):
     rows that were left out give the weights, the expected error ``score_`` and the calibration of
     the intervals. Up to 12,000 rows are fitted exactly, more by 4,000 landmarks at linear cost.
 
+    Several targets (n, t) share the kernels, learned for all of them in units of their standard
+    deviations. Each has weights of laws, an expected error and a calibration of its own. Targets of
+    very different noise are predicted better by a model each: kernels and their ratio of noise to
+    signal are a compromise, and for the target of less noise intervals are somewhat too narrow.
+
     Parameters
     ----------
     kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
@@ -180,8 +191,8 @@ class TableRegressor(RegressionTable, LawsTable):
         Number of real features of the method ``"fixed"``, even.
     method : {"auto", "learned", "fixed"}, default="auto"
         ``"auto"`` is the sum of laws. ``"learned"`` learns frequencies by several short Markov
-        chains (:class:`bochner.BaNKRegressor`). ``"fixed"`` is a kernel on random features, with
-        its encoding, length scales and noise chosen by evidence.
+        chains (:class:`bochner.BaNKRegressor`), for a single target. ``"fixed"`` is a kernel on
+        random features, with its encoding, length scales and noise chosen by evidence.
     effort : {"quick", "default", "thorough"}, default="default"
         Number of laws and of rows that choose their kernels, or number and length of chains.
     time_limit : float or None, default=None
@@ -201,7 +212,7 @@ class TableRegressor(RegressionTable, LawsTable):
         Encoded columns that are not constant, for the method ``"learned"``.
     head_ : SumOfLaws, BaNKRegressor or KreinRidge
         Model of the encoded columns and the standardised target.
-    score_ : float or None
+    score_ : float, ndarray of shape (t,) or None
         Expected root mean square error on new rows, from rows left out; ``None`` for other methods
         than ``"auto"``.
     kernel_ : Kernel
@@ -211,8 +222,8 @@ class TableRegressor(RegressionTable, LawsTable):
     background_, background_values_ : ndarray
         At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
         :meth:`interactions` and :meth:`effect`.
-    target_mean_, target_scale_ : float
-        Mean and standard deviation of the training target.
+    target_mean_, target_scale_ : float or ndarray of shape (t,)
+        Mean and standard deviation of the training targets.
 
     Examples
     --------
@@ -223,6 +234,9 @@ class TableRegressor(RegressionTable, LawsTable):
     >>> lower, upper = model.predict_interval(X[400:], level=0.9)
     >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
     True
+    >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
+    >>> both.predict(X[400:]).shape, both.score_.shape
+    ((42, 2), (2,))
     """
 
     _head_class: ClassVar[type[RidgeHead]] = KreinRidge
@@ -230,24 +244,24 @@ class TableRegressor(RegressionTable, LawsTable):
     _criterion: ClassVar[type[PairCriterion]] = ExactEvidence
 
     head_: KreinRidge | BaNKRegressor | SumOfLaws = field(init=False)
-    target_mean_: float = field(init=False)
-    target_scale_: float = field(init=False)
+    target_mean_: float | Array = field(init=False)
+    target_scale_: float | Array = field(init=False)
 
     @property
-    def score_(self) -> float | None:
+    def score_(self) -> float | Array | None:
         """Expected root mean square error on new rows; ``None`` if no rows were left out."""
         head = self._judged_head
-        return None if head is None else self.target_scale_ * head.left_out_rmse
+        return None if head is None else _plain(self.target_scale_ * head.left_out_rmse)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Return lower and upper ends (n,) of prediction intervals.
+        """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
 
         Half widths are conformal quantiles of left-out residuals relative to the predictive
         standard deviation, so that about ``level`` of rows like those of the training table lie
-        inside. Up to the few numbers chosen on all rows, such as weights, the coverage of
-        exchangeable rows is at least ``2 level - 1`` (jackknife+: Barber, Candès, Ramdas and
-        Tibshirani, 2021). Fewer rows than ``1 / (1 - level)`` are too few for that. The intervals
-        of other methods than ``"auto"`` are Gaussian.
+        inside, for each target on its own. Up to the few numbers chosen on all rows, such as
+        weights, the coverage of exchangeable rows is at least ``2 level - 1`` (jackknife+: Barber,
+        Candès, Ramdas and Tibshirani, 2021). Fewer rows than ``1 / (1 - level)`` are too few for
+        that. The intervals of other methods than ``"auto"`` are Gaussian.
 
         Parameters
         ----------
@@ -267,54 +281,70 @@ class TableRegressor(RegressionTable, LawsTable):
         return shift + scale * lower, shift + scale * upper
 
     def predict_quantiles(self, X: Any, levels: Any = (0.1, 0.5, 0.9)) -> Array:
-        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
+        """Return quantiles (n, q) or (n, t, q) of new targets, of levels (q,) between 0 and 1.
 
         They are the mean plus quantiles of signed left-out residuals in units of the predictive
         standard deviation, so that errors need not be symmetric. Those of other methods than
         ``"auto"`` are Gaussian.
         """
         chosen = _checked_levels(np.atleast_1d(np.asarray(levels, dtype=object)))
-        encoded, (shift, scale) = self.encode(X), self._units()
-        head = self._judged_head
+        encoded, head = self.encode(X), self._judged_head
         if head is not None:
-            return shift + scale * as_array(head.quantiles(encoded, chosen))
+            return self._along_last(head.quantiles(encoded, chosen))
         mean, std = self.head_.predict(encoded, return_std=True)
-        return shift + scale * (mean[:, None] + std[:, None] * ndtri(chosen))
+        return self._along_last(mean[..., None] + std[..., None] * ndtri(chosen))
 
     def sample(self, X: Any, n_samples: int = 100, *, random_state: Any = None) -> Array:
-        """Return draws (n, n_samples) of new targets, independent between rows.
+        """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
 
         Each is the mean plus the predictive standard deviation times a left-out residual in its
-        own units, or times a normal draw for other methods than ``"auto"``.
+        own units. Draws are independent between rows; the targets of a draw have the residuals of
+        one row, which may be correlated. Other methods than ``"auto"`` have independent normal
+        draws in place of residuals.
         """
-        encoded, (shift, scale) = self.encode(X), self._units()
-        count = as_count("n_samples", n_samples)
+        encoded, count = self.encode(X), as_count("n_samples", n_samples)
         (rng,) = generators(random_state, 1)
         head = self._judged_head
         if head is not None:
-            return shift + scale * as_array(head.sample(encoded, count, rng))
+            return self._along_last(head.sample(encoded, count, rng))
         mean, std = self.head_.predict(encoded, return_std=True)
-        drawn = rng.normal(size=(len(encoded), count))
-        return shift + scale * (mean[:, None] + std[:, None] * drawn)
+        drawn = rng.normal(size=(*mean.shape, count))
+        return self._along_last(mean[..., None] + std[..., None] * drawn)
+
+    def _along_last(self, values: Array) -> Array:
+        """Return values (n, q) or (n, t, q) in units of the targets."""
+        shift, scale = (np.expand_dims(part, -1) for part in self._units())
+        return as_array(shift + scale * values)
 
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SumOfLaws:
         return SumOfLaws.of(judged, self._head_target(rows), weights)
 
     def _regressed(self, rows: TableRows) -> Array:
-        return self._head_target(rows)[:, None]
+        return self._search_targets(self._head_target(rows))
 
     def _head_target(self, rows: TableRows) -> NDArray[Any]:
-        self.target_mean_ = float(np.average(rows.y, weights=rows.weights))
+        self.target_mean_ = _plain(np.average(rows.y, axis=0, weights=rows.weights))
         centred = rows.y - self.target_mean_
-        self.target_scale_ = float(np.sqrt(np.average(centred**2, weights=rows.weights))) or 1.0
+        scale = np.sqrt(np.average(centred**2, axis=0, weights=rows.weights))
+        self.target_scale_ = _plain(np.where(scale > 0.0, scale, 1.0))
         scaled: NDArray[Any] = centred / self.target_scale_
         return scaled
 
     def _search_targets(self, y: NDArray[Any]) -> Array:
-        return y[:, None]
+        return y.reshape(len(y), -1)
 
-    def _units(self) -> tuple[float, float]:
+    def _units(self) -> tuple[Any, Any]:
         return self.target_mean_, self.target_scale_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.method != "learned"
+        return tags
+
+
+def _plain(value: Any) -> float | Array:
+    """Return an array (t,) as it is, and a scalar as a float."""
+    return as_array(value) if np.ndim(value) else float(value)
 
 
 def _checked_levels(levels: NDArray[Any]) -> Array:

@@ -245,8 +245,8 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
     sizes: dict[str, int] = {}
     for name, letters in _registration(cls).shapes.items():
-        if values.get(name) is None:
-            continue
+        if values.get(name) is None or isinstance(values[name], float):
+            continue  # A number stands for an array in older files, where the type allows both
         shape = np.shape(values[name])
         expected = tuple(sizes.setdefault(a, n) for a, n in zip(letters, shape, strict=False))
         if len(shape) != len(letters) or shape != expected:

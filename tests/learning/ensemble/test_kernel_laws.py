@@ -51,7 +51,8 @@ def check_exact(grouped=True, n_scored=N):
     kernel = KERNEL(NEW[:, COLUMNS], X)
     assert_allclose(law.mean(NEW, TABLE), kernel @ np.linalg.solve(whole, Y), rtol=1e-9)
     explained = np.sum(kernel * np.linalg.solve(whole, kernel.T).T, axis=1)
-    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + 1.0 - explained), rtol=1e-9)
+    latent = 1.0 - explained[:, None]
+    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + latent), rtol=1e-9)
     squares, first = [], N - n_scored
     for own in groups_of(rows)[first:]:
         coef, kept = without(rows, own, KERNEL)
@@ -59,10 +60,10 @@ def check_exact(grouped=True, n_scored=N):
         assert_allclose(means[own - first], K @ coef, rtol=1e-8)
         A = KERNEL(X[kept], X[kept]) + np.diag(ALPHA / rows.weights[kept])
         latent = 1.0 - np.sum(K * np.linalg.solve(A, K.T).T, axis=1)
-        relative = latent + ALPHA / rows.weights[own]
+        relative = (latent + ALPHA / rows.weights[own])[:, None]
         assert_allclose(variances[own - first], law.signal * relative, rtol=1e-8)
-        squares.append((Y[own] - means[own - first]) ** 2 / relative[:, None])
-    assert_allclose(law.signal, np.mean(np.concatenate(squares)), rtol=1e-9)
+        squares.append((Y[own] - means[own - first]) ** 2 / relative)
+    assert_allclose(law.signal, np.mean(np.concatenate(squares), axis=0), rtol=1e-9)
 
 
 def check_last_rows():
@@ -91,6 +92,8 @@ def check_landmarks(grouped=True):
             coef, landmarks = without(rows, own, KERNEL, np.arange(M))
             assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
     assert_allclose(variances[scored], law.variance(TABLE[scored], TABLE), rtol=1e-9)
+    squares = (Y - means)[scored] ** 2 / variances[scored]
+    assert_allclose(np.mean(squares, axis=0), 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -116,7 +119,8 @@ def check_variance_of_landmarks():
     posterior = np.linalg.inv(KERNEL(X[:M], X[:M]) + K.T @ (rows.weights[:, None] * K) / ALPHA)
     lacking = 1.0 - np.sum((new @ inner) * new, axis=1)
     latent = np.sum((new @ posterior) * new, axis=1)
-    assert_allclose(law.variance(NEW, TABLE), law.signal * (ALPHA + lacking + latent), rtol=1e-6)
+    relative = (ALPHA + lacking + latent)[:, None]
+    assert_allclose(law.variance(NEW, TABLE), law.signal * relative, rtol=1e-6)
 
 
 def test_variances_of_landmarks_have_what_the_approximation_lacks():

@@ -55,7 +55,7 @@ def test_moments_are_those_of_draws_from_the_mixture():
     weights = np.array([0.2, 0.5, 0.3])
     which = RNG.choice(3, size=200_000, p=weights)
     draws = means[0, which] + stds[0, which] * RNG.normal(size=len(which))
-    mean, std = mixture(means, stds, weights)
+    mean, std = mixture(means[:, :, None], stds[:, :, None] ** 2, weights)
     assert abs(mean[0] - draws.mean()) < 5.0 * draws.std() / np.sqrt(len(draws))
     assert_allclose(std[0], draws.std(), rtol=0.01)
 
@@ -68,6 +68,9 @@ def test_the_score_of_a_level_is_the_conformal_quantile(count, level, rank):
     scores = np.sort(signs * np.arange(1.0, count + 1.0))
     model = SumOfLaws(None, np.empty(0), scores, 1.0, 1.0)
     assert model.score(level) == rank
+    pair = np.column_stack((scores, 2.0 * scores[::-1]))
+    both = SumOfLaws(None, np.empty((0, 2)), pair, np.ones(2), np.ones(2))
+    assert both.score(level).tolist() == [rank, 2.0 * rank]
 
 
 def simulated(rng, n_samples):

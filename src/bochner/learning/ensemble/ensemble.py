@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.learning.ensemble.learner import Judged, Laws
 from bochner.learning.ensemble.weights import member_weights
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
@@ -17,10 +17,10 @@ _TINY = 1e-12
 """Least standard deviation, relative to that of the target: exact predictions have scores, too."""
 
 Pair = tuple[Array, Array]
-"""Means and standard deviations, each of shape (n,)."""
+"""Means and standard deviations, each of shape (n, *t)."""
 
 
-@register(shapes={"weights": "k", "scores": "s"})
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class SumOfLaws:
     r"""A weighted sum of laws, and the left-out scores that calibrate its intervals.
@@ -34,75 +34,98 @@ class SumOfLaws:
     coverage of at least :math:`2 l - 1`, and of about ``l`` if leaving out a row changes
     predictions little. The few numbers that are chosen on all rows (weights, pulls) are not covered
     by the guarantee.
+
+    Several targets have weights and scores of their own. Shapes end with ``*t``: nothing for a
+    single target, else the number of targets.
     """
 
     laws: Laws
-    weights: Array  # (K,)
-    scores: Array  # (s,): Sorted
-    scale: float  # Root mean square of the scores
-    left_out_rmse: float  # Root mean square of left-out residuals
+    weights: Array  # (K, *t)
+    scores: Array  # (s, *t)
+    scale: Array | float  # (*t): Root mean square of the scores
+    left_out_rmse: Array | float  # (*t): Root mean square of left-out residuals
+
+    def __post_init__(self) -> None:
+        of_target = self.scores.shape[1:], np.shape(self.scale), np.shape(self.left_out_rmse)
+        if any(shape != self.weights.shape[1:] for shape in of_target):
+            raise ValueError(
+                f"SumOfLaws has weights of shape {self.weights.shape}, but scores, scale and "
+                f"left_out_rmse for targets of shape {of_target}"
+            )
 
     @classmethod
     def of(cls, judged: Judged, y: Array, sample_weight: Array) -> "SumOfLaws":
-        """Return the sum for targets (n,) of all rows, whose weights (n,) have mean one."""
+        """Return the sum for targets (n, *t) of all rows, whose weights (n,) have mean one."""
         target, row_weights = y[judged.scored], sample_weight[judged.scored]
-        means = judged.means[:, :, 0]
-        root = np.sqrt(row_weights)[:, None]
-        weights = member_weights(root * (means - target[:, None]))
-        mean, std = mixture(means, np.sqrt(judged.variances), weights)
+        residuals = judged.means - target.reshape(len(target), 1, -1)
+        residuals *= np.sqrt(row_weights)[:, None, None]
+        found = [member_weights(residuals[:, :, own]) for own in range(residuals.shape[2])]
+        weights = np.stack(found, axis=1).reshape(-1, *target.shape[1:])
+        mean, std = mixture(judged.means, judged.variances, weights)
         scores = (target - mean) / np.maximum(std, _TINY)
         scale, error = (
-            float(np.sqrt(np.average(part**2, weights=row_weights)))
+            np.sqrt(np.average(part**2, axis=0, weights=row_weights))
             for part in (scores, target - mean)
         )
-        return cls(judged.laws, weights, np.sort(scores), max(scale, _TINY), error)
+        return cls(judged.laws, weights, scores, np.maximum(scale, _TINY), error)
 
     def predict(self, X: Array, return_std: bool = False) -> Array | Pair:
-        """Return means (n,) of encoded rows (n, d), and standard deviations if asked for."""
+        """Return means (n, *t) of encoded rows (n, d), and standard deviations if asked for."""
         if not return_std:
-            averaged: Array = self.laws.means(X)[:, :, 0] @ self.weights
-            return averaged
+            return _averaged(self.laws.means(X), self.weights)
         mean, std = self._moments(X)
         return mean, self.scale * std
 
     def interval(self, X: Array, level: float) -> Pair:
-        """Return lower and upper ends of prediction intervals of encoded rows (n, d)."""
+        """Return lower and upper ends (n, *t) of prediction intervals of encoded rows (n, d)."""
         mean, std = self._moments(X)
         half = self.score(level) * std
         return mean - half, mean + half
 
-    def score(self, level: float) -> float:
-        """Return the conformal quantile of absolute scores: the greatest, if there are too few."""
-        return _ranked(np.sort(np.abs(self.scores)), level)
+    def score(self, level: float) -> Array:
+        """Return the conformal quantile (*t) of absolute scores: the greatest of too few."""
+        return _ranked(np.abs(self.scores), level)
 
     def quantiles(self, X: Array, levels: Array) -> Array:
-        """Return quantiles (n, q) of new targets at encoded rows (n, d)."""
+        """Return quantiles (n, *t, q) of new targets at encoded rows (n, d)."""
         mean, std = self._moments(X)
-        ends = np.array([_ranked(self.scores, level) for level in levels])
-        found: Array = mean[:, None] + std[:, None] * ends
+        ends = np.stack([_ranked(self.scores, level) for level in levels], axis=-1)
+        found: Array = mean[..., None] + std[..., None] * ends
         return found
 
     def sample(self, X: Array, n_samples: int, rng: Generator) -> Array:
-        """Return draws (n, n_samples) of new targets at encoded rows, by draws of the scores."""
+        """Return draws (n, *t, n_samples) of new targets at encoded rows.
+
+        All targets of a draw have the scores of one row, which keeps what their errors share.
+        """
         mean, std = self._moments(X)
-        drawn = rng.choice(self.scores, (len(X), n_samples))
-        found: Array = mean[:, None] + std[:, None] * drawn
+        drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
+        found: Array = mean[..., None] + std[..., None] * drawn
         return found
 
     def _moments(self, X: Array) -> Pair:
-        return mixture(self.laws.means(X)[:, :, 0], np.sqrt(self.laws.variances(X)), self.weights)
+        return mixture(self.laws.means(X), self.laws.variances(X), self.weights)
 
 
-def _ranked(scores: Array, level: float) -> float:
+def _ranked(scores: Array, level: float) -> Array:
     rank = int(np.ceil((len(scores) + 1) * level))
-    return float(scores[min(max(rank, 1), len(scores)) - 1])
+    return as_array(np.sort(scores, axis=0)[min(max(rank, 1), len(scores)) - 1])
 
 
-def mixture(means: Array, stds: Array, weights: Array) -> Pair:
-    """Return mean and standard deviation (n,) of mixtures of laws with these moments (n, K)."""
-    mean = means @ weights
-    variance = (stds**2 + (means - mean[:, None]) ** 2) @ weights
-    return mean, np.sqrt(variance)
+def mixture(means: Array, variances: Array, weights: Array) -> Pair:
+    """Return mean and standard deviation (n, *t) of mixtures of laws.
+
+    Means and variances are (n, K, t) and weights (K, *t).
+    """
+    mean = _averaged(means, weights)
+    spread = (means - mean.reshape(len(means), 1, -1)) ** 2
+    return mean, np.sqrt(_averaged(variances + spread, weights))
+
+
+def _averaged(values: Array, weights: Array) -> Array:
+    """Return sums (n, *t) of values (n, K, t) times weights (K, *t)."""
+    averaged: Array = np.sum(values.reshape(-1, *weights.shape) * weights, axis=1)
+    return averaged
 
 
 @register

@@ -30,10 +30,10 @@ _BLOCK_BYTES = 2**25
 """Size of a block of kernel values: threads keep two each, and longer ones gain nothing."""
 
 LeftOut = tuple[Array, Array]
-"""Means (s, t) and variances (s,) of rows by fits without their groups; ``nan`` if not known."""
+"""Means and variances (s, t) of rows by fits without their groups; ``nan`` if not known."""
 
 
-@register(shapes={"coef": "nt", "factor": "mm"})
+@register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelLaw:
     r"""The posterior of a Gaussian process, with coefficients of rows that it is told.
@@ -48,7 +48,7 @@ class KernelLaw:
     columns: Chosen  # (d',): The encoded columns that it uses
     coef: Array  # (n, t)
     factor: Array  # (m, m)
-    signal: float  # s²
+    signal: Array | float  # s², (t,): A number in files from before there were several targets
 
     def mean(self, X: Array, rows: Array) -> Array:
         """Return means (n', t) of encoded rows (n', d), given its own rows (n, d)."""
@@ -56,11 +56,11 @@ class KernelLaw:
         return as_array(self.found(X[:, self.columns], own) @ self.coef)
 
     def variance(self, X: Array, rows: Array) -> Array:
-        """Return variances (n',) of new targets at encoded rows (n', d)."""
+        """Return variances (n', t) of new targets at encoded rows (n', d)."""
         X, own = X[:, self.columns], rows[: len(self.factor), self.columns]
         explained = np.sum((self.found(X, own) @ self.factor) ** 2, axis=1)
         lacking = np.maximum(self.found.kernel.diag(X) - explained, 0.0)
-        return self.signal * (self.found.alpha + as_array(lacking))
+        return self.signal * (self.found.alpha + as_array(lacking))[:, None]
 
 
 def exact(
@@ -88,14 +88,14 @@ def exact(
     residuals = as_array(last.solved(inverse, coef[-n_scored:]))
     relative = as_array(last.left_out_variance(inverse))
     squares = residuals**2 / relative[:, None]
-    signal = float(np.mean(squares if learned_from is None else squares[learned_from]))
+    signal = np.mean(squares if learned_from is None else squares[learned_from], axis=0)
     factor = np.empty((0, 0))
     if n_landmarks == len(own):
         factor = lapack.dtrtri(lower, lower=1)[0].T
     elif n_landmarks:
         factor = _factor(found, own, n_landmarks, n_threads)
     law = KernelLaw(name, found, columns, coef, factor, signal)
-    return law, (last.Y - residuals, signal * relative)
+    return law, (last.Y - residuals, signal * relative[:, None])
 
 
 def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
@@ -155,12 +155,13 @@ def on_landmarks(
     values = found(landmarks, last.X)
     half = solve_triangular(lower, values, lower=True) * np.sqrt(last.weights)
     residuals = _without_groups(half, last.Y - values.T @ coef, last)
-    factor, signal, variances = np.empty((0, 0)), 1.0, np.full(n_scored, np.nan)
+    factor, signal = np.empty((0, 0)), np.ones(own.Y.shape[1])
+    variances = np.full(residuals.shape, np.nan)
     if n_of_variance:
         factor = _factor(found, own, n_of_variance, n_threads)
         unit = KernelLaw(name, found, columns, coef, factor, 1.0)
         relative = unit.variance(rows.X[-n_scored:], rows.X)
-        signal = float(np.mean(residuals**2 / relative[:, None]))
+        signal = np.mean(residuals**2 / relative, axis=0)
         variances = signal * relative
     return KernelLaw(name, found, columns, coef, factor, signal), (last.Y - residuals, variances)
 

@@ -98,7 +98,7 @@ class Laws:
         return self._stacked(X, lambda law, part: law.mean(part, self.rows))
 
     def variances(self, X: Array) -> Array:
-        """Return the laws' variances (n', K) of new targets at encoded rows (n', d)."""
+        """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d)."""
         return self._stacked(X, lambda law, part: law.variance(part, self.rows))
 
     def _stacked(self, X: Array, values: Callable[[KernelLaw, Array], Array]) -> Array:
@@ -117,7 +117,7 @@ class Judged:
     laws: Laws
     scored: Chosen  # (s,): Numbers of rows
     means: Array  # (s, K, t)
-    variances: Array  # (s, K)
+    variances: Array  # (s, K, t)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

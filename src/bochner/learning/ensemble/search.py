@@ -1,7 +1,7 @@
 r"""Kernels chosen by leave-one-out errors on a part of the rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
@@ -62,6 +62,8 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     A common length scale starts from the median distance and moves by octaves while errors of some
     rows fall. Then all rows move the length scale of each input.
     """
+    # Sums of squares over targets are means of them then, and equal targets count once.
+    rows = replace(rows, Y=rows.Y / np.sqrt(rows.Y.shape[1]))
     few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
     errors: dict[float, tuple[float, float]] = {}

@@ -1,0 +1,176 @@
+"""Models of tables with several targets."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import bochner
+from bochner import TableRegressor
+from bochner.kernels import Gaussian
+
+SUM, FIXED = (
+    TableRegressor(effort="quick", random_state=0),
+    TableRegressor("gaussian", 64, random_state=0),
+)
+LEVELS = (0.1, 0.5, 0.9)
+
+
+def drawn(n_rows=200, seed=0):
+    """A smooth target, and one of kinks in other units whose errors are shared and lopsided."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.uniform(-2.0, 2.0, size=(n_rows, 3)), columns=["a", "b", "c"])
+    shared = rng.exponential(size=n_rows) - 1.0
+    first = np.sin(2.0 * X["a"]) + X["b"] + 0.4 * shared
+    second = np.abs(X["c"]) + 0.3 * shared
+    return X, np.column_stack((first, 1000.0 * second + 5.0))
+
+
+def everything(model, X):
+    """Predictions of every kind, each with the targets on the second axis if there are several."""
+    lower, upper = model.predict_interval(X, level=0.8)
+    mean, std = model.predict(X, return_std=True)
+    return mean, std, lower, upper, model.predict_quantiles(X, LEVELS)
+
+
+@pytest.fixture(scope="module", params=[SUM, FIXED], ids=["sum", "fixed"])
+def fitted(request):
+    X, Y = drawn()
+    return request.param.fit(X[:150], Y[:150])
+
+
+def test_equal_targets_are_one_target():
+    """Kernels, weights, scores and units are then those of the fit to one of them."""
+    X, Y = drawn(120)
+    for model in (SUM, TableRegressor(Gaussian(1.5), 64, random_state=0)):
+        one = everything(model.fit(X, Y[:, 0]), X)
+        score = model.score_
+        both = everything(model.fit(X, Y[:, [0, 0]]), X)
+        for single, double in zip(one, both, strict=True):
+            assert double.shape == (120, 2, *single.shape[1:])
+            assert_allclose(double[:, 1], single, atol=1e-3)
+            assert_allclose(double[:, 0], double[:, 1], atol=1e-9)
+        if model is SUM:
+            assert_allclose(model.score_, [score, score], rtol=1e-3)
+
+
+def test_the_order_and_the_units_of_targets_are_free(fitted):
+    X, Y = drawn()
+    expected = everything(fitted, X)
+    other = bochner.TableRegressor(**fitted.get_params())
+    found = everything(other.fit(X[:150], (Y[:150] * [2.0**-10, 8.0] - 3.0)[:, ::-1]), X)
+    for number, (one, two) in enumerate(zip(expected, found, strict=True)):
+        shift = 0.0 if number == 1 else -3.0
+        unit = np.array([2.0**-10, 8.0]).reshape(1, 2, *[1] * (one.ndim - 2))
+        scale = fitted.target_scale_.reshape(unit.shape) * unit
+        assert_allclose(two[:, ::-1] / scale, (unit * one + shift) / scale, atol=1e-4)
+    if fitted.score_ is not None:
+        assert_allclose(other.score_[::-1], fitted.score_ * [2.0**-10, 8.0], rtol=1e-4)
+
+
+def test_each_target_has_its_coverage_and_its_expected_error():
+    """Pooled over tables, on rows that were not there."""
+    inside, below, ratios = [], [], []
+    for seed in range(4):
+        X, Y = drawn(500, seed)
+        model = SUM.fit(X[:200], Y[:200])
+        lower, upper = model.predict_interval(X[200:], level=0.8)
+        inside.append((lower <= Y[200:]) & (Y[200:] <= upper))
+        below.append(Y[200:, :, None] <= model.predict_quantiles(X[200:], LEVELS))
+        errors = np.sqrt(np.mean((model.predict(X[200:]) - Y[200:]) ** 2, axis=0))
+        ratios.append(model.score_ / errors)
+    assert_allclose(np.mean(np.concatenate(inside), axis=0), 0.8, atol=0.07)
+    assert_allclose(np.mean(np.concatenate(below), axis=0), [LEVELS, LEVELS], atol=0.07)
+    assert_allclose(np.mean(ratios, axis=0), 1.0, atol=0.2)
+
+
+def test_draws_have_the_quantiles_of_each_target_and_shared_errors(fitted):
+    X, _ = drawn()
+    draws = fitted.sample(X[150:], 3000, random_state=0)
+    assert draws.shape == (50, 2, 3000)
+    quantiles = fitted.predict_quantiles(X[150:], LEVELS)
+    found = np.moveaxis(np.quantile(draws, LEVELS, axis=2), 0, 2)
+    unit = fitted.target_scale_[:, None]
+    assert_allclose(found / unit, quantiles / unit, atol=0.2)
+    correlation = np.mean([np.corrcoef(row)[0, 1] for row in draws])
+    if fitted is FIXED:
+        assert abs(correlation) < 0.05
+    else:
+        assert correlation > 0.4
+
+
+def test_dependence_is_that_of_standardised_targets(fitted):
+    shares = fitted.importance()
+    total = dict(zip(shares.columns, shares.share, strict=True))
+    assert min(total.values()) > 0.1  # In units of the targets, "c" has all of the variance
+    effect = fitted.effect("c", n_values=4)
+    assert effect.mean.shape == (4, 2)
+    assert effect.classes.tolist() == ["target 0", "target 1"]
+    assert np.ptp(effect.mean[:, 1]) > 500.0
+    assert "target 1" in repr(effect)
+    assert fitted.effect("a", "c", n_values=3).lower.shape == (3, 3, 2)
+    assert fitted.interactions().share.size in (0, 1, 3)
+
+
+def test_tables_of_targets_are_read_and_models_of_them_saved(fitted, tmp_path):
+    X, Y = drawn()
+    bochner.save(fitted, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    for one, two in zip(everything(loaded, X), everything(fitted, X), strict=True):
+        assert_array_equal(one, two)
+    assert_array_equal(loaded.score_, fitted.score_)
+    other = bochner.TableRegressor(**fitted.get_params())
+    expected = fitted.predict(X) / fitted.target_scale_
+    for frame in (pd.DataFrame(Y, columns=["u", "v"]), pl.DataFrame(Y, schema=["u", "v"])):
+        found = other.fit(X[:150], frame[:150]).predict(X)
+        assert_allclose(found / fitted.target_scale_, expected, atol=1e-6)
+
+
+def test_weights_groups_and_times_are_of_rows():
+    X, Y = drawn()
+    kept = np.arange(200) % 3 > 0
+    part = SUM.fit(X[kept], Y[kept]).predict(X)
+    assert_array_equal(SUM.fit(X, Y, sample_weight=2.0 * kept).predict(X), part)
+    for options in ({"groups": np.arange(200) // 4}, {"time": np.arange(200)}):
+        assert SUM.fit(X, Y, **options).score_.shape == (2,)
+
+
+def test_a_column_is_one_of_several():
+    X, Y = drawn(100)
+    single = SUM.fit(X, Y[:, 0]).predict(X)
+    assert_allclose(SUM.fit(X, Y[:, :1]).predict(X), single[:, None], rtol=1e-9)
+    assert SUM.score_.shape == (1,)
+    assert SUM.score(X, Y[:, :1]) > 0.8
+
+
+def test_files_from_before_there_were_several_targets(tmp_path):
+    """Signals of laws were numbers, of which a single target has one."""
+    X, Y = drawn(80)
+    model = SUM.fit(X, Y[:, 1])
+    expected = everything(model, X)
+    laws = model.head_.laws
+    members = [replace(law, signal=float(law.signal[0])) for law in laws.members]
+    numbers = {name: float(getattr(model.head_, name)) for name in ("scale", "left_out_rmse")}
+    scores = np.sort(model.head_.scores)
+    model.head_ = replace(
+        model.head_, laws=replace(laws, members=members), scores=scores, **numbers
+    )
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    for one, two in zip(everything(loaded, X), expected, strict=True):
+        assert_allclose(one, two, rtol=1e-12)
+
+
+def test_files_whose_targets_do_not_fit_are_refused(tmp_path):
+    X, Y = drawn(60)
+    model = SUM.fit(X, Y)
+    laws = model.head_.laws
+    with pytest.raises(ValueError, match="weights of shape"):
+        replace(model.head_, scale=1.0)
+    members = [replace(law, signal=np.ones(3)) for law in laws.members]
+    model.head_ = replace(model.head_, laws=replace(laws, members=members))
+    with pytest.raises(ValueError, match=r"KernelLaw\.signal has shape \(3,\)"):
+        bochner.save(model, tmp_path / "m.bochner")
