@@ -77,6 +77,12 @@ def test_what_is_told_of_rows_is_checked(model, y, options, message):
         model.fit(FRAME, y, **options)
 
 
+def test_a_fifth_of_too_few_rows_is_none():
+    assert REGRESSOR.fit(FRAME[:5], Y[:5], time=np.arange(5)).score_ > 0.0
+    with pytest.raises(ValueError, match="expected at least 5 rows, got 4"):
+        REGRESSOR.fit(FRAME[:4], Y[:4], time=np.arange(4))
+
+
 @pytest.mark.parametrize("method", ["fixed", "learned"])
 def test_single_models_leave_no_groups_out(method):
     with pytest.raises(ValueError, match="groups and time need rows to be left out"):

@@ -278,6 +278,11 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
     if times is not None:
         ranks = np.argsort(np.argsort(times, kind="stable"), kind="stable")
         labels = np.minimum(_BLOCKS * ranks // len(y), _BLOCKS - 2)
+        if labels.max() < _BLOCKS - 2:
+            raise ValueError(
+                f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
+                f"rows, got {len(y)}."
+            )
         return TableRows(X, y, weights, labels, labels == _BLOCKS - 2)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
     if numbers is not None and not numbers.any():
