@@ -31,13 +31,20 @@ def row(output, method):
     return [float(cell) for cell in line.removeprefix(method).split()]
 
 
-def test_fit_compares_four_methods_and_states_the_coverage(tmp_path):
+@pytest.mark.parametrize("has_catboost", [False, True])
+def test_fit_compares_methods_and_states_the_coverage(has_catboost, tmp_path, monkeypatch):
+    if has_catboost:
+        pytest.importorskip("catboost")
+    else:
+        monkeypatch.setitem(sys.modules, "catboost", None)
     path, out = write(table(), tmp_path / "t.csv"), tmp_path / "m.bochner"
     result = bochner("fit", path, "--target", "y", *COMPARED, "--out", out)
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "Regression of 'y' from 3 columns: 120 rows to fit, 30 to test" in result.stdout
-    for method in ("bochner", "linear model", "RBFSampler + RidgeCV", "gradient-boosted trees"):
+    assert ("CatBoost" in result.output) == has_catboost
+    methods = ["bochner", "linear model", "RBFSampler + RidgeCV", "gradient-boosted trees"]
+    for method in methods + ["CatBoost"] * has_catboost:
         rmse, error, _ = row(result.stdout, method)
         assert 0.0 < rmse < 3.0
         assert error == pytest.approx(row(result.stdout, "bochner")[1] * (

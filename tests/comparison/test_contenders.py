@@ -1,8 +1,14 @@
 """What models are compared with, and how they are measured."""
 
+import sys
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
@@ -72,6 +78,73 @@ def test_no_value_is_clipped_for_the_others():
     X = pd.DataFrame({"a": np.append(np.linspace(0.0, 1.0, 99), 50.0)})
     model = contenders.CONTENDERS[contenders.LINEAR]("regression", 2, 0).fit(X, X["a"].to_numpy())
     assert model.predict(X)[-1] == pytest.approx(50.0, rel=0.01)
+
+
+def test_catboost_is_compared_where_it_is_installed(split, monkeypatch):
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    assert list(contenders.installed()) == list(contenders.CONTENDERS)
+    asked = []
+
+    class Boosted(BaseEstimator):
+        """Trees of scikit-learn, with predictions of classes in a column."""
+
+        def __init__(self, **options):
+            asked.append(options)
+
+        def fit(self, X, y, sample_weight=None):
+            asked.append(sample_weight)
+            self.trees_ = trees().fit(X, y, sample_weight)
+            return self
+
+        def predict(self, X):
+            found = self.trees_.predict(X)
+            return found if split.task == "regression" else found[:, None]
+
+    trees = {
+        "regression": HistGradientBoostingRegressor,
+        "classification": HistGradientBoostingClassifier,
+    }[split.task]
+    stub = ModuleType("catboost")
+    stub.__spec__ = ModuleSpec("catboost", None)
+    stub.CatBoostRegressor = stub.CatBoostClassifier = Boosted
+    monkeypatch.setitem(sys.modules, "catboost", stub)
+    assert list(contenders.installed()) == [*contenders.CONTENDERS, contenders.CATBOOST]
+    weighted = replace(split, weight=np.linspace(1.0, 2.0, len(split.y)))
+    model = contenders.installed()[contenders.CATBOOST](split.task, 60, 3)
+    errors = contenders.measure(model, weighted)
+    quiet = {"verbose": False, "allow_writing_files": False}
+    assert asked[0] == {"random_seed": 3, **quiet}
+    np.testing.assert_array_equal(asked[-1], weighted.weight)
+    expected = trees().fit(model[:-1].transform(split.X), split.y, weighted.weight)
+    found = expected.predict(model[:-1].transform(split.X_test))
+    metric = (found - split.y_test) ** 2 if split.task == "regression" else found != split.y_test
+    unit = np.var(split.y) if split.task == "regression" else 1.0
+    assert errors["error"] == pytest.approx(np.mean(metric) / unit)
+
+
+def test_catboost_has_its_defaults(split, tmp_path, monkeypatch):
+    catboost = pytest.importorskip("catboost")
+    monkeypatch.chdir(tmp_path)
+    labels = np.digitize(split.X_test.iloc[:, 0], np.quantile(split.X.iloc[:, 0], [0.3, 0.6]))
+    y = np.digitize(split.X.iloc[:, 0], np.quantile(split.X.iloc[:, 0], [0.3, 0.6]))
+    if split.task == "classification":  # Three classes, whose predictions are a column
+        names = np.array(["low", "middle", "high"], dtype=object)
+        split = replace(split, y=names[y], y_test=names[labels])
+    contender = contenders.installed()[contenders.CATBOOST](split.task, 60, 3)
+    errors = contenders.measure(contender, split)
+    trees = {
+        "regression": catboost.CatBoostRegressor,
+        "classification": catboost.CatBoostClassifier,
+    }[split.task](random_seed=3, verbose=False, allow_writing_files=False)
+    found = trees.fit(contender[:-1].transform(split.X), split.y).predict(
+        contender[:-1].transform(split.X_test)
+    )
+    if split.task == "regression":
+        assert errors["rmse"] == pytest.approx(np.sqrt(np.mean((found - split.y_test) ** 2)))
+    else:
+        assert errors["error"] == np.mean(found[:, 0] != split.y_test) < 0.1
+        assert errors["log_loss"] < 0.3
+    assert list(tmp_path.iterdir()) == []
 
 
 class Told:
@@ -156,11 +229,11 @@ def test_log_loss_by_hand():
     assert contenders.evaluate(Likely(), split) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", contenders.CONTENDERS)
+@pytest.mark.parametrize("name", contenders.installed())
 def test_rows_without_weight_are_passed_over(split, name):
     weight = (np.arange(200) < 150).astype(float)
     y = np.where(weight > 0, split.y, split.y[::-1])
-    contender = contenders.CONTENDERS[name]
+    contender = contenders.installed()[name]
     whole = Split(split.X, split.y, split.X_test, split.y_test, split.task, weight)
     other = Split(split.X, y, split.X_test, split.y_test, split.task, weight)
     metric = "rmse" if split.task == "regression" else "error"

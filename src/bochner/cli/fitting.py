@@ -13,7 +13,7 @@ from bochner import persist
 from bochner.cli.inspecting import expected_error, share_tables
 from bochner.cli.output import check_folder, check_output, counted, reporting, results_table
 from bochner.cli.pictures import write_pictures
-from bochner.comparison.contenders import CONTENDERS, N_COMPONENTS, OURS, measure
+from bochner.comparison.contenders import N_COMPONENTS, OURS, installed, measure
 from bochner.comparison.split import Split, split_rows
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.learning.ensemble.learner import EFFORTS
@@ -82,7 +82,7 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
         leaves_out = options.method == "auto"
         together = {"groups": split.groups, "time": split.time} if leaves_out else {}
         results = {OURS: measure(model, split, progress=progress, **together)}
-        for name, contender in CONTENDERS.items() if options.compare else ():
+        for name, contender in installed().items() if options.compare else ():
             if name != OURS:
                 progress(f"comparing with: {name}")
                 results[name] = measure(contender(split.task, N_COMPONENTS, options.seed), split)

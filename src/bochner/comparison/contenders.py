@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from inspect import signature
 from time import perf_counter
 from types import MappingProxyType
@@ -31,6 +32,7 @@ LINEAR = "linear model"
 RBF_SAMPLER = "RBFSampler + RidgeCV"
 RBF_SAMPLER_DEFAULT = "RBFSampler + default RidgeCV"
 TREES = "gradient-boosted trees"
+CATBOOST = "CatBoost"
 
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
 """Ridge penalties to choose from: two per decade, from 0.001 to 1,000."""
@@ -69,6 +71,16 @@ def _trees(task: str, n_components: int, seed: int) -> BaseEstimator:
     return make_pipeline(_encoder(), trees(random_state=seed))
 
 
+def _catboost(task: str, n_components: int, seed: int) -> BaseEstimator:
+    import catboost
+
+    is_regression = task == "regression"
+    trees = catboost.CatBoostRegressor if is_regression else catboost.CatBoostClassifier
+    # Only its settings are defaults: by default it also prints, and writes files where it runs.
+    model = trees(random_seed=seed, verbose=False, allow_writing_files=False)
+    return make_pipeline(_encoder(), model)
+
+
 def _encoder() -> TableEncoder:
     # Standardised, one-hot encoded and imputed. No value is clipped below 10⁸ rows: none of n rows
     # lies more than √n standard deviations out. Larger values would lose digits in sums.
@@ -83,6 +95,12 @@ MORE_CONTENDERS: Mapping[str, Contender] = MappingProxyType(
     {**CONTENDERS, RBF_SAMPLER_DEFAULT: partial(_rbf_sampler, alphas=_DEFAULT_ALPHAS)}
 )
 """The methods with a further one: RidgeCV with its default penalties."""
+
+
+def installed() -> Mapping[str, Contender]:
+    """Return the methods of which all packages are installed: with CatBoost if it is."""
+    has_catboost = find_spec("catboost") is not None
+    return {**CONTENDERS, CATBOOST: _catboost} if has_catboost else CONTENDERS
 
 
 def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str, float]:
@@ -110,7 +128,8 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
 def evaluate(model: Any, split: Split) -> dict[str, float]:
     """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
     if split.task == "classification":
-        errors = {"error": float(np.mean(model.predict(split.X_test) != split.y_test))}
+        labels = np.ravel(model.predict(split.X_test))  # CatBoost returns a column
+        errors = {"error": float(np.mean(labels != split.y_test))}
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(split.X_test)
             errors["log_loss"] = log_loss(split.y_test, probabilities, labels=model.classes_)
