@@ -187,6 +187,20 @@ def test_classes_have_no_intervals(tmp_path):
         assert f"{options[0]} is for regression" in message
 
 
+def test_models_of_several_targets_predict_in_python_and_are_inspected(tmp_path):
+    frame = table(60)
+    model = library.TableRegressor(effort="quick", random_state=0)
+    model.fit(frame[["a", "b"]], np.column_stack((frame["y"], -frame["a"])))
+    library.save(model, tmp_path / "m.bochner")
+    path = write(frame, tmp_path / "t.csv")
+    assert "has 2 targets" in refusal(tmp_path, "predict", tmp_path / "m.bochner", path)
+    shown = " ".join(bochner("inspect", tmp_path / "m.bochner").stdout.split())
+    one, two = model.score_
+    assert f"{one:.4g}, {two:.4g}" in shown
+    one, two = model.head_.weights[0]
+    assert f"{one:.4g}, {two:.4g}" in shown
+
+
 def test_predictions_that_cannot_be_written(tmp_path, regressor):
     path = write(FEATURES, tmp_path / "new.csv")
     for out, message in (
