@@ -10,14 +10,9 @@ from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.learning.ensemble.leave_one_out import LearnedKernel, factor_inverse
+from bochner.learning.ensemble.leave_one_out import LEAST_SINGLE, LearnedKernel, factor_inverse
 from bochner.learning.ensemble.rows import Chosen, Rows
 from bochner.registry import register
-
-_LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision: predictions of 5,000 rows then differ by a
-hundredth of the target's standard deviation at most, and by seven times as much at a tenth of it.
-"""
 
 _FEW = 2000
 """Rows up to which double precision is used: its fit takes a quarter of a second."""
@@ -117,7 +112,7 @@ def _cholesky(found: LearnedKernel, rows: Rows, n_threads: int) -> NDArray[Any]:
         matrix[np.diag_indices(len(rows))] += found.alpha / rows.weights
         return matrix
 
-    if len(rows) > _FEW and found.alpha >= _LEAST_SINGLE:
+    if len(rows) > _FEW and found.alpha >= LEAST_SINGLE:
         lower, failed = lapack.spotrf(covariance(np.float32).T, lower=1, overwrite_a=1)
         if not failed:
             return np.asarray(lower)

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 
 from bochner.features.length_scales import median_distance
 from bochner.learning.ensemble.leave_one_out import (
+    LEAST_SINGLE,
     Found,
     Learnable,
     LearnedKernel,
@@ -40,9 +41,6 @@ _MOST_INPUTS = 40
 
 _STEP = 4.0
 """Factor between ratios of noise to signal on a walk: predictions hardly change within two."""
-
-_LEAST_SINGLE = 1e-2
-"""Least ratio of noise to signal whose walk is in single precision: it goes down to a 64th."""
 
 _MOST_STEPS = 3
 """Most steps of a walk, a factor of 64: a few times more rows change the ratio by less."""
@@ -112,7 +110,7 @@ def noise_factor(found: LearnedKernel, rows: Rows) -> float:
 
     More rows than those of the search tell the kernel's misfit, which counted as noise, from noise.
     """
-    dtype: Any = np.float32 if found.alpha > _LEAST_SINGLE else np.float64
+    dtype: Any = np.float32 if found.alpha >= 64.0 * LEAST_SINGLE else np.float64
     gram, targets = found(rows.X, rows.X).astype(dtype), rows.Y.astype(dtype)
 
     def error(factor: float) -> float:
