@@ -69,7 +69,7 @@ _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
 EFFORTS: Mapping[str, Effort] = MappingProxyType(
     {
         "quick": Effort({"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)}, 400, 3000, 1500),
-        "default": Effort(_RICH, 1000, 12_000, 4000),
+        "default": Effort(_RICH, 800, 12_000, 4000),
         "thorough": Effort(_RICH, 2000, 15_000, 6000),
     }
 )

@@ -36,7 +36,7 @@ ITERATIONS = 25
 STEPS_OF_HALVES = 12
 """Steps on each half of the rows, from the best point of the stronger pull before."""
 
-_TOLERANCE = 1e-4
+_TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. Ten times more ends on plateaus before
 an input whose values nearly repeat has got its short scale."""
 
