@@ -174,7 +174,9 @@ class TableRegressor(RegressionTable, LawsTable):
     on their normal quantiles and on both. Each kernel has a length scale for every input or, where
     rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Predictions of
     rows that were left out give the weights, the expected error ``score_`` and the calibration of
-    the intervals. Up to 12,000 rows are fitted exactly, more by 4,000 landmarks at linear cost.
+    the intervals. Of more than 4,000
+    rows the best three are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at
+    linear cost.
 
     Several targets (n, t) share the kernels, learned for all of them in units of their standard
     deviations. Each has weights of laws, an expected error and a calibration of its own. Targets of

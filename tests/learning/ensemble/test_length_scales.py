@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.ensemble import leave_one_out, length_scales, linear_maps
+from bochner.learning.ensemble import leave_one_out, length_scales, linear_maps, search
 from bochner.learning.ensemble.leave_one_out import LearnedKernel
 from bochner.learning.ensemble.rows import Rows
 
@@ -184,3 +184,21 @@ def test_few_rows_or_additive_targets_keep_their_length_scales():
         assert found.across <= alone.across
         assert found.whole.matrix is None or found.across < alone.across
     assert linear_maps.with_linear_map(alone, rows.part(np.arange(80))) is alone
+
+
+@pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])
+def test_more_rows_move_a_kernel_on(matrix):
+    rows = turned_rows(200)
+    rows.Y[:] += 0.1 * np.random.default_rng(0).normal(size=(200, 1))
+    begin = LearnedKernel(Matern((1.0, 4.0, 3.0), nu=2.5), 0.1, matrix)
+    found = search.refined(begin, rows)
+    assert (found.matrix is None) == (matrix is None)
+    assert brute(found, rows) < 0.8 * brute(begin, rows)
+
+
+def test_more_rows_keep_a_common_length_scale():
+    rows = rows_of(X, np.sin(2.0 * X[:, 0]))
+    found = search.refined(LearnedKernel(Laplacian(9.0), 0.1), rows)
+    scales = np.asarray(found.kernel.length_scale)
+    assert_allclose(scales, scales[0])
+    assert abs(np.log(scales[0] / 9.0)) > 0.01

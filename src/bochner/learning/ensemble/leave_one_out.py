@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.stationary import matern_profile
@@ -51,6 +51,11 @@ class LearnedKernel:
         """Return the images (n, d) of rows (n, d)."""
         return X if self.matrix is None else X @ self.matrix
 
+    def map_in_scales(self, dim: int) -> Array:
+        """Return the map (d, d) whose images have a length scale of one."""
+        matrix = np.eye(dim) if self.matrix is None else self.matrix
+        return matrix / as_array(self.kernel.length_scale)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -85,7 +90,9 @@ def error_and_slope(
     """
     is_single = alpha >= LEAST_SINGLE
     dtype, syrk, syr2k = (
-        (np.float32, blas.ssyrk, blas.ssyr2k) if is_single else (np.float64, blas.dsyrk, blas.dsyr2k)
+        (np.float32, blas.ssyrk, blas.ssyr2k)
+        if is_single
+        else (np.float64, blas.dsyrk, blas.dsyr2k)
     )
     gram, slope = _gram_and_slope(kernel, X, dtype)
     inverse = shifted_inverse(gram, alpha, rows.weights)
@@ -104,7 +111,7 @@ def error_and_slope(
         change = inverse @ (blocks + blocks.T) @ (0.5 * inverse)
     pair = (inverse @ u).T, coefficients.T
     change = syr2k(-0.5, *pair, 1.0, change, trans=1, lower=1, overwrite_c=1)
-    noise = float(np.sum(np.diagonal(change) / rows.weights)) * alpha
+    noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha
     slope *= change.T
     _mirror(slope)
     return float(np.sum(weighted * residuals)) / len(rows), slope, noise

@@ -19,7 +19,7 @@ from bochner.learning.ensemble.leave_one_out import (
 )
 from bochner.learning.ensemble.rows import Rows
 
-_PENALTIES = (100.0, 10.0, 1.0)
+PENALTIES = (100.0, 10.0, 1.0)
 """Pulls towards a common length scale, per squared logarithm, in rows. Halves of the rows choose:
 inputs of a few hundred noisy rows are hardly told apart, and without noise one row tells much."""
 
@@ -62,7 +62,7 @@ def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: 
 
     points = best = moved((start, start), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
-    for pull in () if is_tied or rows.X.shape[1] == 1 else _PENALTIES:
+    for pull in () if is_tied or rows.X.shape[1] == 1 else PENALTIES:
         points = moved(points, pull)
         error = error_across(ends(points), halves)
         if not error < least:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import Bounds
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
 from bochner.learning.ensemble.leave_one_out import (
     Found,
     LearnedKernel,
@@ -21,7 +21,7 @@ from bochner.learning.ensemble.length_scales import (
 )
 from bochner.learning.ensemble.rows import Rows
 
-_PENALTIES = (100.0, 10.0)
+PULLS = (100.0, 10.0)
 """Pulls of maps to the length scales, per squared entry, in rows. Halves of the rows choose."""
 
 _TOLERANCE = 1e-3
@@ -41,7 +41,7 @@ def with_linear_map(found: Found, rows: Rows) -> Found:
         return found
     halves = tuple(rows.part(half) for half in rows.halves())
     best, penalty, points = found, None, found.halves
-    for pull in _PENALTIES:
+    for pull in PULLS:
         points = tuple(
             mapped(half, start, part, pull, STEPS_OF_HALVES)
             for half, start, part in zip(found.halves, points, halves, strict=True)
@@ -60,15 +60,16 @@ def with_linear_map(found: Found, rows: Rows) -> Found:
 def mapped(
     origin: LearnedKernel, start: LearnedKernel, rows: Rows, penalty: float, iterations: int
 ) -> LearnedKernel:
-    """Return the map of least logarithm of the error, plus a pull to the length scales of a kernel.
+    """Return the map of least logarithm of the error, plus a pull to where a kernel is.
 
-    Rows divided by the length scales of ``origin`` are multiplied by a matrix near the identity,
-    and the pull is on their squared distance. ``start`` is ``origin`` or has been mapped from it.
+    Images of rows by ``origin``, in its length scales, are multiplied by a matrix near the
+    identity, and the pull is on their squared distance. ``start`` is ``origin`` or has been mapped
+    from it.
     """
-    scales = np.broadcast_to(as_array(origin.kernel.length_scale), rows.X.shape[1])
-    scaled, dim, pull = rows.X / scales, rows.X.shape[1], penalty / len(rows)
-    unit = replace(origin.kernel, length_scale=1.0)
-    first = np.eye(dim) if start.matrix is None else scales[:, None] * start.matrix
+    dim, pull = rows.X.shape[1], penalty / len(rows)
+    to_origin, unit = origin.map_in_scales(dim), replace(origin.kernel, length_scale=1.0)
+    scaled = rows.X @ to_origin
+    first = np.linalg.solve(to_origin, start.map_in_scales(dim))
 
     def loss(point: Array) -> tuple[float, Array]:
         matrix, alpha = point[:-1].reshape(dim, dim), np.exp(point[-1])
@@ -83,5 +84,5 @@ def mapped(
     low = np.append(np.full(dim**2, -np.inf), LOG_ALPHA[0])
     begin = np.append(first, np.log(start.alpha))
     found = minimised(loss, begin, Bounds(low, high), iterations, _TOLERANCE)
-    matrix = found[:-1].reshape(dim, dim) / scales[:, None]
+    matrix = to_origin @ found[:-1].reshape(dim, dim)
     return LearnedKernel(unit, float(np.exp(found[-1])), matrix)

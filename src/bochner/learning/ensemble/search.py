@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
+from bochner._numerics.arrays import as_array
 from bochner.features.length_scales import median_distance
 from bochner.learning.ensemble.leave_one_out import (
     LEAST_SINGLE,
@@ -17,8 +18,8 @@ from bochner.learning.ensemble.leave_one_out import (
     LearnedKernel,
     shifted_inverse,
 )
-from bochner.learning.ensemble.length_scales import with_length_scales
-from bochner.learning.ensemble.linear_maps import with_linear_map
+from bochner.learning.ensemble.length_scales import PENALTIES, descended, with_length_scales
+from bochner.learning.ensemble.linear_maps import PULLS, mapped, with_linear_map
 from bochner.learning.ensemble.rows import Rows
 
 _GRID_ROWS = 400
@@ -35,6 +36,9 @@ rounding to three times as much noise as signal."""
 _AS_GOOD = 1.005
 """Errors up to half a per cent greater are as good, of which the most noise is chosen: too little
 noise makes intervals too narrow."""
+
+_MORE_STEPS = 12
+"""Most steps by which more rows move a kernel that has been found, a quarter of a second each."""
 
 _MOST_INPUTS = 40
 """Most encoded columns that get a length scale each: a step's time grows with them."""
@@ -79,6 +83,16 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     is_tied = rows.X.shape[1] > _MOST_INPUTS
     found = with_length_scales(kernel, alpha, rows, is_tied=is_tied)
     return with_linear_map(found, rows) if family.is_mapped and not is_tied else found
+
+
+def refined(found: LearnedKernel, rows: Rows) -> LearnedKernel:
+    """Return the kernel moved on by more rows than those of its search."""
+    if found.matrix is not None:
+        return mapped(found, found, rows, PULLS[-1], _MORE_STEPS)
+    scales = np.broadcast_to(as_array(found.kernel.length_scale), rows.X.shape[1])
+    point = np.log(np.append(scales, found.alpha))
+    pull = np.inf if np.ptp(scales) == 0.0 else PENALTIES[-1]
+    return LearnedKernel.at(found.kernel, descended(found.kernel, rows, point, pull, _MORE_STEPS))
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
