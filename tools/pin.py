@@ -50,7 +50,14 @@ Y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.normal(size=70)
 TWO = np.column_stack((Y, np.cos(X[:, 1]) + 0.1 * RNG.normal(size=70)))
 LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.5, 0.5])]
 WEIGHT = RNG.integers(0, 4, size=70).astype(float)
-SHORT = {"n_frequencies": 8, "n_burn_in": 8, "n_samples": 8, "thin": 1, "random_state": 3}
+SHORT = {
+    "n_frequencies": 8,
+    "n_burn_in": 8,
+    "n_samples": 8,
+    "thin": 1,
+    "n_chains": 1,
+    "random_state": 3,
+}
 SCHEMES = ("auto", "orthogonal", "qmc", "iid", "structured")
 
 
@@ -509,7 +516,7 @@ def chain(name: str, how: str = "rows") -> Case:
 
 def resumed() -> Any:
     """The first chain is in the checkpoint when the second one is interrupted."""
-    model = bochner.BaNKRegressor(**SHORT, structure="dense", n_chains=2)
+    model = bochner.BaNKRegressor(**SHORT | {"structure": "dense", "n_chains": 2})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chain.checkpoint"
         lines = iter(range(20))

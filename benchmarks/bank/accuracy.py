@@ -52,6 +52,7 @@ def _sampled(
         sampler=sampler,
         n_burn_in=times * size.n_iterations,
         n_samples=times * size.n_iterations,
+        n_chains=1,
         time_limit=limit,
         random_state=fold,
     )
@@ -89,6 +90,7 @@ def scaling_metrics(
         n_burn_in=n_iterations,
         n_samples=n_iterations,
         thin=1,
+        n_chains=1,
         random_state=fold,
     ).fit(data.X, data.y)
     seconds = float(np.median(model.trace_.kept("seconds")))

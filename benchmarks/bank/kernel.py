@@ -67,7 +67,7 @@ def _learned(
     waves = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(len(omega))
     y = waves @ rng.normal(size=waves.shape[1]) + rng.normal(size=_ROWS)
     model = BaNKRegressor(
-        len(omega), n_burn_in=n_iterations, n_samples=n_iterations, random_state=seed
+        len(omega), n_burn_in=n_iterations, n_samples=n_iterations, n_chains=1, random_state=seed
     ).fit(x[:, None], y)
     kernel = model.kernel_(lags[:, None], np.zeros((1, 1)))[:, 0]
     # Draws are of frequencies on scaled inputs.

@@ -64,6 +64,7 @@ def learner(
         budget.n_frequencies,
         n_burn_in=budget.n_iterations,
         n_samples=budget.n_iterations,
+        n_chains=1,
         trend=trend,
         **shared,
     )

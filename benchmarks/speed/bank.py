@@ -25,7 +25,15 @@ def bank_metrics(method: str, n: int, d: int, p: int, dtype: str, seed: int) -> 
 def _prepared(n: int, d: int, p: int, dtype: str, seed: int) -> tuple[BaNKRegressor, Array, Array]:
     X, y, *_ = ridge_rows(n, d)
     model = BaNKRegressor(
-        p // 2, "dense", "hmc", n_burn_in=0, n_samples=1, thin=1, dtype=dtype, random_state=seed
+        p // 2,
+        "dense",
+        "hmc",
+        n_burn_in=0,
+        n_samples=1,
+        thin=1,
+        n_chains=1,
+        dtype=dtype,
+        random_state=seed,
     )
     # What is loaded and compiled once is no part of a fit.
     model.fit(X[:200], y[:200])

@@ -17,7 +17,7 @@ from benchmarks.predictions import Prediction, figures, scaled
 from benchmarks.results import name_at
 from bochner import BaNKRegressor, FourierFeatures
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
+pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 
 
 # Folds.

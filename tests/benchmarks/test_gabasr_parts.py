@@ -24,7 +24,7 @@ from bochner.learning.inference.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.inference.waves import Waves
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not converged")
+pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 
 
 # Data.

@@ -15,7 +15,14 @@ from bochner.distributed import collected
 from bochner.learning.inference import plan
 
 EXACT = 1e-10
-SHORT = {"n_frequencies": 8, "n_burn_in": 1, "n_samples": 2, "thin": 1, "random_state": 1}
+SHORT = {
+    "n_frequencies": 8,
+    "n_burn_in": 1,
+    "n_samples": 2,
+    "thin": 1,
+    "n_chains": 1,
+    "random_state": 1,
+}
 CASES = {
     "regression": (BaNKRegressor, {"structure": "auto"}, Y, None),
     "weights and a trend": (BaNKRegressor, {"structure": "dense", "trend": 1}, Y, WEIGHT / 7),

@@ -19,7 +19,10 @@ from bochner.distributed.passes import gathered
 from bochner.features.chunks import Chunk
 from bochner.learning.inference.training_data import TrainingData
 
-MODELS = [KreinRidge(n_components=8, random_state=0), BaNKRegressor(4, "dense", n_burn_in=0)]
+MODELS = [
+    KreinRidge(n_components=8, random_state=0),
+    BaNKRegressor(4, "dense", n_burn_in=0, n_chains=1),
+]
 
 
 def unknown_sizes():

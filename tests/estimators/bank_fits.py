@@ -18,7 +18,14 @@ from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.published.models import LeastSquaresChain
 
 CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
-SMALL = {"n_frequencies": 8, "n_burn_in": 14, "n_samples": 30, "thin": 1, "random_state": 3}
+SMALL = {
+    "n_frequencies": 8,
+    "n_burn_in": 14,
+    "n_samples": 30,
+    "thin": 1,
+    "n_chains": 1,
+    "random_state": 3,
+}
 X = np.random.default_rng(0).normal(size=(60, 3))
 NEW = np.random.default_rng(1).normal(size=(9, 3))
 Y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * np.random.default_rng(2).normal(size=60)

@@ -19,7 +19,14 @@ THREE = np.digitize(Y, np.quantile(Y, [0.3, 0.6]))
 
 
 def regressor(structure="sparse", **parameters):
-    settings = {"n_burn_in": 10, "n_samples": 24, "thin": 1, "random_state": 0, **parameters}
+    settings = {
+        "n_burn_in": 10,
+        "n_samples": 24,
+        "thin": 1,
+        "n_chains": 1,
+        "random_state": 0,
+        **parameters,
+    }
     return BaNKRegressor(10, structure, **settings)
 
 
@@ -29,7 +36,7 @@ def models():
         "sparse": regressor("sparse").fit(X, Y),
         "dense": regressor("dense").fit(X, Y),
         "classes": BaNKClassifier(
-            10, "sparse", n_burn_in=5, n_samples=20, thin=1, random_state=0
+            10, "sparse", n_burn_in=5, n_samples=20, thin=1, n_chains=1, random_state=0
         ).fit(X, THREE),
     }
 
@@ -103,9 +110,9 @@ def additive(Z):
 
 
 def learned_of(Z, y, seed=0):
-    model = BaNKRegressor(40, "sparse", n_burn_in=60, n_samples=20, thin=1, random_state=seed).fit(
-        Z, y
-    )
+    model = BaNKRegressor(
+        40, "sparse", n_burn_in=60, n_samples=20, thin=1, n_chains=1, random_state=seed
+    ).fit(Z, y)
     return model.relevance_, model.interactions_
 
 

@@ -50,7 +50,7 @@ def posterior(model, index, weight):
 
 def some_fit(structure, trend, weight):
     model = BaNKRegressor(
-        6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, random_state=0
+        6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
     )
     return model.fit(X, Y, weight), np.ones(50) if weight is None else weight
 
@@ -94,7 +94,9 @@ def test_the_noise_is_the_posterior_mean(fit):
 @pytest.mark.parametrize("noise", [True, False])
 def test_samples_have_the_moments_of_the_predictions(noise):
     """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
-    model = BaNKRegressor(5, "sparse", n_burn_in=5, n_samples=48, thin=1, random_state=0)
+    model = BaNKRegressor(
+        5, "sparse", n_burn_in=5, n_samples=48, thin=1, n_chains=1, random_state=0
+    )
     model.fit(X, Y)
     n = 20_000
     samples = model.sample_y(NEW, n, random_state=1, noise=noise)
@@ -143,7 +145,9 @@ def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     def polynomial(Z):
         return 3.0 + Z @ [2.0, -1.0] + (trend - 1) * (Z**2 @ [0.5, -0.25])
 
-    model = BaNKRegressor(8, n_burn_in=8, n_samples=8, thin=1, trend=trend, random_state=0)
+    model = BaNKRegressor(
+        8, n_burn_in=8, n_samples=8, thin=1, trend=trend, n_chains=1, random_state=0
+    )
     model.fit(inputs, polynomial(inputs))
     mean, std = model.predict(far, return_std=True)
     assert np.max(np.abs(mean - polynomial(far)) / std) < 6.0
@@ -157,7 +161,9 @@ def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
     ahead = np.array([[0.5], [10.0], [100.0], [1000.0]])
     deviations = {}
     for trend in (0, 1, 2):
-        model = BaNKRegressor(8, n_burn_in=8, n_samples=16, thin=1, trend=trend, random_state=0)
+        model = BaNKRegressor(
+            8, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
+        )
         deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
     assert deviations[0][-1] < 3.0 * deviations[0][1]
     assert (np.diff(deviations[1]) > 0).all()
@@ -170,7 +176,9 @@ def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
 def test_probabilities_are_those_of_the_draws():
     """Against the normal integrals of the logistic function, written out by quadrature."""
     labels = (Y > 40.0).astype(int)
-    model = BaNKClassifier(6, "sparse", n_burn_in=8, n_samples=8, thin=1, random_state=0)
+    model = BaNKClassifier(
+        6, "sparse", n_burn_in=8, n_samples=8, thin=1, n_chains=1, random_state=0
+    )
     probability = model.fit(X, labels).predict_proba(NEW)[:, 1]
     draws = model.learned_[0].draws
     assert len(draws.whitened) == draws.n_draws == 8
@@ -206,6 +214,6 @@ def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
     rows = rng.normal(size=(3000, 3))
     y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
     model = BaNKRegressor(
-        40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, random_state=seed
+        40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, n_chains=1, random_state=seed
     )
     assert model.fit(rows, y).score(rows, y) > 0.99

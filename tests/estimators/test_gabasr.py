@@ -39,7 +39,7 @@ def assert_same_chain(model, bank):
         {"structure": "dense"},
         {"structure": "auto", "trend": 1},
         {"structure": "sparse", "dtype": "float32"},
-        {"structure": "dense", "n_chains": 2},
+        {"structure": "dense", "n_chains": 2, "trend": 1},
     ],
     ids=str,
 )
@@ -269,14 +269,18 @@ def simulated(n, seed):
 
 def test_known_envelopes_of_signal_and_noise_are_found():
     inputs, y, envelope, noise = simulated(300, 0)
-    model = GaBaSRRegressor(40, n_burn_in=50, n_samples=30, thin=1, random_state=0).fit(inputs, y)
+    model = GaBaSRRegressor(40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0).fit(
+        inputs, y
+    )
     found = model.signal_std(inputs)
     assert np.corrcoef(found, envelope)[0, 1] > 0.7
     assert 0.5 < np.median(found / envelope) < 2.0
     noisy = model.noise_std(inputs)
     assert np.corrcoef(noisy, noise)[0, 1] > 0.7
     assert np.all(np.abs(np.log(noisy / noise)) < np.log(2.5))
-    flat = BaNKRegressor(40, n_burn_in=50, n_samples=30, thin=1, random_state=0).fit(inputs, y)
+    flat = BaNKRegressor(40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0).fit(
+        inputs, y
+    )
     assert model.trace_.records["log_evidence"][0, -30:].mean() > (
         flat.trace_.records["log_evidence"][0, -30:].mean() + 10.0
     )

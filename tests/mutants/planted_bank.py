@@ -6,17 +6,20 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-from estimators import test_bank_learned_kernel, test_bank_predictions
+from estimators import test_bank_learned_kernel, test_bank_left_out, test_bank_predictions
 from learning.inference import (
     test_components,
     test_draws,
     test_driver,
+    test_pooling,
     test_preparation,
     test_relevance,
 )
-from mutants.registry import changes, planted, quietly, replaces
+from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.learning.inference import components, draws, driver, relevance
+from bochner.estimators import bank
+from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
+from bochner.learning.inference import components, draws, driver, pooling, relevance
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.evidence import InverseGammaNoise
 from bochner.learning.inference.preparation import Scaling
@@ -174,3 +177,38 @@ def scale_with_outliers(patch):
     patch.setattr(
         Scaling, "of", classmethod(lambda cls, X: cls(np.median(X, axis=0), X.std(axis=0)))
     )
+
+
+plant_edits(
+    BaNKRegression,
+    "_calibrate",
+    test_bank_left_out.check_regression,
+    scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
+    error_without_weights=("left_out.mean(residual**2))", "np.mean(residual**2))"),
+)
+plant_edits(
+    BaNKClassification,
+    "_calibrate",
+    test_bank_left_out.check_classes,
+    temperature_without_weights=("left_out.weight, has", "None, has"),
+)
+plant_edits(
+    pooling,
+    "parts_of",
+    test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
+    users=(bank,),
+    rows_that_are_not_left_out=("block != own", "block != own + 1"),
+)
+plant_edits(
+    pooling,
+    "_of_greatest_evidence",
+    test_pooling.check_pooled,
+    precision_that_stays=("fit = solved(fit, found)", "pass"),
+)
+plant_edits(
+    pooling,
+    "pooled",
+    test_pooling.check_pooled_labels,
+    users=(test_pooling,),
+    labels_at_another_precision=("np.exp(np.mean(np.log(", "np.mean((("),
+)

@@ -36,7 +36,7 @@ class JointStep(Move):
 X = np.random.default_rng(0).normal(size=(50, 2))
 Y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=50)
 WITH_IT = [JointStep(), *LOCAL_MOVES]
-SHORT = {"n_frequencies": 4, "n_burn_in": 60, "n_samples": 60, "thin": 1}
+SHORT = {"n_frequencies": 4, "n_burn_in": 60, "n_samples": 60, "thin": 1, "n_chains": 1}
 
 
 @pytest.mark.parametrize("structure", ["dense", "sparse"])

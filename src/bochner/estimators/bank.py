@@ -31,8 +31,15 @@ from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
 from bochner.learning.inference.components import spectral_mixture, waves_in_units
 from bochner.learning.inference.learned_kernel import Convergence, Learned
-from bochner.learning.inference.models import Model
+from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
+from bochner.learning.inference.pooling import (
+    LeftOut,
+    blocks_of,
+    parts_of,
+    pooled,
+    scored_of,
+)
 from bochner.learning.inference.preparation import Scaling, Trend
 from bochner.learning.inference.relevance import Relevance, averaged, relevance_of
 from bochner.learning.inference.start import Structure
@@ -40,12 +47,12 @@ from bochner.learning.inference.training_data import ScaledData
 from bochner.learning.moves import Move
 
 _BAD_RHAT = 1.3
-"""R-hat of the predictions beyond which a fit warns. Short chains of multimodal posteriors reach
-1.1 or 1.2 with useful predictions; beyond 1.3 intervals of separate fits disagree."""
+"""R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal
+posteriors reach 1.1 or 1.2 with useful predictions; beyond 1.3 separate fits disagree."""
 
 _FEW = 10.0
-"""Effective sample size below which a fit warns: the standard error of a mean is a third of the
-posterior's standard deviation."""
+"""Effective sample size below which a fit of one chain warns: the standard error of a mean is a
+third of the posterior's standard deviation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,11 +76,11 @@ class BaNK(BaseEstimator, ABC):
     n_frequencies: int = 200
     structure: str | Structure = "auto"
     sampler: str | Sampler | Sequence[Move] = "auto"
-    n_burn_in: int = 100
-    n_samples: int = 100
+    n_burn_in: int = 10
+    n_samples: int = 10
     _: KW_ONLY
     thin: int | str = "auto"
-    n_chains: int = 1
+    n_chains: int = 8
     n_jobs: int | None = None
     trend: int = 0
     time_limit: float | None = None
@@ -85,6 +92,7 @@ class BaNK(BaseEstimator, ABC):
     convergence_: list[Convergence] = field(init=False)
     kernel_: Kernel = field(init=False)
     relevance_: Relevance = field(init=False)
+    score_: float | None = field(init=False)
     _scaling: Scaling = field(init=False)
     _trend: Trend = field(init=False)
 
@@ -113,7 +121,8 @@ class BaNK(BaseEstimator, ABC):
         Returns
         -------
         features : FourierFeatures
-            With ``2 * n_frequencies`` features (for every class), on inputs in their own units.
+            With ``2 * n_frequencies`` features (for every class), on inputs in their own units;
+            more where the class has pooled draws.
         """
         check_is_fitted(self, "learned_")
         if draw not in ("best", "last"):
@@ -218,8 +227,13 @@ class BaNK(BaseEstimator, ABC):
             ScaledData(inputs, target, fixed, weight, self._is_classifier, basis=basis)
             for target in np.ascontiguousarray(targets.T)
         ]
+        rng, block, parts = np.random.default_rng(seed), None, None
         if collected is not None:
             columns = collected.learnable(columns, problems, self._scaling, self._trend)
+        elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
+            codes = problems.codes if self._is_classifier else None
+            block = blocks_of(rng, X, codes, settings.n_chains)
+            parts = None if block is None else parts_of(rng, block, settings.n_chains)
         self.learned_ = []
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
         with single_threaded_blas() as n_threads:
@@ -229,6 +243,7 @@ class BaNK(BaseEstimator, ABC):
                     own_seed,
                     data,
                     settings,
+                    parts=parts,
                     checkpoint=path,
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=print if self.verbose and progress is silent else progress,
@@ -238,10 +253,26 @@ class BaNK(BaseEstimator, ABC):
         self.convergence_ = [
             Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_
         ]
+        left_out = None
+        if settings.n_chains == 1:
+            self._warn()
+        if block is not None:
+            rows = scored_of(rng, block)
+            weights = np.ones(len(rows)) if weight is None else weight[rows]
+            columns_of_rows = scaled[rows].T, fixed[rows].T
+            left_out = LeftOut(
+                settings.n_chains, block[rows], *columns_of_rows, problems.codes[rows], weights
+            )
+        self._calibrate(left_out, problems.task)
+        if left_out is not None:
+            with single_threaded_blas() as n_threads:
+                self.learned_ = [
+                    replace(each, draws=pooled(rng, each.draws, data, settings.n_chains, n_threads))
+                    for each, data in zip(self.learned_, columns, strict=True)
+                ]
         self.relevance_ = averaged(
             [self._relevance(learned, scaled, weight) for learned in self.learned_]
         )
-        self._warn()
         for path in paths:
             forget(path, settings.n_chains)
 
@@ -264,11 +295,11 @@ class BaNK(BaseEstimator, ABC):
         ess = np.fmin.reduce([c.ess_predictions for c in self.convergence_])
         if rhat > _BAD_RHAT or ess < _FEW:
             warn_user(
-                f"The chains have not converged: R-hat of the predictions is {rhat:.2f} "
-                f"(expected at most {_BAD_RHAT}), their effective sample size {ess:.0f} "
+                f"The chain has not converged: R-hat of the predictions is {rhat:.2f} "
+                f"(expected at most {_BAD_RHAT}), the effective sample size {ess:.0f} "
                 f"(expected at least {_FEW:.0f}). "
                 f"Predictions remain usable, but intervals may be too narrow. Increase n_burn_in "
-                f"and n_samples, or thin.",
+                f"and n_samples, or thin, or use several chains.",
                 ConvergenceWarning,
             )
 
@@ -278,6 +309,10 @@ class BaNK(BaseEstimator, ABC):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         scaled = self._scaling.apply(X)
         return scaled.T, self._trend.columns(scaled).T
+
+    @abstractmethod
+    def _calibrate(self, left_out: LeftOut | None, task: Any) -> None:
+        """Learn ``score_`` and a calibration from predictions of left-out rows, if any."""
 
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:

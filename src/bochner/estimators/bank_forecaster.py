@@ -1,13 +1,11 @@
 """Forecasts along one input with learned kernels, averaged over trends."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -112,10 +110,7 @@ class BaNKForecaster(RegressorMixin, BaseEstimator):
                 trend=trend,
                 random_state=seed,
             )
-            with warnings.catch_warnings():
-                # Short chains differ: their mixture is what is wanted, and convergence_ tells.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                models.append(model.fit(X, y, progress=progress))
+            models.append(model.fit(X, y, progress=progress))
         self.models_ = models
         return self
 

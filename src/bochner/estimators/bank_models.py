@@ -1,5 +1,6 @@
 """Regression and classification with a kernel learned from the data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +17,10 @@ from bochner.estimators.bank import BaNK, Problems
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import checked_weight, is_dask, lazily
 from bochner.features.targets import Indicators
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
+from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
 from bochner.registry import register
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -71,7 +75,7 @@ class Classes:
         rest.
         """
         if len(self.classes) == 2:
-            return np.concatenate([1.0 - positive, positive], axis=1)
+            positive = np.concatenate([1.0 - positive, positive], axis=1)
         positive = np.maximum(positive, np.finfo(np.float64).tiny)
         return as_array(positive / positive.sum(axis=1, keepdims=True))
 
@@ -85,12 +89,32 @@ def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Arr
     return X[kept], y[kept], weight[kept]
 
 
+def _moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
+    """Return mean and variance (n,) over draws of the function, at known weights."""
+    mean, variance = np.empty((2, inputs.shape[1]))
+    for part, values in draws.activations(inputs, fixed):
+        mean[part] = values.mean(axis=0)
+        variance[part] = values.var(axis=0)
+    return mean, variance
+
+
+def _spread(draws: Draws, inputs: Array, fixed: Array) -> Array:
+    """Return the mean variance (n,) of new observations given a draw, noise included."""
+    variance = np.empty(inputs.shape[1])
+    level = draws.noise_variance[draws.whitened, None]
+    for part, spreads in draws.spreads(inputs, fixed):
+        noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
+        variance[part] = np.mean(level * spreads + np.array(noise), axis=0)
+    return variance
+
+
 class BaNKRegression(RegressorMixin, BaNK):
     """A model that learns its kernel from numbers."""
 
     _is_classifier: ClassVar[bool] = False
     target_mean_: float
     target_scale_: float
+    _scale: float
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
@@ -122,19 +146,29 @@ class BaNKRegression(RegressorMixin, BaNK):
             return lazily(self, "predict", X, return_std=return_std)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
-        mean = np.empty(inputs.shape[1])
-        variance = np.empty(inputs.shape[1])
-        for part, values in draws.activations(inputs, fixed):
-            mean[part] = values.mean(axis=0)
-            variance[part] = values.var(axis=0)
+        mean, variance = _moments(draws, inputs, fixed)
         mean = self.target_mean_ + self.target_scale_ * mean
         if not return_std:
             return mean
-        level = draws.noise_variance[draws.whitened, None]
-        for part, spreads in draws.spreads(inputs, fixed):
-            noise = [draws.noise(index, inputs[:, part]) for index in draws.whitened]
-            variance[part] += np.mean(level * spreads + np.array(noise), axis=0)
-        return mean, self.target_scale_ * np.sqrt(variance)
+        variance += _spread(draws, inputs, fixed)
+        return mean, self._scale * self.target_scale_ * np.sqrt(variance)
+
+    def _calibrate(self, left_out: LeftOut | None, task: Numbers) -> None:
+        self.score_, self._scale = None, 1.0
+        if left_out is None:
+            return
+        draws = self.learned_[0].draws
+        residual = task.columns(left_out.codes)[:, 0]
+        means = np.empty((left_out.n_chains, len(residual)))
+        for part, values in draws.activations(left_out.inputs, left_out.fixed):
+            means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
+        variance: Array = means.var(axis=0)
+        for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
+            mean, within = _moments(chain, inputs, fixed)
+            residual[own] -= mean
+            variance[own] += within + _spread(chain, inputs, fixed)
+        self.score_ = self.target_scale_ * np.sqrt(left_out.mean(residual**2))
+        self._scale = max(np.sqrt(left_out.mean(residual**2 / variance)), _ROUNDING)
 
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
@@ -159,16 +193,17 @@ class BaNKRegression(RegressorMixin, BaNK):
         rng = np.random.default_rng(seed)
         samples = np.empty((inputs.shape[1], n_samples))
         for column in range(n_samples):
-            mean, index, place = draws.pick(rng)
+            chosen, index, place = draws.pick(rng)
             deviation = float(np.sqrt(draws.noise_variance[index]))
             fresh = rng.normal(size=draws.coef.shape[1])
             change = deviation * (draws.whitener[place] @ fresh)
             samples[:, column] = change @ draws.features(index, inputs, fixed)
-            samples[:, column] += draws.coef[mean] @ draws.features(mean, inputs, fixed)
+            samples[:, column] += draws.coef[chosen] @ draws.features(chosen, inputs, fixed)
             if noise:
                 noise_deviation = np.sqrt(draws.noise(index, inputs))
                 samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
-        return self.target_mean_ + self.target_scale_ * samples
+        mean = _moments(draws, inputs, fixed)[0][:, None]
+        return self.target_mean_ + self.target_scale_ * (mean + self._scale * (samples - mean))
 
     @property
     def noise_variance_(self) -> float:
@@ -190,6 +225,10 @@ class BaNKRegressor(BaNKRegression):
 
     Predictions average over posterior draws. Inputs and target are standardised internally.
 
+    <left out>
+    Standard deviations are multiplied by the root mean square of left-out residuals, each over the
+    root of its chain's predictive variance plus the variance between the means of the chains.
+
     Parameters
     ----------
     n_frequencies : int, default=200
@@ -208,6 +247,8 @@ class BaNKRegressor(BaNKRegression):
     kernel_ : SpectralMixture
         Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
     <learned>
+    score_ : float or None
+        Root mean square error of left-out rows; ``None`` if no rows were left out.
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training targets.
 
@@ -236,6 +277,7 @@ class BaNKClassification(ClassifierMixin, BaNK):
 
     _is_classifier: ClassVar[bool] = True
     classes_: NDArray[Any]
+    _softmax: SoftmaxWeights | None
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -254,9 +296,15 @@ class BaNKClassification(ClassifierMixin, BaNK):
         if is_dask(X):
             return lazily(self, "predict_proba", X)
         inputs, fixed = self._rows(X)
-        positive = np.empty((inputs.shape[1], len(self.learned_)))
-        for column, learned in enumerate(self.learned_):
-            draws = learned.draws
+        probability = self._averaged([learned.draws for learned in self.learned_], inputs, fixed)
+        if self._softmax is None:
+            return probability
+        return self._softmax.probabilities(np.log(probability)[:, None])
+
+    def _averaged(self, each: Sequence[Draws], inputs: Array, fixed: Array) -> Array:
+        """Return probabilities (n, n_classes), on average over the draws of every problem."""
+        positive = np.empty((inputs.shape[1], len(each)))
+        for column, draws in enumerate(each):
             spread = np.empty(inputs.shape[1])
             for part, values in draws.spreads(inputs, fixed):
                 spread[part] = values.mean(axis=0)
@@ -265,6 +313,19 @@ class BaNKClassification(ClassifierMixin, BaNK):
                 shrunk = values / np.sqrt(1.0 + np.pi / 8.0 * spread[part])
                 positive[part, column] = expit(shrunk).mean(axis=0)
         return Classes(self.classes_).probabilities(positive)
+
+    def _calibrate(self, left_out: LeftOut | None, task: Classes) -> None:
+        self.score_ = self._softmax = None
+        if left_out is None:
+            return
+        every = [learned.draws for learned in self.learned_]
+        probability = np.empty((len(left_out.codes), len(self.classes_)))
+        for own, chain, inputs, fixed in left_out.by_chain(every):
+            probability[own] = self._averaged(chain, inputs, fixed)
+        scores, labels = np.log(probability)[:, None], left_out.codes.astype(np.intp)
+        self._softmax = fit_softmax(scores, labels, left_out.weight, has_biases=False)
+        found = self._softmax.probabilities(scores)[np.arange(len(labels)), labels]
+        self.score_ = -left_out.mean(np.log(found))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""
@@ -285,6 +346,10 @@ class BaNKClassifier(BaNKClassification):
     likelihood Gaussian, so that frequencies move with all weights integrated out. More than two
     classes are learned one against the rest, each with its own frequencies.
 
+    <left out>
+    Probabilities are raised to the power, normed to sum one, that left-out rows fit best
+    (a temperature).
+
     Parameters
     ----------
     n_frequencies : int, default=200
@@ -303,6 +368,8 @@ class BaNKClassifier(BaNKClassification):
     kernel_ : SpectralMixture
         Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
     <learned>
+    score_ : float or None
+        Log loss of left-out rows in nats; ``None`` if no rows were left out.
 
     References
     ----------

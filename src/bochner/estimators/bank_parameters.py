@@ -155,11 +155,11 @@ _FRAGMENTS: Mapping[str, str] = {
     is a Dirichlet-process mixture of Gaussians. ``"sparse"``: a frequency acts on few inputs,
     whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
     single input is dense.""",
-    "iterations": """n_burn_in, n_samples : int, default=100
-    Numbers of burn-in iterations and of kept iterations.""",
+    "iterations": """n_burn_in, n_samples : int
+    Numbers of burn-in iterations and of kept iterations of each chain.""",
     "chains": """thin : int or "auto", default="auto"
     Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
-n_chains : int, default=1
+n_chains : int
     Number of independent chains; predictions average all of them.
 n_jobs : int or None, default=None
     Number of processes for the chains.
@@ -190,7 +190,14 @@ interactions_ : ndarray of shape (d, d)
     Shares of the mean squares of the function's second derivatives: how much the slope along
     an input depends on another input or, on the diagonal, on the input itself.
 convergence_ : list of Convergence
-    R-hat and effective sample sizes.""",
+    R-hat and effective sample sizes. A fit of one chain warns if they are bad; several short chains
+    stay near different modes, and left-out rows judge their average.""",
+    "left out": """With several chains, each leaves out a block of the rows, equal rows together:
+every row is predicted by a chain that has not learned from it. These predictions give ``score_``
+and calibrate the model's uncertainty. Each chain learns from at most 8,000 rows. Where rows
+suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is
+left out with a trend, with ``sampler="mh"``, with fewer than five different rows for each chain,
+or from Dask collections.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

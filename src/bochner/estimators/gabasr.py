@@ -37,7 +37,10 @@ class GaBaSR(BaNK):
     _choices: ClassVar[Mapping[str, Choice]] = GABASR_CHOICES
     _envelopes: ClassVar[tuple[str, ...]]
 
+    n_burn_in: int = 100
+    n_samples: int = 100
     _: KW_ONLY
+    n_chains: int = 1
     pairs: str = "matched"
     n_envelope: int = 8
     envelope: str = "learned"

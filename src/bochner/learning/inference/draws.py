@@ -147,8 +147,10 @@ class Draw:
     field_weights: Array | None = None
 
 
-def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_full: bool) -> Draw:
-    """Return what is kept of a state; ``in_full`` with covariance and mixture."""
+def drawn(
+    evidence: Evidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
+) -> Draw:
+    """Return what is kept of a state; ``in_full`` with covariance and mixture, if there is one."""
     return Draw(
         omega=evidence.omega.copy(),
         coef=evidence.mean.copy(),
@@ -156,7 +158,7 @@ def drawn(evidence: Evidence, prior: FrequencyPrior, log_density: float, *, in_f
         noise_variance=evidence.noise.variance(evidence.residual, evidence.degrees),
         log_density=log_density,
         whitener=_whitener(evidence) if in_full else None,
-        components=prior.components() if in_full else None,
+        components=prior.components() if in_full and prior is not None else None,
     )
 
 

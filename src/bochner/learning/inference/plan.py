@@ -1,5 +1,6 @@
 """From data and settings to the stages of chains, and from chains to what was learned."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.start import Start, Structure
 from bochner.learning.inference.training_data import ScaledData
+from bochner.learning.inference.waves import Index
 from bochner.learning.moves import LOCAL_MOVES, Move
 
 _LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
@@ -138,11 +140,12 @@ def learn(
     data: ScaledData,
     settings: SamplerSettings,
     *,
+    parts: Sequence[Index] | None = None,
     checkpoint: Path | None = None,
     fingerprint: str = "",
     report: reports.Progress = reports.silent,
 ) -> tuple[Structure, list[Progress]]:
-    """Return the structure in use and what every chain has made."""
+    """Return the structure in use and what every chain has made, of its part of the rows."""
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
     if len(settings.structures) > 1:
@@ -156,9 +159,10 @@ def learn(
     def one(index: int, report: reports.Progress) -> Progress:
         path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         rng = np.random.default_rng(chain_seeds[index])
+        own = data if parts is None else data.subset(parts[index])
         # Processes do not inherit the limit of the one that started them.
         with single_threaded_blas():
-            return run_chain(rng, data, settings, start, path, fingerprint, report)
+            return run_chain(rng, own, settings, start, path, fingerprint, report)
 
     n_chains = settings.n_chains
     # Rows that lie elsewhere have workers of their own.
