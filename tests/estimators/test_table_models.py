@@ -292,7 +292,7 @@ def test_a_time_limit_ends_searches_and_chains():
     lines.clear()
     model.set_params(method="learned").fit(X, y, progress=lines.append)
     burn_in = [line for line in lines if "burn-in" in line]
-    assert len(burn_in) == model.head_.n_chains
+    assert len(burn_in) == model.head_.trace_.n_chains == 8
     assert all("burn-in 1/10" in line for line in burn_in)
 
 

@@ -76,11 +76,11 @@ class BaNK(BaseEstimator, ABC):
     n_frequencies: int = 200
     structure: str | Structure = "auto"
     sampler: str | Sampler | Sequence[Move] = "auto"
-    n_burn_in: int = 10
-    n_samples: int = 10
+    n_burn_in: int | None = None
+    n_samples: int | None = None
     _: KW_ONLY
     thin: int | str = "auto"
-    n_chains: int = 8
+    n_chains: int | None = None
     n_jobs: int | None = None
     trend: int = 0
     time_limit: float | None = None
@@ -210,8 +210,8 @@ class BaNK(BaseEstimator, ABC):
     ) -> None:
         """Learn all problems, from rows in memory or from those that were ``collected``."""
         choice = self._choice()
-        settings = settings_of(self, choice)
         X, weight = problems.X, problems.weight
+        settings = settings_of(self, choice, len(X))
         targets = problems.task.columns(problems.codes)
         self._scaling = Scaling.of(X)
         scaled = self._scaling.apply(X)

@@ -38,9 +38,9 @@ from bochner.tables.encoder import TableEncoder
 
 _CHAINS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "quick": {"n_frequencies": 100, "n_chains": 4},
+        "quick": {"n_frequencies": 100, "n_burn_in": 10, "n_samples": 10, "n_chains": 4},
         "default": {},
-        "thorough": {"n_frequencies": 400, "n_burn_in": 20, "n_samples": 20},
+        "thorough": {"n_frequencies": 400, "n_burn_in": 60, "n_samples": 20, "n_chains": 8},
     }
 )
 """Sizes of the method "learned" by effort, where they differ from the defaults of the models."""
