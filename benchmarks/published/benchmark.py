@@ -1,6 +1,6 @@
 """Default settings on tables: errors, log densities, intervals and seconds, on splits and folds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +21,8 @@ _QUICK_SHARE = 0.1  # Of test rows in the small design, as in the published spli
 def _cells(options: Options) -> Iterable[Cell]:
     if not options.from_folder:
         return grid(("diabetes",), (design.QUICK, design.TREES), 1)
-    return _of_size(grid(design.SETS, installed(REGRESSORS), design.SPLITS), design.SETS)
+    cells = grid(design.SETS, installed(REGRESSORS), design.SPLITS)
+    return _affordable(cells, design.SETS, (design.SPARSE,))
 
 
 def _fold_cells(options: Options) -> Iterable[Cell]:
@@ -30,15 +31,17 @@ def _fold_cells(options: Options) -> Iterable[Cell]:
     regressors = [name for name in installed(REGRESSORS) if name not in design.VARIANTS]
     cells = grid(design.FOLD_REGRESSIONS, regressors, design.FOLDS)
     classes = grid(design.FOLD_CLASSES, installed(CLASSIFIERS), design.FOLDS)
-    return [*_of_size(cells, design.FOLD_REGRESSIONS), *classes]
+    slow = design.SPARSE, design.XRFM
+    return _affordable([*cells, *classes], design.FOLD_REGRESSIONS, slow)
 
 
-def _of_size(cells: Iterable[Cell], rows: Mapping[str, int]) -> list[Cell]:
-    """Leave out tables that have too many rows for a method."""
+def _affordable(cells: Iterable[Cell], rows: Mapping[str, int], slow: Sequence[str]) -> list[Cell]:
+    """Leave out tables with too many rows for a method, and further splits of slow methods."""
     return [
         cell
         for cell in cells
-        if cell.method != design.EXACT or rows[cell.dataset] <= design.MOST_EXACT
+        if (cell.method != design.EXACT or rows[cell.dataset] <= design.MOST_EXACT)
+        and (cell.method not in slow or cell.seed < design.SLOW_SPLITS)
     ]
 
 

@@ -169,7 +169,7 @@ class TableRegressor(RegressionTable, LawsTable):
     rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Predictions of
     rows that were left out give the weights, the expected error ``score_`` and the calibration of
     the intervals. Of more than 4,000
-    rows the best three are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at
+    rows the best two are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at
     linear cost.
 
     Several targets (n, t) share the kernels, learned for all of them in units of their standard

@@ -41,8 +41,8 @@ _MANY_ROWS = 4000
 _MORE_ROWS = 2000
 """Rows that then move these on from the search: errors fall by 2 to 3 per cent in some seconds."""
 
-_FEW_LAWS = 3
-"""Most kernels that are fitted to many rows: more change the sum of three by a per cent at most."""
+_FEW_LAWS = 2
+"""Most kernels that are fitted to many rows: a third changes errors by some per cent either way."""
 
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel begins; fits need the rest."""
