@@ -37,7 +37,7 @@ _AS_GOOD = 1.005
 """Errors up to half a per cent greater are as good, of which the most noise is chosen: too little
 noise makes intervals too narrow."""
 
-_MORE_STEPS = 12
+_MORE_STEPS = 8
 """Most steps by which more rows move a kernel that has been found, a quarter of a second each."""
 
 _MOST_INPUTS = 40
