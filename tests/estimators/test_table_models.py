@@ -239,7 +239,22 @@ def test_a_learned_kernel_is_on_the_columns_that_vary():
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
     mean, std = model.predict(X, return_std=True)
     np.testing.assert_allclose(model.predict_interval(X, 0.6827)[1], mean + std, rtol=1e-3)
-    assert model.score_ is None
+    assert model.score_ == pytest.approx(model.target_scale_ * head.score_)
+
+
+def test_levels_of_text_matter_by_being_equal():
+    """Two columns of twenty levels, of which one changes a slope; 240 rows have noise of 0.3."""
+    rng = np.random.default_rng(0)
+    kind, other = rng.integers(20, size=(2, 740))
+    number = rng.normal(size=740)
+    y = rng.normal(size=20)[kind] * number + 0.3 * rng.normal(size=740)
+    table = pd.DataFrame({"number": number, "kind": kind, "other": other})
+    table = table.astype({"kind": str, "other": str})
+    model = TableRegressor(random_state=0).fit(table[:500], y[:500])
+    error = np.sqrt(np.mean((model.predict(table[500:]) - y[500:]) ** 2))
+    assert error < 0.4
+    assert abs(np.log(model.score_ / error)) < 0.25
+    assert set(model.importance().columns[:2]) == {"number", "kind"}
 
 
 def test_chains_leave_no_groups_out():

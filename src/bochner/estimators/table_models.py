@@ -1,7 +1,7 @@
 """Models of whole tables: sums of laws that rows left out have judged, or a single law."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
@@ -35,6 +35,7 @@ from bochner.learning.ensemble.rows import Rows
 from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCriterion
 from bochner.registry import register
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.encodings import scale_numbers
 
 _CHAINS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -106,7 +107,7 @@ class LawsTable(FixedKernelTable):
             n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         (rng,) = generators(self.random_state, 1)
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
-            Rows(np.hstack(tables), targets, weights, rows.groups),
+            Rows(np.hstack(tables), targets, weights, rows.groups, _scale_numbers(encoders)),
             [np.arange(*pair) for pair in pairwise(ends)],
             rng,
             latest=rows.latest,
@@ -158,6 +159,13 @@ class LawsTable(FixedKernelTable):
             )
 
 
+def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
+    """Return a number for the length scale of each column of several encoded tables."""
+    of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
+    ends = np.cumsum([0] + [len(own) for own in of_columns])
+    return np.concatenate([end + own for end, own in zip(ends, of_columns, strict=False)])
+
+
 @register
 @dataclass(eq=False, repr=False)
 class TableRegressor(RegressionTable, LawsTable):
@@ -166,11 +174,11 @@ class TableRegressor(RegressionTable, LawsTable):
     The model is a weighted sum of eight Gaussian processes: kernels whose functions have kinks
     along every input, kinks in any direction, or two derivatives, each on the standardised columns,
     on their normal quantiles and on both. Each kernel has a length scale for every input or, where
-    rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Predictions of
-    rows that were left out give the weights, the expected error ``score_`` and the calibration of
-    the intervals. Of more than 4,000
-    rows the best two are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at
-    linear cost.
+    rows suffice, a linear map of all inputs, which minimise leave-one-out errors. Levels of text
+    share the length scale of their column. Predictions of rows that were left out give the weights,
+    the expected error ``score_`` and the calibration of the intervals. Of more than 4,000 rows the
+    best two are fitted. Up to 16,500 rows are fitted exactly, more by 4,000 landmarks at linear
+    cost.
 
     Several targets (n, t) share the kernels, learned for all of them in units of their standard
     deviations. Each has weights of laws, an expected error and a calibration of its own. Targets of
@@ -209,8 +217,8 @@ class TableRegressor(RegressionTable, LawsTable):
     head_ : SumOfLaws, BaNKRegressor or KreinRidge
         Model of the encoded columns and the standardised target.
     score_ : float, ndarray of shape (t,) or None
-        Expected root mean square error on new rows, from rows left out; ``None`` for other methods
-        than ``"auto"``.
+        Expected root mean square error on new rows, from rows left out; ``None`` for the method
+        ``"fixed"``.
     kernel_ : Kernel
         The kernel on the encoded columns, for other methods than ``"auto"``.
     record_ : dict
@@ -246,8 +254,9 @@ class TableRegressor(RegressionTable, LawsTable):
     @property
     def score_(self) -> float | Array | None:
         """Expected root mean square error on new rows; ``None`` if no rows were left out."""
-        head = self._judged_head
-        return None if head is None else _plain(self.target_scale_ * head.left_out_rmse)
+        check_is_fitted(self, "head_")
+        found = getattr(self.head_, "left_out_rmse", getattr(self.head_, "score_", None))
+        return None if found is None else _plain(self.target_scale_ * found)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
@@ -372,8 +381,8 @@ class TableClassifier(ClassificationTable, LawsTable):
     head_ : SoftmaxOfLaws, BaNKClassifier or KreinRidgeClassifier
     classes_ : ndarray of shape (n_classes,)
     score_ : float or None
-        Expected log loss on new rows in nats, from rows left out; ``None`` for other methods than
-        ``"auto"``.
+        Expected log loss on new rows in nats, from rows left out; ``None`` for the method
+        ``"fixed"``.
 
     Examples
     --------
@@ -394,8 +403,11 @@ class TableClassifier(ClassificationTable, LawsTable):
     @property
     def score_(self) -> float | None:
         """Expected log loss on new rows; ``None`` if no rows were left out."""
-        head = self._judged_head
-        return None if head is None else head.left_out_log_loss
+        check_is_fitted(self, "head_")
+        found: float | None = getattr(
+            self.head_, "left_out_log_loss", getattr(self.head_, "score_", None)
+        )
+        return found
 
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
         classes, labels = np.unique(rows.y, return_inverse=True)

@@ -153,6 +153,15 @@ def output_names(state: State, name: str | None = None) -> list[str]:
     return []
 
 
+def scale_numbers(state: State) -> NDArray[np.intp]:
+    """Return a number for the length scale of each of a column's features: levels share theirs.
+
+    Kernels of distances then depend on levels only by whether they are equal.
+    """
+    n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
+    return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
+
+
 def values_of(state: State, column: Column) -> Array:
     """Return one number (n,) per entry of a column that the state can read.
 

@@ -202,3 +202,36 @@ def test_more_rows_keep_a_common_length_scale():
     scales = np.asarray(found.kernel.length_scale)
     assert_allclose(scales, scales[0])
     assert abs(np.log(scales[0] / 9.0)) > 0.01
+
+
+@pytest.mark.parametrize("penalty", [5.0, np.inf])
+def test_columns_may_share_a_length_scale(penalty):
+    """The point is that of least penalised error among points with equal scales."""
+    shared = Rows(X, Y[:, :1], np.ones(40), shared=np.array([7, 2, 7]))
+    start = np.array([0.5, 0.2, 0.5, -1.0])
+    found = length_scales.descended(Matern(nu=2.5), shared, start, penalty, 100)
+    assert found[0] == found[2] != found[1]
+
+    def loss(point):
+        scales = point[[0, 1]]
+        pull = 0.0 if penalty == np.inf else penalty / 40 * np.sum((scales - scales.mean()) ** 2)
+        return np.log(brute(LearnedKernel.at(Matern(nu=2.5), point), shared)) + pull
+
+    steps = [[1, 1, 1, 0]] if penalty == np.inf else [[1, 0, 1, 0], [0, 1, 0, 0]]
+    for step in (0.1, -0.1):
+        assert all(
+            loss(found) < loss(found + step * np.array(way)) for way in [*steps, [0, 0, 0, 1]]
+        )
+
+
+def test_a_table_with_many_levels_has_several_length_scales():
+    rng = np.random.default_rng(0)
+    levels, number = rng.integers(45, size=(2, 300)), rng.normal(size=300)
+    table = np.column_stack((np.eye(45)[levels[0]], np.eye(45)[levels[1]], number))
+    y = rng.normal(size=45)[levels[0]] * number
+    shared = np.repeat([0, 1, 2], [45, 45, 1])
+    rows = Rows(table, y[:, None], np.ones(300), shared=shared)
+    scales = search.learned(search.Family(Laplacian), rows, rng).whole.kernel.length_scale
+    used, unused, _ = np.asarray(scales)[[0, 45, 90]]
+    assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
+    assert unused > 5.0 * used

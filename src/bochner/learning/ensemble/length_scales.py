@@ -62,7 +62,7 @@ def with_length_scales(kernel: Learnable, alpha: float, rows: Rows, *, is_tied: 
 
     points = best = moved((start, start), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
-    for pull in () if is_tied or rows.X.shape[1] == 1 else PENALTIES:
+    for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
         points = moved(points, pull)
         error = error_across(ends(points), halves)
         if not error < least:
@@ -94,11 +94,16 @@ def descended(
     it leaves the shape of ``start`` as it is, and scales move together.
     """
     is_tied = not np.isfinite(penalty)
+    # Alpha follows the length scales, of which columns may share some.
+    owners = np.append(shared := rows.length_scales(), shared.max() + 1)
+    _, first_of = np.unique(owners, return_index=True)
+    start = start[first_of]
 
     def loss(point: Array) -> tuple[float, Array]:
-        error, gradient = error_and_gradient(kernel, point, rows)
+        error, slopes = error_and_gradient(kernel, point[owners], rows)
         if not 0.0 < error < np.inf:
             return np.inf, np.zeros(len(point))
+        gradient = np.bincount(owners, slopes)
         if is_tied:
             return np.log(error), gradient / error
         away = np.append(point[:-1] - point[:-1].mean(), 0.0)
@@ -113,7 +118,9 @@ def descended(
     low, high = first - _REACH, first + _REACH
     low[-1], high[-1] = LOG_ALPHA
     found = minimised(tied if is_tied else loss, first, Bounds(low, high), iterations, _TOLERANCE)
-    return np.append(start[:-1] + found[0], found[1]) if is_tied else found
+    if is_tied:
+        found = np.append(start[:-1] + found[0], found[1])
+    return as_array(found[owners])
 
 
 def minimised(

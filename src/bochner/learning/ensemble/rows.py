@@ -19,6 +19,7 @@ class Rows:
     Y: Array  # (n, t): Of mean zero
     weights: Array  # (n,): Of mean one; noise variances are inversely proportional to them
     groups: Chosen | None = None  # (n,): Numbers from zero; None: each row is a group
+    shared: Chosen | None = None  # (d,): Numbers of the length scales of columns; None: all differ
 
     def __len__(self) -> int:
         return len(self.Y)
@@ -28,11 +29,18 @@ class Rows:
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[chosen], return_inverse=True)[1]
-        return Rows(self.X[chosen], self.Y[chosen], self.weights[chosen], groups)
+        return Rows(self.X[chosen], self.Y[chosen], self.weights[chosen], groups, self.shared)
 
     def columns(self, chosen: Chosen) -> "Rows":
         """Return the rows with some of the columns."""
-        return replace(self, X=self.X[:, chosen])
+        shared = None if self.shared is None else self.shared[chosen]
+        return replace(self, X=self.X[:, chosen], shared=shared)
+
+    def length_scales(self) -> Chosen:
+        """Return the number (d,), from zero, of the length scale of each column."""
+        if self.shared is None:
+            return np.arange(self.X.shape[1])
+        return np.unique(self.shared, return_inverse=True)[1]
 
     def members(self) -> list[Chosen]:
         """Return the rows of each group."""

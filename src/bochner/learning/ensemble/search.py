@@ -40,8 +40,11 @@ noise makes intervals too narrow."""
 _MORE_STEPS = 8
 """Most steps by which more rows move a kernel that has been found, a quarter of a second each."""
 
-_MOST_INPUTS = 40
-"""Most encoded columns that get a length scale each: a step's time grows with them."""
+_MOST_SCALES = 40
+"""Most length scales of a kernel: rows of the search hardly tell more apart."""
+
+_MOST_COLUMNS = 120
+"""Most encoded columns of a kernel with several length scales: a step's time grows with them."""
 
 _STEP = 4.0
 """Factor between ratios of noise to signal on a walk: predictions hardly change within two."""
@@ -80,7 +83,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
         while _OCTAVES[0] <= best + step <= _OCTAVES[1] and error(best + step) < error(best):
             best += step
     kernel, alpha = family.kernel(median * 2.0**best), error(best)[1]
-    is_tied = rows.X.shape[1] > _MOST_INPUTS
+    is_tied = rows.length_scales().max() >= _MOST_SCALES or rows.X.shape[1] > _MOST_COLUMNS
     found = with_length_scales(kernel, alpha, rows, is_tied=is_tied)
     return with_linear_map(found, rows) if family.is_mapped and not is_tied else found
 
