@@ -103,7 +103,8 @@ class TableModel(BaseEstimator, ABC):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None."
             )
-        complete = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        # Sums in another order of memory would be others, up to rounding.
+        complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)
         rows = _table_rows(X, target, sample_weight, groups, time)
