@@ -321,7 +321,7 @@ def test_a_reader_that_goes_away(regressor, tmp_path):
 
 def test_the_demo(tmp_path):
     result = bochner(
-        "demo", "--out", tmp_path / "demo", "--n-frequencies", "24", "--n-chains", "1"
+        "demo", "--out", tmp_path / "demo", "--n-frequencies", "24", "--n-chains", "2"
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     first, ten, _ = row(result.stdout, "bochner")

@@ -80,7 +80,7 @@ plant_edits(
     leave_one_out,
     "_gram_and_slope",
     partial(check_gradient, Exponential()),
-    slope_of_a_square=("np.maximum(distance, _TINY)", "1.0"),
+    slope_of_a_square=("np.maximum(distance, dtype(_TINY))", "1.0"),
 )
 plant_edits(
     leave_one_out,
@@ -106,7 +106,7 @@ plant_edits(
     "mapped",
     test_length_scales.check_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
-    map_in_units_of_the_inputs=("/ scales[:, None]", "/ 1.0"),
+    map_in_units_of_the_inputs=("to_origin @ found[:-1]", "found[:-1]"),
 )
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES),
