@@ -45,7 +45,7 @@ MOST_EXACT = 2_000
 """Rows of a table to which the exact Gaussian process is fitted: seconds for up to 1,439 training
 rows, but more than five minutes on two cores for the 7,373 of kin8nm, the next larger table."""
 
-SLOW_SPLITS = 2
+SLOW_SPLITS = 1
 """Splits of SVGP, which takes minutes a table, and folds of xRFM, whose matrices of 30,000 rows
 take gigabytes."""
 

@@ -37,8 +37,8 @@ _CONDITIONS = (
     "readme recommends for tables: standardised numbers, one-hot encoded codes, and a random fifth "
     "of the training rows for validation. Its target is standardised. The other methods read codes "
     "as numbers.",
-    f"Means of {design.SPARSE} are over the first {design.SLOW_SPLITS} splits or folds, those of "
-    f"{design.XRFM} over the first {design.SLOW_SPLITS} folds; ratios compare the same splits.",
+    f"{design.SPARSE} is fitted to the first split or fold only, {design.XRFM} to the first fold "
+    "only; ratios compare the same splits.",
     f"“{design.EXACT}” and {design.SPARSE} (stochastic variational) are Gaussian processes in "
     "GPyTorch with a constant mean and a Matérn 5/2 kernel with one length scale per input, on "
     "standardised inputs and targets. Their intervals are those of normal distributions. The exact "
