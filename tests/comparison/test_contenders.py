@@ -170,7 +170,12 @@ THREE = Split(None, np.array([0.0, 2.0, 4.0]), None, np.array([1.0, 3.6, 3.2]), 
 def test_errors_by_hand():
     square = (0.0 + 1.6**2 + 0.8**2) / 3.0
     assert contenders.evaluate(Told(), THREE) == pytest.approx(
-        {"rmse": np.sqrt(square), "error": square / (8.0 / 3.0)}
+        {
+            "rmse": np.sqrt(square),
+            "mae": 0.8,
+            "error": square / (8.0 / 3.0),
+            "r2": 1.0 - square / ((1.6**2 + 1.0 + 0.6**2) / 3.0),
+        }
     )
 
 
@@ -183,7 +188,8 @@ def test_coverage_by_hand():
 
 
 def test_the_share_of_wrong_classes():
-    split = Split(None, None, None, np.array([1.0, 2.0, 3.0]), "classification")
+    labels = np.array([1.0, 2.0, 4.0])
+    split = Split(None, labels, None, np.array([1.0, 2.0, 3.0]), "classification")
     assert contenders.evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
 
 
@@ -191,7 +197,7 @@ def test_measuring_fits_with_the_options_and_takes_the_time():
     model = Told()
     figures = contenders.measure(model, THREE, progress=len)
     assert model.options == {"progress": len}
-    assert set(figures) == {"error", "rmse", "fit_seconds"}
+    assert set(figures) == {"error", "rmse", "mae", "r2", "fit_seconds"}
     assert figures["fit_seconds"] >= 0.0
 
 

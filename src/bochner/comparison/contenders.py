@@ -3,23 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
-from inspect import signature
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
-from sklearn.metrics import log_loss
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.tables.encoder import TableEncoder
@@ -39,10 +36,6 @@ _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
 
 _DEFAULT_ALPHAS = (0.1, 1.0, 10.0)
 """Penalties that scikit-learn's RidgeCV tries by default."""
-
-_INTERVAL = 0.9
-"""Probability of the central prediction intervals whose coverage is measured."""
-
 
 Contender = Callable[[str, int, int], BaseEstimator]
 
@@ -107,10 +100,19 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
     """Fit ``model`` to the training rows and return its metrics on the test rows.
 
     ``error`` is the mean square error over the variance of the training target, or the share of
-    wrong classes; ``rmse`` (regression) is in the units of the target; ``coverage`` (regressors
-    with intervals or ``return_std``) is the share of targets in their central 90 % interval;
-    ``log_loss`` (classifiers with probabilities) is in nats. Training rows have the weights of the
-    split, if it has some.
+    wrong classes; ``rmse`` and ``mae`` (regression) are in the units of the target, and ``r2`` is
+    the share of the variance of the test rows that is explained; ``coverage`` and ``width``
+    (regressors with intervals or ``return_std``) are the share of targets in their central 90 %
+    interval, and its mean width; ``log_loss`` (classifiers with probabilities) is in nats, and
+    ``auc`` (two classes) the area under the ROC curve. Training rows have the weights of the split,
+    if it has some.
+    """
+    seconds = timed_fit(model, split, **fit_options)
+    return {**evaluate(model, split), "fit_seconds": seconds}
+
+
+def timed_fit(model: BaseEstimator, split: Split, **fit_options: Any) -> float:
+    """Fit ``model`` to the training rows and return the seconds it took.
 
     Fits run on one OpenMP thread: these threads spin, and where other work shares the cores,
     trees take a hundred times longer with two of them.
@@ -121,32 +123,9 @@ def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str,
     start = perf_counter()
     with threadpool_limits(1, user_api="openmp"):
         model.fit(split.X, split.y, **fit_options)
-    seconds = perf_counter() - start
-    return {**evaluate(model, split), "fit_seconds": seconds}
+    return perf_counter() - start
 
 
 def evaluate(model: Any, split: Split) -> dict[str, float]:
     """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
-    if split.task == "classification":
-        labels = np.ravel(model.predict(split.X_test))  # CatBoost returns a column
-        errors = {"error": float(np.mean(labels != split.y_test))}
-        if hasattr(model, "predict_proba"):
-            probabilities = model.predict_proba(split.X_test)
-            errors["log_loss"] = log_loss(split.y_test, probabilities, labels=model.classes_)
-        return errors
-    mean = model.predict(split.X_test)
-    if hasattr(model, "predict_interval"):
-        lower, upper = model.predict_interval(split.X_test, _INTERVAL)
-    elif "return_std" in signature(model.predict).parameters:
-        _, std = model.predict(split.X_test, return_std=True)
-        half_width = ndtri(0.5 + _INTERVAL / 2.0) * std
-        lower, upper = mean - half_width, mean + half_width
-    else:
-        return _regression_errors(mean, split)
-    inside = (lower <= split.y_test) & (split.y_test <= upper)
-    return {**_regression_errors(mean, split), "coverage": float(np.mean(inside))}
-
-
-def _regression_errors(prediction: NDArray[Any], split: Split) -> dict[str, float]:
-    square = float(np.mean((prediction - split.y_test) ** 2))
-    return {"error": square / float(np.var(split.y)), "rmse": float(np.sqrt(square))}
+    return {name: score.value for name, score in outcome(model, split).scores().items()}

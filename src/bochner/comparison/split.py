@@ -1,6 +1,6 @@
 """Training and test rows of a table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Split:
     """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
 
-    Weights, groups and times are those of the training rows.
+    Targets are (n,), or (n, t) for several. Weights, groups and times are those of the training
+    rows, ``groups_test`` those of the test rows.
     """
 
     X: Any
@@ -29,11 +30,18 @@ class Split:
     weight: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
+    groups_test: NDArray[Any] | None = None
+
+    def of_target(self, number: int) -> "Split":
+        """Return the split with one of several targets."""
+        if self.y.ndim == 1:
+            return self
+        return replace(self, y=self.y[:, number], y_test=self.y_test[:, number])
 
 
 def split_rows(
     features: "pd.DataFrame",
-    target: "pd.Series",
+    target: "pd.Series | pd.DataFrame",
     task: str,
     test_size: float,
     seed: int,
@@ -53,7 +61,8 @@ def split_rows(
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
     is_random = groups is None and time is None
-    n_classes = target.nunique() if task == "classification" and is_random else 1
+    y = target.to_numpy()
+    n_classes = len(set(y)) if task == "classification" and is_random else 1
     names = np.arange(len(target)) if groups is None else np.unique(groups)
     n_test = ceil(test_size * len(names))
     n_fit, fewest = len(names) - n_test, max(2, n_classes)
@@ -65,7 +74,6 @@ def split_rows(
             f"to test: expected at least {fewest} and {n_classes}{classes}. Choose another "
             f"--test-size, or add {what}."
         )
-    y = target.to_numpy()
     if time is not None:
         order = np.argsort(time, kind="stable")
         fit, test = np.sort(order[:-n_test]), np.sort(order[-n_test:])
@@ -78,16 +86,18 @@ def split_rows(
         )
         if groups is not None:
             fit, test = (np.flatnonzero(np.isin(groups, part)) for part in (fit, test))
-    known = set(y[fit])
-    if len(known) == 1:
-        raise InputError(
-            f"The rows to fit all have the target {y[fit][0]}: choose another --seed or "
-            "--test-size, or add rows."
-        )
+    for column in y[fit].reshape(len(fit), -1).T:
+        if len(set(column)) == 1:
+            raise InputError(
+                f"The rows to fit all have the target {column[0]}: choose another --seed or "
+                "--test-size, or add rows."
+            )
+    known = set(y[fit]) if y.ndim == 1 else set()
     if task == "classification" and (lacking := sorted(set(y[test]) - known)):
         raise InputError(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    own = (None if part is None else part[fit] for part in (weight, groups, time))
+    own = [None if part is None else part[fit] for part in (weight, groups, time)]
+    own.append(None if groups is None else groups[test])
     return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *own)

@@ -1,0 +1,156 @@
+"""What a fitted method predicts for rows held out, and its errors with their standard errors."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from sklearn.metrics import roc_auc_score
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.split import Split
+
+LEVEL = 0.9
+"""Probability of the prediction intervals whose coverage is measured, unless another is given."""
+
+_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+"""What a log loss takes for a class that was predicted to be impossible, as in scikit-learn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A metric on n test rows, and its standard error; ``nan`` where there is none."""
+
+    value: float
+    std_error: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """Predictions for n test rows of a target.
+
+    ``y`` (n,) are the observed targets, ``prediction`` (n,) means or labels, ``lower`` and
+    ``upper`` (n,) the ends of prediction intervals of probability ``level``, and ``probability``
+    (n, C) those of ``classes`` (C,); ``None`` where the method has none, and no classes for
+    numbers. ``unit`` is the variance of the training target. Rows of a cluster (n,) are
+    dependent, such as those of a group.
+    """
+
+    y: NDArray[Any]
+    prediction: NDArray[Any]
+    lower: Array | None = None
+    upper: Array | None = None
+    probability: Array | None = None
+    classes: NDArray[Any] | None = None
+    level: float = LEVEL
+    unit: float = 1.0
+    clusters: NDArray[Any] | None = None
+    seconds: float = float("nan")
+
+    def part(self, rows: NDArray[Any]) -> "Outcome":
+        """Return the outcome of some of the rows."""
+        names = ("y", "prediction", "lower", "upper", "probability", "clusters")
+        given = ((name, getattr(self, name)) for name in names)
+        return replace(self, **{name: all_[rows] for name, all_ in given if all_ is not None})
+
+    def losses(self) -> Array:
+        """Return the squared error, or the log loss in nats, of each row (n,).
+
+        Classifiers without probabilities have one for a wrong class, else zero.
+        """
+        if self.classes is None:
+            return as_array((self.prediction - self.y) ** 2)
+        if self.probability is None:
+            return as_array(self.prediction != self.y)
+        places = np.searchsorted(self.classes, self.y)
+        own = self.probability[np.arange(len(self.y)), places]
+        return as_array(-np.log(np.maximum(own, _LEAST_PROBABILITY)))
+
+    def scores(self) -> Mapping[str, Score]:
+        """Return the metrics by name, see :func:`measure`."""
+        return self._class_scores() if self.classes is not None else self._number_scores()
+
+    def _number_scores(self) -> dict[str, Score]:
+        residual = self.prediction - self.y
+        square = self._mean(residual**2)
+        rmse = np.sqrt(square.value)
+        found = {
+            "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
+            "mae": self._mean(np.abs(residual)),
+            "error": Score(square.value / self.unit, square.std_error / self.unit),
+        }
+        if (spread := float(np.var(self.y))) > 0.0:
+            found["r2"] = Score(1.0 - square.value / spread)
+        if self.lower is not None and self.upper is not None:
+            found["coverage"] = self._mean((self.lower <= self.y) & (self.y <= self.upper))
+            found["width"] = self._mean(self.upper - self.lower)
+        return found
+
+    def _class_scores(self) -> dict[str, Score]:
+        found = {"error": self._mean(self.prediction != self.y)}
+        if self.probability is not None and self.classes is not None:
+            found["log_loss"] = self._mean(self.losses())
+            if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
+                second = self.y == self.classes[1]
+                found["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
+        return found
+
+    def _mean(self, values: NDArray[Any]) -> Score:
+        return mean_score(values, self.clusters)
+
+
+def mean_score(values: NDArray[Any], clusters: NDArray[Any] | None = None) -> Score:
+    """Return the mean of values (n,) and its standard error, that of clusters if there are some."""
+    values = as_array(values.astype(np.float64))
+    n, mean = len(values), float(np.mean(values))
+    residuals = values - mean
+    if clusters is not None:
+        numbers = np.unique(clusters, return_inverse=True)[1]
+        residuals = as_array(np.bincount(numbers, residuals))
+    n_parts = len(residuals)
+    if n_parts < 2:
+        return Score(mean)
+    # The sum's variance is that of a sum of as many independent parts, whose mean is zero.
+    error = np.sqrt(np.sum(residuals**2) * n_parts / (n_parts - 1)) / n
+    return Score(mean, float(error))
+
+
+def outcome(model: Any, split: Split, level: float = LEVEL, seconds: float = np.nan) -> Outcome:
+    """Return what a fitted model predicts for the test rows of a split with a single target."""
+    common: dict[str, Any] = {
+        "y": split.y_test,
+        "clusters": split.groups_test,
+        "level": level,
+        "seconds": seconds,
+    }
+    prediction = np.asarray(model.predict(split.X_test))
+    if split.task == "classification":
+        probability = None
+        if hasattr(model, "predict_proba"):
+            probability = as_array(model.predict_proba(split.X_test))
+        # CatBoost returns a column of labels.
+        return Outcome(
+            prediction=np.ravel(prediction),
+            probability=probability,
+            classes=np.asarray(getattr(model, "classes_", np.unique(split.y))),
+            **common,
+        )
+    lower = upper = None
+    if hasattr(model, "predict_interval"):
+        lower, upper = model.predict_interval(split.X_test, level)
+    elif "return_std" in signature(model.predict).parameters:
+        _, std = model.predict(split.X_test, return_std=True)
+        half_width = ndtri(0.5 + level / 2.0) * std
+        lower, upper = prediction - half_width, prediction + half_width
+    unit = float(np.var(split.y))
+    return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)
+
+
+def by_group(found: Outcome, labels: Iterable[Any]) -> Mapping[Any, Outcome]:
+    """Return the outcome of the rows of each label (n,), the most frequent label first."""
+    given = np.asarray(list(labels), dtype=object)
+    names, numbers, counts = np.unique(given.astype(str), return_inverse=True, return_counts=True)
+    return {names[i]: found.part(numbers == i) for i in np.argsort(-counts, kind="stable")}

@@ -1,0 +1,170 @@
+"""All that is known of a fitted table model: its table, its test rows, and other methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner._numerics.progress import Progress, silent
+from bochner.comparison.contenders import N_COMPONENTS, OURS, installed, timed_fit
+from bochner.comparison.outcomes import LEVEL, Outcome, outcome
+from bochner.comparison.split import Split
+from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.tables.columns import KIND_NAMES, read_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Model = TableRegressor | TableClassifier
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """A column of a table in brief."""
+
+    name: str
+    kind: str  # "numbers", "dates", "text", ...
+    n_missing: int
+    n_distinct: int
+    summary: str  # Range of numbers and dates, or the most frequent texts
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """A table in brief: where it is from, its features, and what was odd when it was read."""
+
+    source: str
+    n_rows: int
+    columns: tuple[ColumnFacts, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def share_missing(self) -> float:
+        """Share of the entries that are missing."""
+        n_entries = max(1, self.n_rows * len(self.columns))
+        return sum(column.n_missing for column in self.columns) / n_entries
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """A fitted model, one of its targets, and what is predicted of that for test rows.
+
+    ``outcomes`` are those of methods by name, the model's own first, under ``OURS``. ``kind`` says
+    what the errors are errors of, ``"random"`` (new rows), ``"time"`` (later rows), ``"group"``
+    (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` in a sentence how the test
+    rows were chosen. ``record`` holds plain facts that reproduce the fit, such as the command, the
+    seed and versions.
+    """
+
+    model: Model
+    target: str
+    table: TableFacts
+    split: Split
+    outcomes: Mapping[str, Outcome]
+    importance: VarianceShares
+    interactions: VarianceShares
+    kind: str = "random"
+    reason: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def own(self) -> Outcome:
+        """What the model predicts."""
+        return self.outcomes[OURS]
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the target holds classes."""
+        return self.own.classes is not None
+
+    @property
+    def others(self) -> Mapping[str, Outcome]:
+        """What the other methods predict."""
+        return {name: found for name, found in self.outcomes.items() if name != OURS}
+
+
+def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> TableFacts:
+    """Return a table of features in brief."""
+    columns = tuple(_column_facts(str(name), frame[name]) for name in frame.columns)
+    return TableFacts(source, len(frame), columns, tuple(notes))
+
+
+_MOST_TEXTS = 3
+"""Texts that the summary of a column lists: they fit into a line."""
+
+
+def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
+    column = read_column(name, series)
+    present = column.raw[column.present]
+    if not len(present):
+        return ColumnFacts(name, KIND_NAMES[column.kind], len(series), 0, "")
+    if column.kind == "numeric":
+        low, high = (f"{end:.6g}" for end in (np.nanmin(column.values), np.nanmax(column.values)))
+        n_distinct, summary = len(np.unique(column.values[column.present])), f"{low} to {high}"
+    elif column.kind == "date":
+        times = column.times()
+        unit = "M8[D]" if (times == times.astype("M8[D]")).all() else "M8[m]"
+        low, high = (str(end.astype(unit)) for end in (times.min(), times.max()))
+        n_distinct, summary = len(np.unique(times)), f"{low} to {high}".replace("T", " ")
+    else:
+        texts, counts = np.unique(present.astype(str), return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:_MOST_TEXTS]
+        shown = [f"{texts[i]} ({counts[i] / len(present):.0%})" for i in order]
+        n_distinct, summary = len(texts), ", ".join(shown)
+    n_missing = int(np.sum(~column.present))
+    return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
+
+
+def compared(
+    model: Model,
+    split: Split,
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+    compare: bool = True,
+    progress: Progress = silent,
+    **fit_options: Any,
+) -> list[dict[str, Outcome]]:
+    """Fit a model and, with ``compare``, other methods; return outcomes by name for each target."""
+    seconds = timed_fit(model, split, progress=progress, **fit_options)
+    found = own_outcomes(model, split, level, seconds)
+    for name, contender in installed().items() if compare else ():
+        if name == OURS:
+            continue
+        progress(f"comparing with: {name}")
+        for number, of_target in enumerate(found):
+            part = split.of_target(number)
+            other = contender(split.task, N_COMPONENTS, seed)
+            of_target[name] = outcome(other, part, level, timed_fit(other, part))
+    return found
+
+
+def own_outcomes(
+    model: Model, split: Split, level: float = LEVEL, seconds: float = np.nan
+) -> list[dict[str, Outcome]]:
+    """Return the outcome of a fitted model by its name, for each target."""
+    n_targets = 1 if split.y.ndim == 1 else split.y.shape[1]
+    if n_targets == 1 and split.y.ndim == 1:
+        return [{OURS: outcome(model, split, level, seconds)}]
+    mean = np.asarray(model.predict(split.X_test))
+    assert isinstance(model, TableRegressor)  # Several targets are numbers
+    lower, upper = model.predict_interval(split.X_test, level)
+    return [
+        {
+            OURS: Outcome(
+                split.y_test[:, number],
+                mean[:, number],
+                lower[:, number],
+                upper[:, number],
+                level=level,
+                unit=float(np.var(split.y[:, number])),
+                clusters=split.groups_test,
+                seconds=seconds,
+            )
+        }
+        for number in range(n_targets)
+    ]

@@ -1,0 +1,187 @@
+"""Errors of predictions and their standard errors, and the sentences about them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
+
+from bochner.comparison import study as studies
+from bochner.comparison.outcomes import Outcome, by_group, mean_score, outcome
+from bochner.comparison.split import Split
+from bochner.comparison.verdict import best_other, calibration, difference, verdict
+from bochner.diagnosis.sensitivity import VarianceShares
+
+RNG = np.random.default_rng(0)
+NONE = VarianceShares((), np.empty(0), np.empty(0))
+
+
+def numbers(noise=1.0, bias=0.0, n=400, seed=1, width=1.645):
+    """Predictions whose errors are normal of deviation ``noise``."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(scale=3.0, size=n)
+    mean = y + bias + noise * rng.normal(size=n)
+    return Outcome(y, mean, mean - width, mean + width, unit=9.0)
+
+
+def classes(n=400, seed=1, sharper=1.0):
+    rng = np.random.default_rng(seed)
+    logit = 2.0 * rng.normal(size=n)
+    p = 1.0 / (1.0 + np.exp(-logit))
+    y = np.where(rng.random(n) < p, "yes", "no")
+    said = 1.0 / (1.0 + np.exp(-sharper * logit))
+    labels = np.where(said > 0.5, "yes", "no")
+    both = np.stack([1.0 - said, said], axis=1)
+    return Outcome(y, labels, probability=both, classes=np.array(["no", "yes"]))
+
+
+def study(**outcomes):
+    own = next(iter(outcomes.values()))
+    named = {"bochner": own} | {k: v for k, v in outcomes.items() if v is not own}
+    frame = pd.DataFrame({"a": [1.0, 2.0]})
+    facts = studies.table_facts(frame, "t.csv")
+    split = Split(frame, own.y, frame, own.y, "regression")
+    return studies.Study(None, "price", facts, split, named, NONE, NONE)
+
+
+def test_standard_errors_are_those_of_repeated_samples():
+    draws = np.random.default_rng(2).exponential(size=(4000, 600))
+    scores = [mean_score(draw) for draw in draws]
+    said = np.mean([score.std_error for score in scores])
+    assert said == pytest.approx(np.std([score.value for score in scores]), rel=0.03)
+    rmse = [numbers(n=100, seed=seed).scores()["rmse"] for seed in range(2000)]
+    said = np.mean([score.std_error for score in rmse])
+    assert said == pytest.approx(np.std([score.value for score in rmse]), rel=0.05)
+
+
+def test_standard_errors_of_dependent_rows_are_those_of_clusters():
+    rng = np.random.default_rng(3)
+    means, errors = [], []
+    clusters = np.repeat(np.arange(40), 10)
+    for _ in range(1500):
+        values = rng.normal(size=40)[clusters] + 0.3 * rng.normal(size=400)
+        score = mean_score(values, clusters)
+        means.append(score.value)
+        errors.append(score.std_error)
+    assert np.mean(errors) == pytest.approx(np.std(means), rel=0.05)
+    assert mean_score(values).std_error < 0.5 * errors[-1]
+
+
+def test_metrics_are_those_of_scikit_learn():
+    found, scores = numbers(), numbers().scores()
+    assert scores["r2"].value == pytest.approx(r2_score(found.y, found.prediction))
+    assert scores["mae"].value == pytest.approx(np.mean(np.abs(found.y - found.prediction)))
+    assert scores["coverage"].value == np.mean(np.abs(found.y - found.prediction) <= 1.645)
+    assert scores["width"].value == pytest.approx(3.29)
+    found, scores = classes(), classes().scores()
+    assert scores["log_loss"].value == pytest.approx(log_loss(found.y, found.probability))
+    area = roc_auc_score(found.y == "yes", found.probability[:, 1])
+    assert scores["auc"].value == pytest.approx(area)
+
+
+def test_a_part_has_the_rows_of_its_label():
+    found = numbers()
+    labels = np.where(np.arange(400) < 300, "p", "q")
+    groups = by_group(found, labels)
+    assert list(groups) == ["p", "q"]
+    np.testing.assert_array_equal(groups["q"].prediction, found.prediction[300:])
+    np.testing.assert_array_equal(groups["q"].upper, found.upper[300:])
+
+
+def test_the_difference_of_two_methods_counts_the_same_rows():
+    """Its interval holds the ratio of the deviations in about 95 of 100 samples."""
+    inside = 0
+    for seed in range(400):
+        one = numbers(seed=seed)
+        other = replace(one, prediction=one.prediction + 0.5 * np.random.default_rng(seed + 9_000)
+                        .normal(size=400))  # fmt: skip
+        found = difference(one, "other", other)
+        assert found.lower < found.ratio < found.upper
+        inside += found.lower < 1.0 / np.sqrt(1.25) < found.upper
+    assert 0.92 <= inside / 400 <= 0.98
+
+
+def test_verdicts_on_numbers():
+    good, bad = numbers(), replace(numbers(), prediction=numbers().prediction + 3.0)
+    text = verdict(study(own=good, trees=bad))
+    assert text.startswith("Predictions of 'price' for new rows are typically off by 0.7")
+    assert "explain 8" in text
+    assert "% lower than that of trees." in text
+    assert "% higher than that of trees." in verdict(study(own=bad, trees=good))
+    three = study(own=bad, a=replace(bad), trees=good)
+    assert "the best of 2 other methods (trees)" in verdict(three)
+    assert "equals that of trees" in verdict(study(own=good, trees=replace(good)))
+    rng = np.random.default_rng(4)
+    chance = replace(good, prediction=good.y + rng.normal(size=400))  # Of equal expected error
+    assert "a difference within chance" in verdict(study(own=good, trees=chance))
+    nothing = numbers(noise=0.0)
+    nothing = replace(nothing, prediction=np.zeros(400))
+    assert verdict(study(own=nothing)).startswith("The columns tell little about 'price'")
+    late = replace(study(own=good), kind="time")
+    assert "for later rows" in verdict(late)
+
+
+def test_methods_without_probabilities_are_not_compared_by_log_loss():
+    own = classes()
+    labels = replace(own, probability=None)
+    assert best_other(study(own=own, labels=labels)) is None
+    assert best_other(study(own=own, labels=labels, other=replace(own))).other == "other"
+    share = np.mean(own.prediction == own.y)
+    text = verdict(study(own=own))
+    assert text.startswith(f"The predicted 'price' is right for {100 * share:.0f} % of new rows")
+
+
+@pytest.mark.parametrize(
+    ("width", "judged"), [(1.645, "as expected"), (1.0, "too narrow"), (2.6, "wider than")]
+)
+def test_intervals_are_judged(width, judged):
+    assert judged in calibration(study(own=numbers(width=width)))
+
+
+@pytest.mark.parametrize(
+    ("sharper", "judged"), [(1.0, "as expected"), (3.0, "less often"), (0.4, "more often")]
+)
+def test_probabilities_are_judged(sharper, judged):
+    assert judged in calibration(study(own=classes(2000, sharper=sharper)))
+
+
+def test_outcomes_of_a_model_of_several_targets_are_those_of_each():
+    X = pd.DataFrame(RNG.normal(size=(80, 2)), columns=["a", "b"])
+    y = np.stack([X["a"], X["a"] - X["b"]], axis=1)
+    split = Split(X[:60], y[:60], X[60:], y[60:], "regression")
+    model = studies.TableRegressor(effort="quick", random_state=0).fit(split.X, split.y)
+    for number, outcomes in enumerate(studies.own_outcomes(model, split)):
+        found = outcomes["bochner"]
+        np.testing.assert_array_equal(found.y, y[60:, number])
+        np.testing.assert_array_equal(found.prediction, model.predict(split.X_test)[:, number])
+        lower, upper = (end[:, number] for end in model.predict_interval(split.X_test, 0.9))
+        np.testing.assert_array_equal([found.lower, found.upper], [lower, upper])
+        assert found.unit == pytest.approx(np.var(y[:60, number]))
+
+
+def test_columns_in_brief():
+    frame = pd.DataFrame(
+        {
+            "size": [1.5, 2.5, np.nan, 2.5],
+            "day": pd.to_datetime(["2020-01-03", "2020-01-01", None, "2020-01-02"]),
+            "kind": ["a", "b", "a", "a"],
+        }
+    )
+    facts = studies.table_facts(frame, "t.csv", ["A note."])
+    found = [(c.kind, c.n_missing, c.n_distinct, c.summary) for c in facts.columns]
+    assert found == [
+        ("numbers", 1, 2, "1.5 to 2.5"),
+        ("dates", 1, 3, "2020-01-01 to 2020-01-03"),
+        ("text", 0, 2, "a (75%), b (25%)"),
+    ]
+    assert facts.share_missing == pytest.approx(2 / 12)
+
+
+def test_intervals_of_other_levels():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(90, 1)), rng.normal(size=90)
+    split = Split(X[:60], y[:60], X[60:], y[60:], "regression")
+    model = studies.TableRegressor(effort="quick", random_state=0).fit(X[:60], y[:60])
+    half = outcome(model, split, 0.5)
+    np.testing.assert_array_equal(half.lower, model.predict_interval(X[60:], 0.5)[0])
