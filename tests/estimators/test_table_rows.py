@@ -52,6 +52,24 @@ def test_errors_of_later_rows_are_those_of_the_latest():
     assert model.score_ > 1.5
 
 
+def test_kernels_without_trends_predict_later_rows():
+    """Four years of a season with a slow drift: the last quarter of a year is predicted."""
+    rng = np.random.default_rng(3)
+    days = pd.Series(pd.date_range("2020-01-01", periods=700, freq="2D"))
+    season = np.cos(2.0 * np.pi * days.dt.day_of_year / 365.25)
+    drift = np.cumsum(rng.normal(size=700)) * 0.02
+    X = pd.DataFrame({"day": days, "a": rng.normal(size=700)})
+    y = season + X["a"] + drift - drift.mean() + 0.2 * rng.normal(size=700)
+    model = REGRESSOR.fit(X[:560], y[:560], time="day")
+    widths = {len(law.columns) for law in model.head_.laws.members}
+    n_encoded = model.encoder_.get_feature_names_out().size
+    assert {n_encoded, n_encoded - 1} <= widths
+    by_values = REGRESSOR.fit(X[:560], y[:560], time=np.arange(560))
+    np.testing.assert_array_equal(by_values.head_.weights, model.head_.weights)
+    shuffled = REGRESSOR.fit(X[:560], y[:560], groups=np.arange(560) // 70)
+    assert {len(law.columns) for law in shuffled.head_.laws.members} == {n_encoded}
+
+
 def test_errors_of_new_groups_are_those_that_are_expected():
     centre = np.repeat(RNG.normal(size=(N // 4, 2)), 4, axis=0)
     X, y = centre + 0.01 * RNG.normal(size=(N, 2)), RNG.normal(size=N // 4)[GROUPS]

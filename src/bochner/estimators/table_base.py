@@ -43,6 +43,7 @@ class TableRows:
     weights: Array | None  # (n,): Of mean one
     groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
     latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
+    order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
 
 
 class TableModel(BaseEstimator, ABC):
@@ -87,7 +88,8 @@ class TableModel(BaseEstimator, ABC):
             errors and intervals are those of new groups.
         time : str or array-like of shape (n,), default=None
             Name of a column, or times of rows. The latest fifth of the rows is left out together,
-            so that errors and intervals are those of later rows. Not together with ``groups``.
+            so that errors and intervals are those of later rows. Kernels are also learned without
+            the columns that only grow or fall in time. Not together with ``groups``.
         progress : callable, default=silent
             Called with a line of text before each step, and after each iteration of a sampler.
 
@@ -277,14 +279,15 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
         X, y, weights = rows_of(X, kept), y[kept], weights[kept] / weights[kept].mean()
         labels, times = (None if part is None else part[kept] for part in (labels, times))
     if times is not None:
-        ranks = np.argsort(np.argsort(times, kind="stable"), kind="stable")
+        order = np.argsort(times, kind="stable")
+        ranks = np.argsort(order, kind="stable")
         labels = np.minimum(_BLOCKS * ranks // len(y), _BLOCKS - 2)
         if labels.max() < _BLOCKS - 2:
             raise ValueError(
                 f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
                 f"rows, got {len(y)}."
             )
-        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2)
+        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, order)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
     if numbers is not None and not numbers.any():
         raise ValueError("groups must have at least two different labels, got one.")

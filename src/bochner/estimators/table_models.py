@@ -106,11 +106,13 @@ class LawsTable(FixedKernelTable):
         with single_threaded_blas() as n_threads:
             n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
         (rng,) = generators(self.random_state, 1)
+        encoded = np.hstack(tables)
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
-            Rows(np.hstack(tables), targets, weights, rows.groups, _scale_numbers(encoders)),
+            Rows(encoded, targets, weights, rows.groups, _scale_numbers(encoders)),
             [np.arange(*pair) for pair in pairwise(ends)],
             rng,
             latest=rows.latest,
+            trends=_trends(encoded, rows.order),
             with_variance=isinstance(self, RegressionTable),
         )
         self.quantile_encoder_ = encoders[1]
@@ -157,6 +159,14 @@ class LawsTable(FixedKernelTable):
                 f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
                 "all cores."
             )
+
+
+def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
+    """Return the numbers of the columns (n, d) that only grow or only fall in an order of rows."""
+    if order is None:
+        return None
+    steps = np.diff(encoded[order], axis=0)
+    return np.flatnonzero((steps >= 0.0).all(axis=0) | (steps <= 0.0).all(axis=0))
 
 
 def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:

@@ -178,6 +178,14 @@ class _Plan:
         return self.rows.part(np.arange(min(count, n_others)))
 
 
+def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
+    """Return columns, and those without trends if there are any others."""
+    if trends is None:
+        return [columns]
+    others = np.setdiff1d(columns, trends)
+    return [columns, others] if 0 < len(others) < len(columns) else [columns]
+
+
 def _last(rows: Rows, count: int) -> NDArray[np.bool_]:
     """Return which rows (n,) in random order are about the last ones, with whole groups."""
     if rows.groups is None:
@@ -204,13 +212,16 @@ class Learner:
         rng: Generator,
         *,
         latest: NDArray[np.bool_] | None = None,
+        trends: Chosen | None = None,
         with_variance: bool = True,
     ) -> Judged:
         """Return the laws of encoded rows with targets of variance about one.
 
         ``encodings`` are sets of columns, each the whole table; all of them together are one more.
         Rows that no search has seen are scored if they are many, else all rows, by kernels that the
-        other half of the rows has learned; only those marked by ``latest`` if it is given.
+        other half of the rows has learned; only those marked by ``latest`` if it is given. Each
+        kernel is also learned without the columns ``trends``, if there are some: those that only
+        grow or fall in time, which later rows have beyond all that was fitted.
         """
         began = perf_counter()
         order_rng, search_rng = rng.spawn(2)
@@ -219,7 +230,8 @@ class Learner:
         trials = [
             _Trial(name, family, columns)
             for name, (family, count) in self.effort.families.items()
-            for columns in sets[:count]
+            for whole in sets[:count]
+            for columns in _variants(whole, trends)
         ]
         with single_threaded_blas():
             found = self._searched(plan, trials, began, search_rng)
