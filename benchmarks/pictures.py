@@ -1,26 +1,30 @@
-"""Pictures of tidy results: curves in panels, and fields in the plane."""
+"""Pictures of tidy results: curves in panels, with bands, and fields in the plane."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.looks import LOOKS
 from benchmarks.results import Row
-from bochner.plot.panels import COLUMNS, panels
+from bochner.plot.display import Layout, new_axes
+from bochner.plot.labels import finish, legend, panel_points, place_ticks
+from bochner.plot.style import BAND, Look, looks_of, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LINEAR = ("linear", "linear")
 SEMILOG = ("log", "linear")
 LOG = ("log", "log")
 
-_MOST_INSIDE = 6
-"""Most curves whose legend fits into a panel."""
-
-_FEW = 8
+_FEW = 10
 """Most points of a curve that get markers, and most abscissae that get ticks of their own."""
+
+_COLUMNS = (4, 3)
+"""Panels next to each other, the first number that divides their count, or else the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,9 @@ class Picture:
     """Panels of curves, or of fields if ``color`` names what colours mean.
 
     ``values`` maps a part's rows to ordinates by panel, curve and abscissa (to colours by panel,
-    abscissa and ordinate); an empty mapping means that there is nothing to draw. ``lowest`` is the
-    lower limit of the ordinate, ``color`` the label of the colour bar of values from 0 to 1.
+    abscissa and ordinate); an empty mapping means that there is nothing to draw. ``bands`` names
+    two curves that are ends of a band, by its name and by the curve whose colour it has. ``lowest``
+    is the lower limit of the ordinate, ``color`` the label of the colour bar of values from 0 to 1.
     """
 
     name: str
@@ -40,13 +45,15 @@ class Picture:
     scales: tuple[str, str] = LOG
     lowest: float | None = None
     color: str | None = None
+    bands: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def draw(self, values: Mapping[Any, float]) -> "Figure":
         """Return the figure of what ``values`` has returned."""
-        labels = {"xlabel": self.xlabel, "ylabel": self.ylabel}
+        labels: dict[str, Any] = {"xlabel": self.xlabel, "ylabel": self.ylabel}
         if self.color is not None:
             return fields_figure(values, label=self.color, limits=(0.0, 1.0), **labels)
-        return curves_figure(values, scales=self.scales, lowest=self.lowest, **labels)
+        labels |= {"scales": self.scales, "lowest": self.lowest, "bands": self.bands}
+        return curves_figure(values, **labels)
 
 
 def curves_figure(
@@ -56,43 +63,80 @@ def curves_figure(
     ylabel: str,
     scales: tuple[str, str] = LOG,
     lowest: float | None = None,
+    bands: Mapping[tuple[str, str], tuple[str, str]] | None = None,
 ) -> "Figure":
-    """Return curves given as (panel, curve, x) to y, at most four panels per row.
+    """Return curves given as (panel, curve, x) to y.
 
-    The vertical axis starts at ``lowest`` if curves fall below it.
+    The vertical axis starts at ``lowest`` if curves fall below it. Every method has its own look,
+    see ``benchmarks.looks``; panels have titles if there are several.
     """
     titles = list(dict.fromkeys(key[0] for key in values))
-    curves = list(dict.fromkeys(key[1] for key in values))
-    figure, axes = panels(len(titles), sharey=True)
-    for axis, title in zip(axes, titles, strict=True):
-        for number, curve in enumerate(curves):
-            points = [(key[2], y) for key, y in values.items() if key[:2] == (title, curve)]
-            if points:
-                style: dict[str, Any] = {
-                    "color": f"C{number % 10}",
-                    "ls": "-" if number < 10 else "--",
-                }
-                marker = "o" if len(points) <= _FEW else None
-                axis.plot(*zip(*points, strict=True), marker=marker, ms=3, label=curve, **style)
-        axis.set(title=str(title), xlabel=xlabel, xscale=scales[0], yscale=scales[1])
-        places = sorted({key[2] for key in values if key[0] == title})
-        if len(places) <= _FEW:
-            axis.set_xticks(places, [f"{place:g}" for place in places])
-            axis.set_xticks([], minor=True)
-        axis.grid(alpha=0.3, which="both")
-    if lowest is not None and min(values.values()) < lowest:
-        axes[0].set_ylim(bottom=lowest)
-    for axis in axes[::COLUMNS]:
-        axis.set_ylabel(ylabel)
-    if len(curves) <= _MOST_INSIDE:
-        axes[0].legend(frameon=False, fontsize="small")
-    else:
-        # One line of each curve, from any panel that has it.
-        drawn = {line.get_label(): line for axis in axes for line in axis.lines}
-        labels = [str(curve) for curve in curves]
-        handles = [drawn[label] for label in labels]
-        figure.legend(handles, labels, frameon=False, loc="outside right upper")
+    ends = {curve for pair in (bands or {}).values() for curve in pair}
+    names = [str(name) for name in dict.fromkeys(key[1] for key in values) if name not in ends]
+    looks = dict(zip(names, looks_of(names, LOOKS), strict=True))
+    with styled():
+        figure, axes = new_axes(_layout(len(titles)))
+        handles: dict[str, Any] = {}
+        for axis, title in zip(axes, titles, strict=True):
+            own = {key[1:]: y for key, y in values.items() if key[0] == title}
+            axis.set(xscale=scales[0], yscale=scales[1])
+            handles |= _curves(axis, own, looks) | _bands(axis, own, looks, bands or {})
+            if len(titles) > 1:
+                axis.set_title(str(title).replace(", ", ",\n", 1) if len(titles) > 3 else title)
+        if lowest is not None and min(values.values()) < lowest:
+            axes[0].set_ylim(bottom=lowest)
+        _finish(axes, values, xlabel, ylabel)
+        shown = [name for name in [*names, *handles] if name in handles]
+        shown = list(dict.fromkeys(shown))
+        if len(shown) > 1:
+            legend(axes, [handles[name] for name in shown], shown)
     return figure
+
+
+def _layout(count: int) -> Layout:
+    columns = next((n for n in _COLUMNS if count % n == 0), _COLUMNS[-1])
+    return Layout(count, columns=columns, sharey=True)
+
+
+def _curves(axis: "Axes", values: Mapping[Any, float], looks: Mapping[str, Look]) -> dict[str, Any]:
+    """Draw the curves that have a look, and return a handle for each."""
+    handles: dict[str, Any] = {}
+    for name, look in looks.items():
+        points = [(x, y) for (curve, x), y in values.items() if str(curve) == name]
+        if points:
+            style = look.line() if len(points) <= _FEW else look.line() | {"marker": ""}
+            handles |= {name: axis.plot(*zip(*points, strict=True), label=name, **style)[0]}
+    return handles
+
+
+def _bands(
+    axis: "Axes",
+    values: Mapping[Any, float],
+    looks: Mapping[str, Look],
+    bands: Mapping[tuple[str, str], tuple[str, str]],
+) -> dict[str, Any]:
+    """Draw the bands between pairs of curves, and return a handle for each."""
+    handles = {}
+    for (name, of), pair in bands.items():
+        ends = [sorted((x, y) for (curve, x), y in values.items() if curve == end) for end in pair]
+        if all(ends):
+            x, lower, upper = ([p[0] for p in ends[0]], *([p[1] for p in end] for end in ends))
+            color = looks[of].color
+            handles[name] = axis.fill_between(x, lower, upper, color=color, alpha=BAND, lw=0)
+    return handles
+
+
+def _finish(axes: "Sequence[Axes]", values: Mapping[Any, float], xlabel: str, ylabel: str) -> None:
+    """Label axes and ticks: at the abscissae themselves, if these are few."""
+    places = sorted({key[2] for key in values})
+    for axis in axes:
+        spec = axis.get_subplotspec()
+        is_first = spec is None or spec.is_first_col()
+        few = len(places) <= _FEW
+        plain = "" if axis.get_yscale() == "symlog" else "y"
+        finish(axis, xlabel, ylabel if is_first else "", ticks=plain if few else f"x{plain}")
+        if few:
+            place_ticks(axis.xaxis, places, 0.95 * panel_points(axis)[0])
 
 
 def fields_figure(
@@ -108,20 +152,23 @@ def fields_figure(
     Raises ValueError if a panel lacks a point of its grid.
     """
     titles = list(dict.fromkeys(key[0] for key in values))
-    figure, axes = panels(len(titles), len(titles), sharex=True, sharey=True)
-    for axis, panel in zip(axes, titles, strict=True):
-        own = {key[1:]: value for key, value in values.items() if key[0] == panel}
-        xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))
-        if len(own) != len(xs) * len(ys):
-            raise ValueError(
-                f"{panel!r} must have a value at each of {len(xs)} x {len(ys)} places, "
-                f"got {len(own)}."
+    with styled():
+        figure, axes = new_axes(Layout(len(titles), sharex=True, sharey=True))
+        for axis, panel in zip(axes, titles, strict=True):
+            own = {key[1:]: value for key, value in values.items() if key[0] == panel}
+            xs, ys = (sorted({place[i] for place in own}) for i in (0, 1))
+            if len(own) != len(xs) * len(ys):
+                raise ValueError(
+                    f"{panel!r} must have a value at each of {len(xs)} x {len(ys)} places, "
+                    f"got {len(own)}."
+                )
+            grid = np.array([[own[x, y] for x in xs] for y in ys])
+            mesh = axis.pcolormesh(
+                xs, ys, grid, cmap="PuOr_r", vmin=limits[0], vmax=limits[1], rasterized=True
             )
-        grid = np.array([[own[x, y] for x in xs] for y in ys])
-        mesh = axis.pcolormesh(
-            xs, ys, grid, cmap="PuOr_r", vmin=limits[0], vmax=limits[1], rasterized=True
-        )
-        axis.set(title=str(panel), xlabel=xlabel, aspect="equal")
-    axes[0].set_ylabel(ylabel)
-    figure.colorbar(mesh, ax=axes, label=label)
+            axis.grid(visible=False)
+            axis.set(title=str(panel), aspect="equal")
+            finish(axis, xlabel, ylabel if axis is axes[0] else "")
+        bar = figure.colorbar(mesh, ax=axes, label=label, aspect=25)
+        bar.outline.set_visible(False)
     return figure

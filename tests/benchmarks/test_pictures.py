@@ -1,6 +1,7 @@
 """Curves of results: what is given is what is drawn."""
 
-from benchmarks.pictures import LOG, curves_figure
+from benchmarks.looks import LOOKS
+from benchmarks.pictures import LINEAR, LOG, curves_figure
 
 VALUES = {
     ("wine", "iid", 2): 0.5,
@@ -24,18 +25,46 @@ def test_curves():
     }
     assert drawn == VALUES
     assert {(axis.get_xscale(), axis.get_yscale()) for axis in figure.axes} == {LOG}
-    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert shown == ["iid", "qmc"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["iid", "qmc"]
 
 
-def test_many_panels_take_several_lines_and_many_curves_an_outer_legend():
+def test_methods_have_one_colour_in_all_pictures():
+    other = curves_figure({("wine", "qmc", 2): 1.0, ("wine", "mine", 2): 2.0}, xlabel="", ylabel="")
+    colors = {
+        line.get_label(): line.get_color()
+        for figure in (other, curves_figure(VALUES, xlabel="features", ylabel="error"))
+        for axis in figure.axes
+        for line in axis.lines
+    }
+    assert {name: colors[name] for name in ("iid", "qmc")} == {
+        name: LOOKS[name].color for name in ("iid", "qmc")
+    }
+    assert len(set(colors.values())) == 3
+
+
+def test_pairs_of_curves_are_bands():
+    curves = {"mean": 1.0, "low": 0.5, "high": 2.0}
+    values = {("a", name, x): y * x for name, y in curves.items() for x in (1.0, 2.0, 3.0)}
+    bands = {("90 %", "mean"): ("low", "high")}
+    figure = curves_figure(values, xlabel="x", ylabel="y", scales=LINEAR, bands=bands)
+    (axis,) = figure.axes
+    (line,) = axis.lines
+    assert line.get_xydata().tolist() == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    (band,) = axis.collections
+    corners = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
+    assert {(1.0, 0.5), (1.0, 2.0), (3.0, 1.5), (3.0, 6.0)} <= corners
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["mean", "90 %"]
+
+
+def test_many_panels_take_several_lines():
     values = {
-        (f"panel {i}", f"curve {j}", x): 1.0 for i in range(6) for j in range(9) for x in (1, 2)
+        (f"panel {i}", f"curve {j}", x): 1.0 for i in range(6) for j in range(6) for x in (1, 2)
     }
     figure = curves_figure(values, xlabel="x", ylabel="y")
     assert [axis.get_title() for axis in figure.axes] == [f"panel {i}" for i in range(6)]
     assert len({round(axis.get_subplotspec().rowspan.start) for axis in figure.axes}) == 2
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"curve {j}" for j in range(9)]
+    assert [text.get_text() for text in legend.get_texts()] == [f"curve {j}" for j in range(6)]
     assert figure.axes[0].get_legend() is None
-    assert [axis.get_ylabel() for axis in figure.axes] == ["y", "", "", "", "y", ""]
+    assert [axis.get_ylabel() for axis in figure.axes] == ["y", "", "", "y", "", ""]

@@ -156,7 +156,7 @@ def test_fit_and_inspect_show_the_columns_that_matter_and_act_together(tmp_path,
 
 @pytest.mark.parametrize(
     ("frame", "target", "others"),
-    [(product(), "y", {"pair", "predictions"}), (labelled(), "y", {"pair", "reliability"})],
+    [(product(), "y", {"pair", "predictions"}), (labelled(), "y", {"pair"})],
     ids=["numbers", "classes"],
 )
 def test_pictures(tmp_path, frame, target, others):
@@ -164,7 +164,7 @@ def test_pictures(tmp_path, frame, target, others):
     path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
     result = bochner(*("fit", path, "--target", target, *SMALL, "--out", out, "--pictures", folder))
     assert result.exit_code == 0, result.output
-    names = {f"{name}.png" for name in {"importance", "effects"} | others}
+    names = {f"{name}.png" for name in {"importance", "effects", "calibration"} | others}
     assert {path.name for path in folder.iterdir()} == names
     for name in names:
         assert (folder / name).read_bytes().startswith(b"\x89PNG")

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from bochner import datasets, persist
+from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.inspecting import periods_text
@@ -19,7 +20,7 @@ from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.kernels import Gaussian, Kernel, Matern, SpectralMixture
 from bochner.learning.periods import Period, dominant_periods, wave_energy
-from bochner.plot.learned import Forecast, Spectrum, forecast_figure
+from bochner.plot import forecast, spectrum, styled
 
 FIXED = "a kernel built by hand"
 
@@ -44,8 +45,11 @@ _SEASONS = (0.02, 100.0)
 _WEATHER = (0.003, 1.5)
 """Variance and length scale in years of short-term variation."""
 
-_DPI = 150
-"""Dots per inch of the picture, which is 1,650 pixels wide."""
+_SIZE, _RATIO = (6.9, 2.6), (2.4, 1.0)
+"""Inches of the picture, the width of a page, and widths of its panels relative to each other."""
+
+_DPI = 240
+"""Dots per inch of the picture, which is 1,656 pixels wide."""
 
 _METRICS = {"rmse_first": "RMSE, 2 years (ppm)", "rmse": "10 years (ppm)", "fit_seconds": "seconds"}
 
@@ -79,20 +83,19 @@ def run_demo(out: Path, n_frequencies: int, n_chains: int, seed: int, console: C
     console.print(f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}.", markup=False)
 
 
-def learned_spectrum(model: BaNKForecaster) -> Spectrum:
+def learned_spectrum(model: BaNKForecaster) -> tuple[Array, Array]:
     """Return angular frequencies in radians per year, and their shares of the variance."""
     omega, energy = [], []
     for bank in model.models_:
         draws = bank.learned_[0].draws
         omega.append(np.abs(draws.omega[:, :, 0]) / bank._scaling.scale[0])
         energy.append(wave_energy(draws.coef, draws.omega.shape[1]))
-    return Spectrum(np.concatenate(omega), np.concatenate(energy))
+    return np.concatenate(omega), np.concatenate(energy)
 
 
 def learned_periods(split: Split, model: BaNKForecaster) -> list[Period]:
     """Return the dominant periods, in years."""
-    spectrum = learned_spectrum(model)
-    return dominant_periods(spectrum.omega, spectrum.energy, float(np.ptp(split.X)))
+    return dominant_periods(*learned_spectrum(model), float(np.ptp(split.X)))
 
 
 def _facts(split: Split, model: BaNKForecaster) -> dict[str, str]:
@@ -110,17 +113,21 @@ def _facts(split: Split, model: BaNKForecaster) -> dict[str, str]:
 
 
 def _draw(split: Split, model: BaNKForecaster, path: Path) -> None:
-    X = np.concatenate([split.X, split.X_test])
-    mean, std = model.predict(X, return_std=True)
-    observed = np.concatenate([split.y, split.y_test])
-    forecast = Forecast(X[:, 0], observed, mean, std, start=float(split.X_test[0, 0]))
-    figure = forecast_figure(
-        forecast,
-        learned_spectrum(model),
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=_RATIO)
+    forecast(
+        model,
+        split.X_test,
+        history=(split.X, split.y),
+        truth=split.y_test,
+        xlabel="year",
         ylabel="CO₂ (ppm)",
-        title="Weekly CO₂ at Mauna Loa, the last ten years held out",
-        unit="years",
+        ax=left,
     )
+    spectrum(model, names=["CO₂"], unit="years", ax=right)
     with replacing(path) as fresh:
         figure.savefig(fresh, format="png", dpi=_DPI)
 

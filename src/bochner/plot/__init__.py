@@ -1,25 +1,60 @@
-"""Pictures of kernels, spectra, chains and predictions; matplotlib is imported on first use."""
+"""Pictures of models, their predictions and their errors, in one style.
 
-from bochner.plot.kernels import envelope_figure, kernel_figure, local_kernel_figure
-from bochner.plot.learned import (
-    Forecast,
-    Spectrum,
-    forecast_figure,
-    prediction_figure,
-    relevance_figure,
-    trace_figure,
-)
-from bochner.plot.spectra import spectrum_figure
+Every function takes a fitted model, and returns a display: the numbers drawn, ``ax_`` (or
+``axes_``) and ``figure_``. A display can also be made from numbers, and drawn by ``plot(ax)``.
+Pictures are as wide as a column of a paper, and notebooks show displays as they are. Matplotlib,
+the extra ``plot``, is imported when something is drawn, and its parameters are left as they are.
+
+>>> from bochner import kernels, plot
+>>> display = plot.kernel(kernels.Matern(2.0, nu=1.5))
+>>> svg = plot.to_svg(display)
+>>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
+"""
+
+from bochner.plot.chains import TraceDisplay, trace
+from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
+from bochner.plot.comparisons import ComparisonDisplay, comparison
+from bochner.plot.effects import EffectDisplay, effect
+from bochner.plot.envelopes import EnvelopeDisplay, envelope
+from bochner.plot.errors import ResidualsDisplay, residuals
+from bochner.plot.forecasts import ForecastDisplay, forecast
+from bochner.plot.kernels import KernelDisplay, kernel
+from bochner.plot.reliability import CalibrationDisplay, calibration
+from bochner.plot.scatter import PredictionsDisplay, predictions
+from bochner.plot.shares import InteractionsDisplay, RelevanceDisplay, interactions, relevance
+from bochner.plot.spectra import SpectrumDisplay, spectrum
+from bochner.plot.style import styled
+from bochner.plot.svg import to_svg
 
 __all__ = [
-    "Forecast",
-    "Spectrum",
-    "envelope_figure",
-    "forecast_figure",
-    "kernel_figure",
-    "local_kernel_figure",
-    "prediction_figure",
-    "relevance_figure",
-    "spectrum_figure",
-    "trace_figure",
+    "CalibrationDisplay",
+    "ComparisonDisplay",
+    "ConfusionDisplay",
+    "EffectDisplay",
+    "EnvelopeDisplay",
+    "ForecastDisplay",
+    "InteractionsDisplay",
+    "KernelDisplay",
+    "PredictionsDisplay",
+    "RelevanceDisplay",
+    "ResidualsDisplay",
+    "RocDisplay",
+    "SpectrumDisplay",
+    "TraceDisplay",
+    "calibration",
+    "comparison",
+    "confusion",
+    "effect",
+    "envelope",
+    "forecast",
+    "interactions",
+    "kernel",
+    "predictions",
+    "relevance",
+    "residuals",
+    "roc",
+    "spectrum",
+    "styled",
+    "to_svg",
+    "trace",
 ]

@@ -1,6 +1,7 @@
-"""Pictures of kernels along inputs, and of envelopes of locally stationary kernels."""
+"""Kernels along inputs, with bands of posterior draws."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,209 +9,272 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.panels import check_level, chosen_inputs, input_names, panels, per_input
+from bochner.estimators.bank import BaNK
+from bochner.frequencies import Frequencies
+from bochner.learning.inference.learned_kernel import Learned
+from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import check_level, chosen_inputs, input_names, learned_models, per_input
+from bochner.plot.labels import finish, legend
+from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 _LAGS = 201
 """Lags of a curve: about one per pixel of a panel, so that a wave of ten pixels is smooth."""
 
-_POINTS = 161
-"""Places along an input of an envelope, and lags of a kernel at one place."""
+_MOST_DRAWS = 60
+"""Draws of a band, evenly spread: its ends have standard errors of about a tenth of its width."""
+
+_FEWEST_DRAWS = 5
+"""Fewest draws that have a band: the ends of a band of fewer are those draws."""
 
 _PLACES = (0.1, 0.5, 0.9)
-"""Quantiles of an input at which a locally stationary kernel is shown."""
+"""Quantiles of an input at which a kernel that is not stationary is shown."""
+
+_REACH = 3.0
+"""Longest lag by default, in length scales, or in standard deviations of an input."""
+
+_SAME = 5e-3
+"""Largest difference between places that is not drawn, relative to the largest value: less than the
+width of a line."""
 
 KernelLike = Callable[[Array, Array], Any]
 
 
-def kernel_figure(
-    kernels: Sequence[KernelLike],
-    mean_kernel: KernelLike | None,
-    dim: int,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    names: Sequence[str] | None = None,
-    extent: ArrayLike = 1.0,
-    level: float = 0.9,
-) -> "Figure":
-    r"""Return a learned kernel along inputs, one panel each, with a band of its draws.
-
-    A panel shows :math:`k(\Delta)` for lags :math:`\Delta` of one input only. At each lag, the
-    band holds the central share ``level`` of the draws.
-
-    Raises ValueError if there is no kernel, a kernel does not return one number per lag, an input
-    does not exist, or ``extent`` or ``level`` is out of range.
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelDisplay(Display):
+    """Curves of a kernel along d inputs, one panel each.
 
     Parameters
     ----------
-    kernels : sequence of Kernel or callable k(X, Y)
-        Draws; may be empty if ``mean_kernel`` is given.
-    mean_kernel : Kernel, callable k(X, Y) or None
-        Kernel of the line; ``None`` means the average of the draws.
-    dim : int
-        Number of inputs of the kernels.
-    inputs : sequence of int or str, default=None
-        Inputs with panels, by number or name; ``None`` means the first eight.
-    names : sequence of ``dim`` str, default=None
-        Names of all inputs; by default x0, x1, ...
-    extent : float or array-like of shape (dim,), default=1.0
-        Longest lag of each input, in its units.
+    names : sequence of d str
+        Names of the inputs.
+    lags : ndarray of shape (d, L)
+        Lags of each input, in its units.
+    curves : ndarray of shape (d, c, L)
+        Values of the kernel.
+    labels : sequence of d sequences of c str
+        Names of the curves.
+    lower, upper : ndarray of shape (d, L) or None
+        Ends of the band of posterior draws.
     level : float, default=0.9
         Share of the draws in the band.
+    """
+
+    names: Sequence[str]
+    lags: Array
+    curves: Array
+    labels: Sequence[Sequence[str]]
+    lower: Array | None = None
+    upper: Array | None = None
+    level: float = 0.9
+
+    def describe(self) -> str:
+        parts = [
+            f"along {name} from {own[0, 0]:.3g} at lag 0 to {own[0, -1]:.3g} at lag {lag[-1]:.3g}"
+            for name, own, lag in zip(self.names, self.curves, self.lags, strict=True)
+        ]
+        return f"Kernel {'; '.join(parts)}."
+
+    def _layout(self) -> Layout:
+        return Layout(len(self.names), sharey=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        share_legend = all(tuple(own) == tuple(self.labels[0]) for own in self.labels)
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            handles, labels = self._curves(axis, number)
+            axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
+            axis.set_xlim(0.0, self.lags[number][-1])
+            finish(axis, f"lag in {name}", "" if number % COLUMNS else "kernel")
+            if len(labels) > 1 and not share_legend:
+                legend([axis], handles, labels)
+        if len(labels) > 1 and share_legend:
+            legend(axes, handles, labels)
+
+    def _curves(self, axis: "Axes", number: int) -> tuple[list[Any], list[str]]:
+        lags, labels = self.lags[number], list(self.labels[number])
+        handles: list[Any] = []
+        for place, values in enumerate(self.curves[number]):
+            look = look_of(place)
+            handles += axis.plot(lags, values, color=look.color, ls=look.dashes)
+        if self.lower is not None and self.upper is not None:
+            ends = self.lower[number], self.upper[number]
+            handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
+            labels.append(f"{100.0 * self.level:g} % of draws")
+        return handles, labels
+
+
+def kernel(
+    model: Any,
+    X: ArrayLike | None = None,
+    *,
+    inputs: Sequence[int | str] | None = None,
+    names: Sequence[str] | None = None,
+    extent: ArrayLike | None = None,
+    level: float = 0.9,
+    ax: Any = None,
+    theme: str = "light",
+) -> KernelDisplay:
+    r"""Draw a kernel along inputs, with a band of its posterior draws if it is learned.
+
+    A panel has :math:`k(\delta)` at lags :math:`\delta` of one input, the lags of the others being
+    zero. At each lag the band holds the central share ``level`` of the draws. A kernel that is not
+    stationary has a curve :math:`k(u - \delta/2, u + \delta/2)` at each of three midpoints ``u``:
+    the 10, 50 and 90 % quantiles of an input, other inputs at their medians.
+
+    Parameters
+    ----------
+    model : Kernel, callable k(X, Y), or fitted estimator
+        An estimator with learned draws (:class:`bochner.BaNKRegressor` and its relatives, or a
+        table model with ``method="learned"``, along its encoded columns), or one with a
+        ``kernel_``.
+    X : array-like of shape (n, d), default=None
+        Rows whose quantiles are the midpoints, and whose number of columns is that of the inputs.
+        Without it, a kernel object has one input, and midpoints at -1, 0 and 1.
+    inputs : sequence of int or str, default=None
+        Inputs with panels, by number or name; ``None`` means the first six.
+    names : sequence of d str, default=None
+        Names of all inputs; by default those of the table at fit, or x0, x1, ...
+    extent : float or array-like of shape (d,), default=None
+        Longest lag of each input, in its units. The default is three standard deviations of the
+        input, or three length scales.
+    level : float, default=0.9
+        Share of the draws in the band.
+    ax : matplotlib.axes.Axes or sequence of Axes, default=None
+        Where to draw, one for each input; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : KernelDisplay
+
+    Raises
+    ------
+    ValueError
+        If an input does not exist, a parameter is out of range, or the kernel does not return one
+        number for each pair of rows.
 
     Examples
     --------
-    >>> from bochner.kernels import Gaussian
-    >>> draws = [Gaussian(scale) for scale in (0.8, 1.0, 1.3)]
-    >>> figure = kernel_figure(draws, Gaussian(1.0), 2, names=["time", "place"], extent=3.0)
-    >>> [axis.get_xlabel() for axis in figure.axes]
-    ['lag in time', 'lag in place']
+    >>> from bochner import kernels, plot
+    >>> display = plot.kernel(kernels.Gaussian(2.0))
+    >>> display.ax_.get_xlabel(), display.curves[0, 0, 0].item()
+    ('lag in x0', 1.0)
     """
     check_level(level)
-    names, extents = input_names(names, dim), per_input("extent", extent, dim)
-    if not len(kernels) and mean_kernel is None:
-        raise ValueError("There is no kernel to draw: give draws in kernels, or mean_kernel.")
-    chosen = chosen_inputs(inputs, names)
-    figure, axes = panels(len(chosen), sharey=True)
-    for axis, i in zip(axes, chosen, strict=True):
-        lags: Array = np.linspace(0.0, extents[i], _LAGS)
-        rows: Array = lags[:, None] * (np.arange(dim) == i)
-        draws = as_array([_along(kernel, rows) for kernel in kernels])
-        line = draws.mean(axis=0) if mean_kernel is None else _along(mean_kernel, rows)
-        if len(kernels):
-            edges = np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
-            label = f"{100.0 * level:g} % of draws"
-            axis.fill_between(lags, *edges, color="tab:blue", alpha=0.25, lw=0, label=label)
-        axis.plot(lags, line, color="tab:blue", lw=1.2, label="mean")
-        axis.axhline(0.0, color="0.6", lw=0.6)
-        axis.set(xlabel=f"lag in {names[i]}", xlim=(0.0, extents[i]))
-    axes[0].set_ylabel("kernel")
-    axes[0].legend(frameon=False, fontsize="small")
-    return figure
+    rows = None if X is None else check_array(X, dtype=np.float64, input_name="X")
+    banks = learned_models(model)
+    function, draws = _functions(model, banks)
+    centre, unit = _geometry(model, banks, rows)
+    # A table model's inputs are encoded columns, not those that it has the names of.
+    all_names = input_names(None if hasattr(model, "encoder_") else model, names, len(centre), X)
+    reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
+    chosen = chosen_inputs(inputs, all_names)
+    middles = [_middles(rows, centre, unit, i) for i in chosen]
+    lags = as_array([np.linspace(0.0, reach[i], _LAGS) for i in chosen])
+    shown = [all_names[i] for i in chosen]
+    along = list(zip(chosen, middles, lags, strict=True))
+    if draws or _is_stationary(function, along):
+        curves = as_array([[_from_origin(function, len(centre), i, lag)] for i, _, lag in along])
+        labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
+        band = _band(draws, len(centre), chosen, lags, level)
+        return KernelDisplay(shown, lags, curves, labels, *band, level).plot(ax, theme=theme)
+    curves = as_array([[_around(function, u, i, lag) for u in each] for i, each, lag in along])
+    labels = [[f"at {u[i]:.3g}".replace("-", "−") for u in each] for i, each, _ in along]
+    return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
-def _along(kernel: KernelLike, rows: Array) -> Array:
-    """Return a kernel between rows and the origin."""
-    values = as_array(kernel(rows.copy(), np.zeros((1, rows.shape[1]))))
-    if values.shape != (len(rows), 1):
+def _functions(model: Any, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
+    """Return the kernel of a model, and draws of it where these are stationary."""
+    if not banks:
+        return getattr(model, "kernel_", model), []
+    draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
+    function = banks[0].kernel_ if len(banks) == 1 else _mean([bank.kernel_ for bank in banks])
+    kept = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
+    return function, [draws[i] for i in kept] if len(draws) >= _FEWEST_DRAWS else []
+
+
+def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
+    """Return the kernels of posterior draws, if all of them are stationary.
+
+    Pooled draws are side by side in one, see ``learning.inference.pooling``.
+    """
+    draws = learned.draws
+    if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
+        return []
+    omega = draws.frequencies / bank._scaling.scale  # (S, m, d), m a multiple of a draw's waves
+    own = bank.n_frequencies if omega.shape[1] % bank.n_frequencies == 0 else omega.shape[1]
+    weight = np.full(own, 1.0 / own)
+    parts = omega.reshape(-1, own, omega.shape[2])
+    return [Frequencies(part, weight).gram for part in parts]
+
+
+def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
+    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
+
+
+def _geometry(model: Any, banks: Sequence[BaNK], rows: Array | None) -> tuple[Array, Array]:
+    """Return medians and units (d,) of the inputs of a kernel."""
+    if banks:
+        return banks[0]._scaling.centre, banks[0]._scaling.scale
+    scale = getattr(getattr(model, "kernel_", model), "length_scale", None)
+    if rows is not None:
+        spread = rows.std(axis=0)
+        unit = np.where(spread > 0.0, spread, 1.0) if scale is None else scale
+        return np.median(rows, axis=0), np.broadcast_to(as_array(unit), rows.shape[1])
+    unit = np.atleast_1d(as_array(1.0 if scale is None else scale))
+    dim = len(unit) if len(unit) > 1 else int(getattr(model, "n_features_in_", 1))
+    return np.zeros(dim), np.broadcast_to(unit, dim)
+
+
+def _middles(rows: Array | None, centre: Array, unit: Array, i: int) -> Array:
+    """Return three midpoints (3, d) along an input."""
+    middles = np.tile(centre, (len(_PLACES), 1))
+    middles[:, i] += unit[i] * np.array([-1.0, 0.0, 1.0])
+    if rows is not None:
+        middles[:, i] = np.quantile(rows[:, i], _PLACES)
+    return middles
+
+
+def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]) -> bool:
+    """Return whether a kernel has the same values around all midpoints, at some of the lags."""
+    curves = as_array([[_around(kernel, u, i, lag[::20]) for u in each] for i, each, lag in along])
+    return bool(np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max())
+
+
+def _band(
+    draws: Sequence[KernelLike], dim: int, chosen: Sequence[int], lags: Array, level: float
+) -> tuple[Array | None, Array | None]:
+    """Return the ends (k, L) of the central share of draws."""
+    if not draws:
+        return None, None
+    ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
+    bands = [
+        np.quantile([_from_origin(draw, dim, i, lag) for draw in draws], ends, axis=0)
+        for i, lag in zip(chosen, lags, strict=True)
+    ]
+    lower, upper = np.swapaxes(as_array(bands), 0, 1)
+    return lower, upper
+
+
+def _from_origin(kernel: KernelLike, dim: int, i: int, lags: Array) -> Array:
+    """Return a kernel (L,) between the origin and rows along an input."""
+    rows = lags[:, None] * (np.arange(dim) == i)
+    return _checked(kernel, rows, np.zeros((1, dim)))[:, 0]
+
+
+def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
+    """Return a kernel (L,) between rows on either side of a midpoint (d,)."""
+    shifts = 0.5 * lags[:, None] * (np.arange(len(middle)) == i)
+    return np.diagonal(_checked(kernel, middle - shifts, middle + shifts))
+
+
+def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
+    values = as_array(kernel(left, right))
+    if values.shape != (len(left), len(right)):
         raise ValueError(
-            f"Kernels must return shape ({len(rows)}, 1) for {len(rows)} rows and one, got "
-            f"{values.shape} from {kernel!r}."
+            f"Kernels must return shape ({len(left)}, {len(right)}) for {len(left)} and "
+            f"{len(right)} rows, got {values.shape} from {kernel!r}."
         )
-    return values[:, 0]
-
-
-def envelope_figure(
-    curves: Mapping[str, Callable[[Array], Any]],
-    X: ArrayLike,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    names: Sequence[str] | None = None,
-) -> "Figure":
-    """Return standard deviations along inputs, one panel each, others at their medians.
-
-    Raises ValueError if there is no curve, a curve does not return one number per row, ``X`` is not
-    a table of numbers, or an input does not exist.
-
-    Parameters
-    ----------
-    curves : mapping of str to callable
-        Functions from rows (k, d) to numbers (k,) by their labels, such as
-        :meth:`bochner.GaBaSRRegressor.signal_std`.
-    X : array-like of shape (n, d)
-        Rows whose ranges are shown.
-    inputs, names
-        As in :func:`kernel_figure`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.kernels import Gaussian, LocallyStationary
-    >>> kernel = LocallyStationary(Gaussian(2.0), Gaussian(0.5))
-    >>> X = np.linspace(-3.0, 3.0, 20)[:, None]
-    >>> figure = envelope_figure({"signal": lambda Z: np.sqrt(kernel.diag(Z))}, X)
-    >>> figure.axes[0].get_xlabel()
-    'x0'
-    """
-    rows = check_array(X, dtype=np.float64, input_name="X")
-    if not curves:
-        raise ValueError("There is no curve to draw: give functions of the rows in curves.")
-    names = input_names(names, rows.shape[1])
-    chosen = chosen_inputs(inputs, names)
-    figure, axes = panels(len(chosen), sharey=True)
-    for axis, i in zip(axes, chosen, strict=True):
-        places = np.linspace(rows[:, i].min(), rows[:, i].max(), _POINTS)
-        along = _moved(rows, i, places)
-        for number, (label, curve) in enumerate(curves.items()):
-            values = as_array(curve(along.copy()))
-            if values.shape != places.shape:
-                raise ValueError(
-                    f"The curve {label!r} must return shape {places.shape} for {len(places)} "
-                    f"rows, got {values.shape}."
-                )
-            axis.plot(places, values, color=f"C{number % 10}", lw=1.2, label=label)
-        axis.set(xlabel=names[i], xlim=(places[0], places[-1]))
-        axis.set_ylim(bottom=0.0)
-    axes[0].set_ylabel("standard deviation")
-    axes[0].legend(frameon=False, fontsize="small")
-    return figure
-
-
-def local_kernel_figure(
-    kernel: KernelLike,
-    X: ArrayLike,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    names: Sequence[str] | None = None,
-    extent: ArrayLike = 1.0,
-) -> "Figure":
-    r"""Return a kernel at several places along inputs, one panel each.
-
-    A line shows :math:`k(u - \delta/2, u + \delta/2)` for lags :math:`\delta` of one input. Its
-    midpoint ``u`` is at the 10, 50 or 90 % quantile of that input and at the medians of the
-    others. For a stationary kernel, the lines are equal.
-
-    Raises ValueError if ``X`` is not a table of numbers, an input does not exist, or ``extent`` is
-    not positive.
-
-    Parameters
-    ----------
-    kernel : Kernel or callable k(X, Y)
-    X : array-like of shape (n, d)
-        Rows whose quantiles are the places.
-    inputs, names, extent
-        As in :func:`kernel_figure`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.kernels import Gaussian, LocallyStationary
-    >>> kernel = LocallyStationary(Gaussian(2.0), Gaussian(0.5))
-    >>> figure = local_kernel_figure(kernel, np.linspace(-3.0, 3.0, 21)[:, None])
-    >>> [line.get_label() for line in figure.axes[0].lines[:3]]
-    ['at -2.4', 'at 0', 'at 2.4']
-    """
-    rows = check_array(X, dtype=np.float64, input_name="X")
-    names = input_names(names, rows.shape[1])
-    chosen, extents = chosen_inputs(inputs, names), per_input("extent", extent, rows.shape[1])
-    figure, axes = panels(len(chosen), sharey=True)
-    for axis, i in zip(axes, chosen, strict=True):
-        lags = np.linspace(0.0, extents[i], _POINTS)
-        for number, place in enumerate(np.quantile(rows[:, i], _PLACES)):
-            left, right = (_moved(rows, i, place + sign * lags / 2.0) for sign in (-1.0, 1.0))
-            values = np.diagonal(as_array(kernel(left, right)))
-            axis.plot(lags, values, color=f"C{number}", lw=1.2, label=f"at {place:.4g}")
-        axis.axhline(0.0, color="0.6", lw=0.6)
-        axis.set(xlabel=f"lag in {names[i]}", xlim=(0.0, extents[i]))
-        axis.legend(frameon=False, fontsize="small")
-    axes[0].set_ylabel("kernel")
-    return figure
-
-
-def _moved(rows: Array, i: int, values: Array) -> Array:
-    """Return rows at the medians of all inputs but one, which has the given values."""
-    moved = np.tile(np.median(rows, axis=0), (len(values), 1))
-    moved[:, i] = values
-    return moved
+    return values

@@ -1,158 +1,259 @@
-"""Pictures of learned spectra."""
+"""Spectra: which frequencies or periods a kernel is made of."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.panels import chosen_inputs, input_names, panels
+from bochner.learning.periods import wave_energy
+from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import chosen_inputs, input_names, learned_models
+from bochner.plot.labels import finish, fitted, panel_points, text_width
+from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CENTRAL = 0.995
-"""Quantile of the sizes of frequencies at which a panel ends; few far ones would flatten it."""
+"""Share of the variance within a panel; a few far frequencies would flatten the rest."""
 
-_PERIOD_TICKS = 6
-"""Most marks of periods on an axis: more would overlap."""
+_BINS = (10, 120)
+"""Fewest and most bins of a density; between them, the root of the number of frequencies."""
+
+_PERIOD_BINS = 80
+"""Bins of periods on a logarithmic axis: about twenty per decade."""
+
+_LONGEST = float(2.0 * np.sqrt(12.0))
+"""Longest period in standard deviations of an input: twice the range of evenly spaced rows."""
+
+_ROUNDING = 1e-9
+"""Share that counts as none: a sum of weights is one up to rounding."""
+
+_MARGIN = 1.5
+"""Ratio of the shortest period with some of the variance to the lower end of its axis."""
+
+_GAP = 12.0
+"""Points between the texts of ticks of periods."""
 
 _TICK_FACTORS = (1.0, 2.0, 5.0)
 """Round periods are these numbers times powers of ten."""
 
-_MARGINAL_BINS = (10, 120)
-"""Fewest and most bins of a density along one input; between them, the root of the count."""
 
-_JOINT_BINS = (10, 60)
-"""Fewest and most bins of a joint density along its first input; between, a third of the root."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SpectrumDisplay(Display):
+    r"""Shares of the variance by frequency or period of d inputs, one panel each.
 
-_ROUNDING = 1e-9
-"""Share of frequencies that counts as none: a sum of weights is one up to rounding."""
-
-_TEXT_BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.0}
-
-
-def spectrum_figure(
-    frequencies: Any,
-    weights: Any = None,
-    *,
-    inputs: Sequence[int | str] | None = None,
-    pairs: Sequence[tuple[int | str, int | str]] | None = None,
-    names: Sequence[str] | None = None,
-) -> "Figure":
-    r"""Return marginal densities of frequencies, for inputs and for pairs of inputs.
-
-    Frequencies of all draws are pooled. A real kernel has the same weight at :math:`\omega` and
-    :math:`-\omega`; the densities are drawn for :math:`\omega_i \ge 0`, where they integrate to
-    one. They are densities of the non-zero frequencies; the panel states the share of exact zeros.
-    Panels end at the 99.5 % quantile of the frequencies' sizes, and state the share beyond. The
-    lower axis is in radians per unit of the input, the upper one (and that on the right) in
-    periods :math:`2\pi/\omega`.
-
-    Raises ValueError if shapes disagree, an entry is not finite, weights are negative or all zero,
-    or an input does not exist.
+    A real kernel has the same weight at :math:`\omega` and :math:`-\omega`: sizes are drawn.
 
     Parameters
     ----------
-    frequencies : array-like of shape (n_draws, m, d) or (m, d), or list of (m, d) arrays
-        Draws may differ in m.
-    weights : array-like of shape (n_draws, m) or (m,), or list of (m,) arrays, default=None
-        Non-negative weights of the frequencies; ``None`` means equal ones.
-    inputs, names
-        As in :func:`bochner.plot.kernel_figure`.
-    pairs : sequence of pairs of int or str, default=None
-        Pairs of inputs with panels; ``None`` means the two inputs, if two are shown.
+    names : sequence of d str
+        Names of the inputs.
+    frequencies : ndarray of shape (M, d)
+        Angular frequencies, in radians per unit of the inputs.
+    weights : ndarray of shape (M,)
+        Shares of the variance, which sum to one.
+    axis : {"frequency", "period"}, default="frequency"
+        What is on the horizontal axis. Densities over frequencies have an axis of periods above.
+        Shares over periods have a logarithmic axis, and leave out what is longer than ``longest``.
+    longest : float, default=numpy.inf
+        Longest period that is drawn; that of the slowest wave if infinite.
+    unit : str, default=""
+        Unit of the inputs.
+    """
+
+    names: Sequence[str]
+    frequencies: Array
+    weights: Array
+    axis: str = "frequency"
+    longest: float = float("inf")
+    unit: str = ""
+
+    def describe(self) -> str:
+        parts = []
+        for i, name in enumerate(self.names):
+            size, weight = self._active(i)
+            if not len(size):
+                parts.append(f"all frequencies of {name} are zero")
+                continue
+            order = np.argsort(size)
+            middle = size[order][np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]
+            parts.append(f"half of the variance of {name} has periods below {_period(middle):.3g}")
+        return f"Spectrum: {'; '.join(parts)}."
+
+    def _layout(self) -> Layout:
+        return Layout(len(self.names))
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        for i, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            size, weight = self._active(i)
+            if not len(size):
+                axis.text(0.5, 0.5, "all frequencies are zero", transform=axis.transAxes,
+                          ha="center", va="center", fontsize=SMALL)  # fmt: skip
+                finish(axis, name, "", ticks="")
+                axis.set(xticks=[], yticks=[])
+                continue
+            draw = self._by_period if self.axis == "period" else self._by_frequency
+            draw(axis, name, size, weight, labelled=i % COLUMNS == 0)
+
+    def _active(self, i: int) -> tuple[Array, Array]:
+        """Return sizes of frequencies that are not zero, and their shares."""
+        size = np.abs(self.frequencies[:, i])
+        return size[size > 0.0], self.weights[size > 0.0]
+
+    def _by_frequency(
+        self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
+    ) -> None:
+        end = _reach(size, weight)
+        bins = int(np.clip(np.sqrt(len(size)), *_BINS))
+        mass, edges = np.histogram(size, bins, (0.0, end), weights=weight)
+        density = mass / weight.sum() / np.diff(edges)
+        axis.stairs(density, edges, fill=True, color=MODEL, alpha=0.75)
+        axis.set(xlim=(0.0, end), ylim=(0.0, 1.05 * density.max()))
+        beyond = 1.0 - mass.sum() / weight.sum()
+        notes = [
+            f"{100.0 * share:.2g} % {what}"
+            for share, what in ((1.0 - weight.sum(), "zero"), (weight.sum() * beyond, "beyond"))
+            if share > _ROUNDING
+        ]
+        per = f"rad/{self.unit}" if self.unit else "rad/unit"
+        points = panel_points(axis)[0]
+        texts = [f"frequency of {name} ({', '.join(part)})" for part in ([per, *notes], [per])]
+        texts.append(f"{fitted(name, points - text_width(f' ({per})', FONT), FONT)} ({per})")
+        label = next((text for text in texts if text_width(text, FONT) <= points), texts[-1])
+        finish(axis, label, "density" if labelled else "")
+        self._period_axis(axis, end)
+
+    def _period_axis(self, axis: "Axes", end: float) -> None:
+        """Mark round periods at their frequencies, at the top of a panel."""
+        periods = _round_periods(end, panel_points(axis)[0])
+        name = f"period ({self.unit})" if self.unit else "period"
+        above = axis.secondary_xaxis("top", xlabel=name)
+        above.set_xticks(2.0 * np.pi / periods, [f"{period:.6g}" for period in periods])
+        axis.spines["top"].set_visible(True)
+
+    def _by_period(
+        self, axis: "Axes", name: str, size: Array, weight: Array, *, labelled: bool
+    ) -> None:
+        period = _period(size)
+        order = np.argsort(period)
+        share = np.cumsum(weight[order]) / weight.sum()
+        shortest = float(period[order][np.searchsorted(share, 1.0 - _CENTRAL)])
+        longest = min(self.longest, float(period.max()))
+        edges = np.geomspace(min(shortest, longest) / _MARGIN, longest, _PERIOD_BINS + 1)
+        mass, _ = np.histogram(period, edges, weights=weight)
+        axis.stairs(100.0 * mass, edges, fill=True, color=MODEL, alpha=0.75)
+        axis.set(xscale="log", xlim=(edges[0], edges[-1]))
+        axis.set_ylim(0.0, 105.0 * max(mass.max(), _ROUNDING))
+        unit = f" ({self.unit})" if self.unit else ""
+        finish(axis, f"period of {name}{unit}", "share of variance (%)" if labelled else "")
+
+
+def spectrum(
+    model: Any,
+    *,
+    inputs: Sequence[int | str] | None = None,
+    names: Sequence[str] | None = None,
+    axis: str = "auto",
+    longest: float | None = None,
+    unit: str = "",
+    ax: Any = None,
+    theme: str = "light",
+) -> SpectrumDisplay:
+    r"""Draw which frequencies or periods of the inputs have how much of the variance.
+
+    Frequencies of all posterior draws are pooled, each with its share of the variance of its draw;
+    those of features that are not learned have the sizes of their weights.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One with learned draws (:class:`bochner.BaNKRegressor` and its relatives,
+        :class:`bochner.BaNKForecaster`), or with ``frequencies_``, such as
+        :class:`bochner.FourierFeatures`.
+    inputs : sequence of int or str, default=None
+        Inputs with panels, by number or name; ``None`` means the first six.
+    names : sequence of d str, default=None
+        Names of all inputs; by default those of the table at fit, or x0, x1, ...
+    axis : {"auto", "frequency", "period"}, default="auto"
+        ``"period"``: shares of the variance against periods :math:`2\pi/\omega`.
+        ``"frequency"``: the density of angular frequencies, with an axis of periods above.
+        ``"auto"``: periods for a learned model of one input, such as a series, else frequencies.
+    longest : float, default=None
+        Longest period that is drawn, in units of the input. The default is about twice the range
+        of the input of a learned model: longer waves are trends.
+    unit : str, default=""
+        Unit of the inputs, such as ``"years"``.
+    ax : matplotlib.axes.Axes or sequence of Axes, default=None
+        Where to draw, one for each input; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : SpectrumDisplay
+
+    Raises
+    ------
+    TypeError
+        If the model has no frequencies.
+    ValueError
+        If an input does not exist, or a parameter is out of range.
 
     Examples
     --------
     >>> import numpy as np
-    >>> yearly = np.array([[[6.2, 0.0], [6.3, 0.1], [0.0, 0.2]]])
-    >>> figure = spectrum_figure(yearly, inputs=["time"], names=["time", "place"])
-    >>> figure.axes[0].texts[0].get_text()
-    '33.3 % zero'
+    >>> from bochner import FourierFeatures, plot
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> display = plot.spectrum(FourierFeatures(random_state=0).fit(X), names=["time", "place"])
+    >>> display.frequencies.shape, len(display.axes_)
+    ((256, 2), 2)
     """
-    omega, weight = _pooled(frequencies, weights)
-    names = input_names(names, omega.shape[1])
-    chosen = chosen_inputs(inputs, names)
-    if pairs is None:
-        couples = [chosen] if len(chosen) == 2 else []
-    else:
-        couples = [chosen_inputs(pair, names) for pair in pairs]
-    figure, axes = panels(len(chosen) + len(couples))
-    for axis, i in zip(axes, chosen, strict=False):
-        _marginal(axis, np.abs(omega[:, i]), weight)
-        axis.set(xlabel=_frequency(names[i]), ylabel="density")
-    for axis, (i, j) in zip(axes[len(chosen) :], couples, strict=True):
-        _plane(axis, omega[:, [i, j]], weight)
-        axis.set(xlabel=_frequency(names[i]), ylabel=_frequency(names[j]))
-    return figure
+    if axis not in ("auto", "frequency", "period"):
+        raise ValueError(f"axis must be 'auto', 'frequency' or 'period', got {axis!r}.")
+    omega, weights, is_learned = _frequencies(model)
+    dim = omega.shape[1]
+    all_names = input_names(None if hasattr(model, "encoder_") else model, names, dim)
+    chosen = chosen_inputs(inputs, all_names)
+    if axis == "auto":
+        axis = "period" if is_learned and dim == 1 else "frequency"
+    if longest is None:
+        longest = float("inf")
+        if is_learned and len(chosen) == 1:
+            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[chosen[0]])
+    shown = [all_names[i] for i in chosen]
+    display = SpectrumDisplay(shown, omega[:, chosen], weights, axis, longest, unit)
+    return display.plot(ax, theme=theme)
 
 
-def _frequency(name: str) -> str:
-    return f"angular frequency of {name}"
-
-
-def _pooled(frequencies: Any, weights: Any) -> tuple[Array, Array]:
-    """Return frequencies of shape (M, d) and their weights, which sum to one."""
-    draws = [as_array(draw) for draw in frequencies] if len(frequencies) else []
-    if not draws or draws[0].ndim not in {1, 2} or len({(x.ndim, x.shape[-1]) for x in draws}) > 1:
-        raise ValueError(
-            f"frequencies must have shape (n_draws, m, d) or (m, d), or be a list of (m, d) "
-            f"arrays, got shapes {[x.shape for x in draws[:3]]}."
+def _frequencies(model: Any) -> tuple[Array, Array, bool]:
+    """Return frequencies (M, d) in units of inputs, their shares, and whether they are learned."""
+    if banks := learned_models(model):
+        omega, shares = [], []
+        for bank in banks:
+            for learned in bank.learned_:
+                draws = learned.draws
+                omega.append(
+                    (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
+                )
+                energy = wave_energy(draws.coef, draws.n_waves)
+                shares.append(energy.ravel() / energy.sum())
+        weights = np.concatenate(shares)
+        return np.concatenate(omega), weights / weights.sum(), True
+    features = getattr(model, "frequencies_", None)
+    if features is None:
+        raise TypeError(
+            "spectrum takes a fitted model with learned draws or frequencies_, such as "
+            f"BaNKRegressor or FourierFeatures, got {type(model).__name__}."
         )
-    omega = np.concatenate([np.atleast_2d(draw) for draw in draws])
-    weight = np.ones(len(omega))
-    if weights is not None:
-        weight = np.concatenate([np.ravel(as_array(draw)) for draw in weights])
-    if weight.shape != omega.shape[:1]:
-        raise ValueError(
-            f"weights must be one for each of {len(omega)} frequencies, got {weight.shape}."
-        )
-    if not np.isfinite(omega).all():
-        raise ValueError("frequencies must be finite.")
-    if not np.isfinite(weight).all() or (weight < 0.0).any() or not weight.any():
-        raise ValueError("weights must be finite, not negative and not all zero.")
-    return omega, weight / weight.sum()
+    size = np.abs(features.weight)
+    return features.omega, size / size.sum(), False
 
 
-def _marginal(axis: "Axes", size: Array, weight: Array) -> None:
-    """Draw the density of the sizes of frequencies along one input."""
-    active = size > 0.0
-    size, weight, zero = size[active], weight[active], weight[~active].sum()
-    if not weight.any():
-        _write(axis, "all frequencies are zero")
-        return
-    end = _reach(size, weight)
-    bins = int(np.clip(np.sqrt(len(size)), *_MARGINAL_BINS))
-    mass, edges = np.histogram(size, bins, (0.0, end), weights=weight)
-    density = mass / weight.sum() / np.diff(edges)
-    axis.stairs(density, edges, fill=True, color="tab:blue", alpha=0.6)
-    axis.set(xlim=(0.0, end), ylim=(0.0, 1.25 * density.max()))
-    _period_axis(axis, "top", end)
-    _write_shares(axis, zero, "zero", 1.0 - mass.sum() / weight.sum())
-
-
-def _plane(axis: "Axes", omega: Array, weight: Array) -> None:
-    """Draw the joint density of frequencies along two inputs, where the first is positive."""
-    active = (omega != 0.0).all(axis=1)
-    omega, weight, zero = omega[active], weight[active], weight[~active].sum()
-    if not weight.any():
-        _write(axis, "no frequency has both")
-        return
-    omega = omega * np.sign(omega[:, :1])
-    ends = [_reach(np.abs(column), weight) for column in omega.T]
-    bins = int(np.clip(np.sqrt(len(omega)) / 3.0, *_JOINT_BINS))
-    limits = np.array([[0.0, ends[0]], [-ends[1], ends[1]]])
-    mass, first, second = np.histogram2d(
-        omega[:, 0], omega[:, 1], [bins, 2 * bins], limits, weights=weight
-    )
-    density = mass / weight.sum() / np.outer(np.diff(first), np.diff(second))
-    mesh = axis.pcolormesh(first, second, density.T, cmap="Blues", rasterized=True)
-    axis.figure.colorbar(mesh, ax=axis, label="density")
-    _period_axis(axis, "top", ends[0])
-    _period_axis(axis, "right", ends[1])
-    _write_shares(axis, zero, "without one of them", 1.0 - mass.sum() / weight.sum())
+def _period(size: ArrayLike) -> Array:
+    return as_array(2.0 * np.pi / np.asarray(size, dtype=np.float64))
 
 
 def _reach(size: Array, weight: Array) -> float:
@@ -163,38 +264,14 @@ def _reach(size: Array, weight: Array) -> float:
     return 1.02 * float(size[order[last]])
 
 
-def _write_shares(axis: "Axes", zero: float, kind: str, beyond: float) -> None:
-    text = f"{100.0 * zero:.3g} % {kind}"
-    if beyond > _ROUNDING:
-        text += f"\n{100.0 * (1.0 - zero) * beyond:.2g} % beyond"
-    _write(axis, text)
-
-
-def _write(axis: "Axes", text: str) -> None:
-    corner: dict[str, Any] = {"transform": axis.transAxes, "ha": "right", "va": "top"}
-    axis.text(0.97, 0.95, text, fontsize="small", bbox=_TEXT_BOX, **corner)
-
-
-def _period_axis(axis: "Axes", side: str, end: float) -> None:
-    """Mark round periods at their frequencies, at the top or at the right of a panel."""
-    periods = _round_periods(end)
-    labels = [f"{period:.6g}" for period in periods]
-    places = 2.0 * np.pi / periods
-    if side == "top":
-        axis.secondary_xaxis("top", xlabel="period").set_xticks(places, labels, fontsize="small")
-    else:
-        both = axis.secondary_yaxis("right", ylabel="period")
-        both.set_yticks([*-places, *places], 2 * labels, fontsize="small")
-
-
-def _round_periods(end: float) -> Array:
-    """Return round periods whose frequencies are at least a sixth of ``end`` apart."""
-    shortest = 2.0 * np.pi / end
-    decade = 10.0 ** np.floor(np.log10(shortest))
+def _round_periods(end: float, points: float) -> Array:
+    """Return round periods whose texts fit on an axis of frequencies up to ``end``."""
+    decade = 10.0 ** np.floor(np.log10(_period(end)))
     chosen: list[float] = []
     for period in np.outer(decade * 10.0 ** np.arange(3), _TICK_FACTORS).ravel():
-        place = 2.0 * np.pi / period
-        gap = 2.0 * np.pi / chosen[-1] - place if chosen else end
-        if place <= end and gap >= end / _PERIOD_TICKS:
+        place = float(_period(period))  # Its frequency
+        width = text_width(f"{period:.6g}") + _GAP
+        last = float(_period(chosen[-1])) if chosen else 2.0 * end
+        if place <= end and (last - place) * points / end >= width:
             chosen.append(float(period))
     return as_array(chosen)

@@ -1,0 +1,60 @@
+"""The look of every method in every picture of results."""
+
+from collections.abc import Mapping
+
+from bochner.plot.style import (
+    BLUE,
+    DARK,
+    DASHES,
+    GREEN,
+    METHODS,
+    ORANGE,
+    PALE,
+    SKY,
+    VIOLET,
+    Look,
+)
+
+_OPEN = True  # Variants of a method have its colour, dashes and hollow markers
+
+LOOKS: Mapping[str, Look] = {
+    **METHODS,
+    # Features of Gaussian kernels, by sampling scheme
+    "RBFSampler": Look(PALE, "X"),
+    "iid": Look(ORANGE, "^"),
+    "orthogonal": Look(BLUE, "o"),
+    "qmc": Look(VIOLET, "D"),
+    "structured": Look(GREEN, "v"),
+    # Features of indefinite kernels
+    "exact": Look(DARK, "P"),
+    "designed": Look(BLUE, "o"),
+    "designed, least squares": Look(SKY, "s"),
+    "designed, iid": Look(BLUE, "o", DASHES[1], _OPEN),
+    "Jordan": Look(ORANGE, "^"),
+    "Jordan, iid": Look(ORANGE, "^", DASHES[1], _OPEN),
+    "spherical random features": Look(GREEN, "v"),
+    "random Maclaurin": Look(VIOLET, "D"),
+    "tensorised projections": Look(DARK, "P"),
+    "TensorSketch": Look(PALE, "X"),
+    "Nyström, uniform": Look(ORANGE, "X", DASHES[2]),
+    "Nyström, leverage": Look(DARK, "X", DASHES[2]),
+    "Nyström, pivoted": Look(VIOLET, "X", DASHES[2]),
+    # Features of asymmetric kernels
+    "Jordan, iid, equal sets": Look(DARK, "P", DASHES[2], _OPEN),
+    "Jordan, iid, fitted masses": Look(PALE, "X", DASHES[2]),
+    "polar": Look(BLUE, "o"),
+    "polar, iid": Look(BLUE, "o", DASHES[1], _OPEN),
+    "polar, least squares": Look(SKY, "s"),
+    "asymmetric Nyström": Look(VIOLET, "X", DASHES[2]),
+    "asymmetric, Jordan, 3 M": Look(ORANGE, "^"),
+    "asymmetric, polar, 3 M": Look(BLUE, "o"),
+    "linear": Look(PALE, "", DASHES[2]),
+    # Learned kernels
+    "BaNK": Look(BLUE, "o"),
+    "GaBaSR": Look(VIOLET, "D"),
+    "truth": Look(DARK, "", DASHES[1]),
+    "true kernel": Look(DARK, "", DASHES[1]),
+    "true spectral distribution": Look(ORANGE, "", DASHES[2]),
+    "DIGMM, taylor": Look(GREEN, "D", DASHES[1]),
+    "DIGMM, exact": Look(BLUE, "o"),
+}

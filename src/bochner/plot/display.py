@@ -1,0 +1,141 @@
+"""What all pictures share: numbers, axes to draw them on, and a description in words."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bochner.plot.style import COLUMNS, FULL_WIDTH, HEIGHT, WIDTH, Theme, dress, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANEL_HEIGHT = 1.9
+"""Inches of a row of panels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Panels of a picture, and its size in inches; ``None`` means the usual size."""
+
+    panels: int = 1
+    height: float | None = None
+    width: float | None = None
+    columns: int = COLUMNS
+    sharex: bool = False
+    sharey: bool = False
+
+    def size(self) -> tuple[float, float]:
+        """Return width and height in inches."""
+        rows = -(-self.panels // min(self.panels, self.columns))
+        usual = HEIGHT if self.panels == 1 else 0.3 + _PANEL_HEIGHT * rows
+        width = self.width or (WIDTH if min(self.panels, self.columns) == 1 else FULL_WIDTH)
+        return width, self.height or usual
+
+
+def new_axes(layout: Layout) -> "tuple[Figure, list[Axes]]":
+    """Return a figure, and its axes row by row. Call it inside :func:`styled`."""
+    from matplotlib.figure import Figure
+
+    columns = min(layout.panels, layout.columns)
+    rows = -(-layout.panels // columns)
+    figure = Figure(figsize=layout.size(), layout="constrained")
+    shared: dict[str, Any] = {"sharex": layout.sharex, "sharey": layout.sharey}
+    axes = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+    for axis in axes[layout.panels :]:
+        axis.remove()
+    if layout.sharex:  # Panels above a gap are the last of their column
+        for axis in axes[: layout.panels][-columns:]:
+            axis.tick_params(labelbottom=True)
+    return figure, axes[: layout.panels]
+
+
+def given_axes(ax: Any, count: int) -> "list[Axes]":
+    """Return the axes that a user gives, as many as there are panels, or raise ValueError."""
+    axes: list[Axes] = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
+        expected = "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
+        raise ValueError(
+            f"ax must be {expected}, one for each panel, got {len(axes)} of "
+            f"{', '.join(sorted({type(axis).__name__ for axis in axes}))}. Leave ax out to get a "
+            "new figure."
+        )
+    return axes
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Display(ABC):
+    """Numbers of a picture; :meth:`plot` draws them.
+
+    Attributes
+    ----------
+    figure_ : matplotlib.figure.Figure or None
+        Figure that was drawn on; ``None`` before.
+    axes_ : tuple of matplotlib.axes.Axes
+        One for each panel.
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    """
+
+    axes_: "tuple[Axes, ...]" = field(default=(), repr=False)
+    figure_: "Figure | None" = field(default=None, repr=False)
+
+    @property
+    def ax_(self) -> "Axes":
+        """The first of the axes."""
+        if not self.axes_:
+            raise AttributeError("Nothing is drawn yet: call plot(), which returns a display.")
+        return self.axes_[0]
+
+    def plot(self, ax: Any = None, *, theme: str = "light") -> Self:
+        """Draw the numbers, and return a display with the figure and its axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or sequence of Axes, default=None
+            Where to draw, as many as there are panels, which get the style; ``None`` means a new
+            figure, as wide as a column of text if it has one panel.
+        theme : {"light", "dark"}, default="light"
+            Colours of texts, axes and background; that of ``"dark"`` is transparent.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        ValueError
+            If the number of axes is another one, or there is no such theme.
+        """
+        with styled(theme) as colors:
+            layout = self._layout()
+            if ax is None:
+                figure, axes = new_axes(layout)
+            else:
+                axes = given_axes(ax, layout.panels)
+                figure = axes[0].figure.figure  # Of a part of a figure, the whole
+                for axis in axes:
+                    dress(axis, colors)
+            self._draw(axes, colors)
+            if ax is None:
+                figure.set_label(self.describe())
+        return replace(self, axes_=tuple(axes), figure_=figure)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what the picture shows, in a sentence for readers who do not see it."""
+
+    @abstractmethod
+    def _layout(self) -> Layout:
+        """Return how many panels there are."""
+
+    @abstractmethod
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        """Draw on as many axes."""
+
+    def _repr_html_(self) -> str | None:
+        """Return the picture for notebooks, once it is drawn."""
+        from bochner.plot.svg import to_svg
+
+        return None if self.figure_ is None else to_svg(self.figure_)

@@ -1,0 +1,294 @@
+"""Averaged predictions along columns of a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.diagnosis.sensitivity import Effect
+from bochner.plot.display import Display, Layout
+from bochner.plot.grids import Side, draw_map
+from bochner.plot.labels import (
+    date_ticks,
+    dates_of,
+    finish,
+    legend,
+    legend_height,
+    name_rows,
+    panel_points,
+    rows_height,
+)
+from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_CURVES = 6
+"""Most classes, or levels, that have a curve each: more cannot be told apart."""
+
+_SPREAD = 0.5
+"""Share of the height of a row over which the points of several curves are spread."""
+
+_OTHER = {"<unknown>": "other or missing"}
+"""What levels stand for that no training row has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curve:
+    """Averages (v,) along a column, with quartiles if there are some."""
+
+    label: str
+    mean: Array
+    look: Look = field(default_factory=lambda: look_of(0))
+    lower: Array | None = None
+    upper: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EffectDisplay(Display):
+    """Averaged predictions along one column, or over two.
+
+    Numbers and dates are lines with a band between the quartiles over rows, levels of text points
+    with bars between them. Classes are at most six curves, those that vary most, without bands. Two
+    columns are a curve for each level of one of them, if that has at most six, or else a map, for
+    classes of the one that varies most.
+
+    Parameters
+    ----------
+    effect : Effect
+        What :meth:`bochner.TableRegressor.effect` has returned.
+    dates : sequence of str, default=()
+        Columns whose values are decimal years of dates.
+    label : str, default="average prediction"
+        What is averaged, with its unit.
+    """
+
+    effect: Effect
+    dates: Sequence[str] = ()
+    label: str = "average prediction"
+
+    def describe(self) -> str:
+        mean, columns = self.effect.mean, " and ".join(self.effect.columns)
+        span = f"from {mean.min():.4g} to {mean.max():.4g}"
+        return f"{self.label.capitalize()} by {columns}: {span}."
+
+    def _layout(self) -> Layout:
+        single = len(self.effect.columns) == 1
+        lines, along = (None, 0) if single else self._lines_along()
+        names = [curve.label for curve in self._class_curves()] if single else []
+        if lines is not None:
+            names = [*map(_text, self.effect.values[lines])]
+        above = legend_height(names, WIDTH) if len(names) > 1 else 0.0
+        sides = [along] if lines is not None or single else [0, 1]
+        rows = [rows_height(len(self.effect.values[i])) for i in sides if self._is_text(i)]
+        if lines is None and not single:
+            rows.append(HEIGHT)
+        return Layout(height=max(rows, default=HEIGHT) + above)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        if len(self.effect.columns) == 1:
+            curves, label = self._class_curves(), self._label(self._shown_classes())
+            self._along(axis, 0, curves, label, theme)
+            return
+        lines, along = self._lines_along()
+        shown = self._one_class()
+        values = self._grid(shown[0], along)  # (along, other)
+        if lines is not None:
+            levels = map(_text, self.effect.values[lines])
+            curves = [_Curve(t, values[:, k], look_of(k)) for k, t in enumerate(levels)]
+            self._along(axis, along, curves, self._label(shown), theme)
+        else:
+            present = [self._present(i) for i in (1 - along, along)]
+            x, y = self._side(along), self._side(1 - along)
+            draw_map(axis, x, y, values.T[np.ix_(*present)], self._label(shown))
+
+    def _is_text(self, i: int) -> bool:
+        return self.effect.values[i].dtype.kind not in "fiu"
+
+    def _present(self, i: int) -> NDArray[np.bool_]:
+        values = self.effect.values[i]
+        if self._is_text(i):
+            return np.ones(len(values), dtype=np.bool_)
+        return np.asarray(np.isfinite(values.astype(np.float64)))
+
+    def _places(self, i: int) -> NDArray[Any]:
+        """Return the values of a column that are not missing: numbers, times or texts."""
+        if self._is_text(i):
+            return np.array([*map(_text, self.effect.values[i])], dtype=object)
+        values = self.effect.values[i][self._present(i)].astype(np.float64)
+        return dates_of(values) if self.effect.columns[i] in self.dates else values
+
+    def _side(self, i: int) -> Side:
+        return Side(self.effect.columns[i], self._places(i))
+
+    def _cells(self) -> Array:
+        """Return averages (cells, classes), one class for numbers."""
+        size = 1 if self.effect.classes is None else len(self.effect.classes)
+        return self.effect.mean.reshape(-1, size)
+
+    def _shown_classes(self) -> list[int]:
+        """Return the classes that vary most, the second one of two."""
+        cells = self._cells()
+        if self._is_binary():
+            return [1]
+        varying = np.argsort(-np.ptp(cells, axis=0), kind="stable")
+        return sorted(int(k) for k in varying[:MOST_CURVES])
+
+    def _one_class(self) -> list[int]:
+        return [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
+
+    def _is_binary(self) -> bool:
+        """Whether there are probabilities of two classes, and not averages of two targets."""
+        cells = self._cells()
+        return cells.shape[1] == 2 and bool(np.allclose(cells.sum(axis=1), 1.0))
+
+    def _label(self, shown: Sequence[int]) -> str:
+        classes = self.effect.classes
+        if classes is None or len(shown) > 1:
+            return self.label
+        return f"{self.label} of {classes[shown[0]]}"
+
+    def _class_curves(self) -> list[_Curve]:
+        shown, cells, classes = self._shown_classes(), self._cells(), self.effect.classes
+        if classes is None:  # Shifted probabilities leave the range from zero to one
+            band = self.effect.lower.ravel(), self.effect.upper.ravel()
+            return [_Curve("average", cells[:, 0], look_of(0), *band)]
+        return [
+            _Curve(str(classes[k]), cells[:, k], look_of(place)) for place, k in enumerate(shown)
+        ]
+
+    def _lines_along(self) -> tuple[int | None, int]:
+        """Return which column has a curve for each level, if any, and which is along them."""
+        sizes = [len(values) for values in self.effect.values]
+        few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= MOST_CURVES]
+        if few:
+            lines = min(few, key=sizes.__getitem__)
+            return lines, 1 - lines
+        # Numbers, or else the fewer levels, are along the horizontal side of a map.
+        return None, min((0, 1), key=lambda i: (self._is_text(i), sizes[i]))
+
+    def _grid(self, k: int, along: int) -> Array:
+        """Return averages of one class, with the column ``along`` as first index."""
+        shape = tuple(map(len, self.effect.values))
+        return np.moveaxis(self._cells()[:, k].reshape(shape), along, 0)
+
+    def _along(
+        self, axis: "Axes", i: int, curves: Sequence[_Curve], label: str, theme: Theme
+    ) -> None:
+        """Draw curves along one column, with a legend if there is more than one."""
+        names = [curve.label for curve in curves]
+        if self._is_text(i):
+            handles = _levels(axis, list(self._places(i)), curves)
+            finish(axis, label, "", ticks="x")
+        else:
+            handles = self._numbers(axis, i, curves, theme)
+            is_date = self.effect.columns[i] in self.dates
+            finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
+            if is_date:
+                across = panel_points(axis)[0]
+                date_ticks(axis.xaxis, self._places(i), across, self.effect.columns[i])
+        if len(handles) > 1:
+            legend([axis], handles, [*names, "missing"][: len(handles)])
+
+    def _numbers(self, axis: "Axes", i: int, curves: Sequence[_Curve], theme: Theme) -> list[Any]:
+        """Draw lines along numbers or dates, with dotted lines for missing ones."""
+        present, at = self._present(i), self._places(i)
+        handles, missing = [], []
+        for curve in curves:
+            look, mean = curve.look, curve.mean[present]
+            marker = look.marker if len(curves) > 1 else "."
+            style = {"color": look.color, "ls": look.dashes, "marker": marker, "ms": 2.5}
+            handles += axis.plot(at, mean, **style)
+            if curve.lower is not None and curve.upper is not None:
+                ends = curve.lower[present], curve.upper[present]
+                axis.fill_between(at, *ends, color=look.color, alpha=BAND, lw=0)
+            missing += [
+                axis.axhline(value, color=look.color, ls=":", lw=1.0)
+                for value in curve.mean[~present]
+            ]
+        if missing and len(curves) > 1:  # One entry for the lines of all colours
+            missing = axis.plot([], [], color=theme.ink, ls=":", lw=1.0)
+        return [*handles, *missing]
+
+
+def _levels(axis: "Axes", levels: Sequence[str], curves: Sequence[_Curve]) -> list[Any]:
+    """Draw points in rows, the level of the largest average of the first curve on top."""
+    order = np.argsort(-curves[0].mean, kind="stable")
+    rows, handles = np.arange(len(levels)), []
+    for number, curve in enumerate(curves):
+        shift = _SPREAD * ((number + 0.5) / len(curves) - 0.5)
+        look, mean = curve.look, curve.mean[order]
+        if curve.lower is not None and curve.upper is not None:
+            ends = curve.lower[order], curve.upper[order]
+            axis.hlines(rows, *ends, color=look.color, alpha=2.0 * BAND, lw=3.0)
+        handles += axis.plot(mean, rows + shift, color=look.color, ls="", marker=look.marker)
+    name_rows(axis, [levels[i] for i in order])
+    return handles
+
+
+def _text(level: Any) -> str:
+    return _OTHER.get(str(level), str(level))
+
+
+def effect(
+    model: Any,
+    column: str,
+    column2: str | None = None,
+    *,
+    n_values: int = 24,
+    label: str | None = None,
+    ax: Any = None,
+    theme: str = "light",
+) -> EffectDisplay:
+    """Draw predictions averaged over rows, along one column or over two.
+
+    Parameters
+    ----------
+    model : TableRegressor or TableClassifier
+        A fitted table model, whose ``effect`` is computed.
+    column, column2 : str
+        Names of one column or two.
+    n_values : int, default=24
+        Largest number of values of a column.
+    label : str, default=None
+        What is averaged, with its unit; by default "average prediction", or "average probability"
+        for classes.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : EffectDisplay
+
+    Raises
+    ------
+    TypeError
+        If the model has no effects.
+    ValueError
+        If there is no such column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor, plot
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1])
+    >>> display = plot.effect(model, "x1", label="average output (V)")
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('x1', 'average output (V)')
+    """
+    if not hasattr(model, "effect"):
+        raise TypeError(
+            f"effect takes a fitted TableRegressor or TableClassifier, got {type(model).__name__}."
+        )
+    columns = (column,) if column2 is None else (column, column2)
+    found = model.effect(*columns, n_values=n_values)
+    states = getattr(getattr(model, "encoder_", None), "columns_", [])
+    dates = [state["name"] for state in states if state["kind"] == "date"]
+    usual = "average probability" if hasattr(model, "classes_") else "average prediction"
+    return EffectDisplay(found, dates, label or usual).plot(ax, theme=theme)

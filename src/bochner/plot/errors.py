@@ -1,0 +1,194 @@
+"""Residuals against predictions, columns or time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import column_of
+from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height
+from bochner.plot.predicted import mean_and_std, observed
+from bochner.plot.scatter import cloud
+from bochner.plot.style import BAND, DATA, HEIGHT, MODEL, Theme
+from bochner.tables.columns import labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WINDOWS = 20
+"""Most windows of the running quartiles."""
+
+_WINDOW_ROWS = 25
+"""Fewest rows of a window: the standard error of its median is a quarter of a deviation."""
+
+_MOST_LEVELS = 20
+"""Most levels of text that are shown, the most frequent ones."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualsDisplay(Display):
+    """Residuals with running quartiles.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n,)
+        Observations less predictions, perhaps over their standard deviations.
+    against : ndarray of shape (n,)
+        Numbers, ``datetime64`` times, or levels of text; missing ones are left out.
+    xlabel : str, default="predicted"
+    ylabel : str, default="residual"
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or there are no rows.
+    """
+
+    residuals: Array
+    against: NDArray[Any]
+    xlabel: str = "predicted"
+    ylabel: str = "residual"
+
+    def __post_init__(self) -> None:
+        shapes = self.residuals.shape, self.against.shape
+        if len(shapes[0]) != 1 or not shapes[0][0] or shapes[0] != shapes[1]:
+            raise ValueError(
+                f"residuals and against must have one shape (n,), with n > 0, got {shapes[0]} and "
+                f"{shapes[1]}."
+            )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether residuals are drawn by levels of text."""
+        return self.against.dtype.kind not in "fiubM"
+
+    def windows(self) -> tuple[NDArray[Any], Array]:
+        """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
+        kept = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
+            self.against.astype(np.float64))  # fmt: skip
+        order = np.flatnonzero(kept)[np.argsort(self.against[kept], kind="stable")]
+        count = int(np.clip(len(order) // _WINDOW_ROWS, 1, _WINDOWS))
+        parts = [part for part in np.array_split(order, count) if len(part)]
+        middles = [np.sort(self.against[part])[len(part) // 2] for part in parts]
+        quartiles = [np.quantile(self.residuals[part], (0.25, 0.5, 0.75)) for part in parts]
+        return np.array(middles), as_array(quartiles).reshape(-1, 3)
+
+    def levels(self) -> tuple[list[str], Array]:
+        """Return the most frequent levels, and the quartiles (k, 3) of their residuals."""
+        texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
+        names, counts = np.unique(texts, return_counts=True)
+        kept = names[np.argsort(-counts, kind="stable")[:_MOST_LEVELS]]
+        found = [np.quantile(self.residuals[texts == name], (0.25, 0.5, 0.75)) for name in kept]
+        return [str(name) for name in kept], as_array(found)
+
+    def describe(self) -> str:
+        lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))
+        return (
+            f"{self.ylabel.capitalize()} against {self.xlabel} of {len(self.residuals)} rows: "
+            f"median {middle:.3g}, quartiles {lower:.3g} and {upper:.3g}."
+        )
+
+    def _layout(self) -> Layout:
+        return Layout(height=rows_height(len(self.levels()[0])) if self.is_text else HEIGHT)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        if self.is_text:
+            names, quartiles = self.levels()
+            rows = np.arange(len(names))
+            axis.hlines(rows, *quartiles[:, [0, 2]].T, color=MODEL, alpha=2.0 * BAND, lw=3.0)
+            axis.plot(quartiles[:, 1], rows, "o", color=MODEL)
+            axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
+            name_rows(axis, names)
+            finish(axis, f"{self.ylabel}: median and quartiles", "", ticks="x")
+            return
+        axis.plot(self.against, self.residuals, "o", color=DATA, ms=2.0, **cloud(len(self.against)))
+        axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
+        at, (lower, middle, upper) = self.windows()[0], self.windows()[1].T
+        band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
+        line = axis.plot(at, middle, color=MODEL)[0]
+        is_date = self.against.dtype.kind == "M"
+        finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
+        if is_date:
+            times = self.against[~np.isnat(self.against)]
+            date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
+        legend(axes, [line, band], ["running median", "quartiles"])
+
+
+def residuals(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    column: Any = None,
+    *,
+    target: int | None = None,
+    unit: str = "",
+    ax: Any = None,
+    theme: str = "light",
+) -> ResidualsDisplay:
+    """Draw residuals against predictions, a column or time, with their running quartiles.
+
+    Residuals are observations less predictions. They are divided by the predictive standard
+    deviations of models that have them, so that they are about normal with variance one if the
+    model is right, everywhere.
+
+    Parameters
+    ----------
+    model : fitted regressor
+    X : table or array-like of shape (n, d)
+        Rows that the model was not fitted to.
+    y : array-like of shape (n,) or (n, t)
+        Their targets.
+    column : str, int or array-like of shape (n,), default=None
+        What residuals are drawn against: a column of ``X`` by name or number, or values such as
+        times; ``None`` means predictions. Dates get an axis of dates, levels of text a row each.
+    target : int, default=None
+        Number of the target, where there are several.
+    unit : str, default=""
+        Unit of the target.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : ResidualsDisplay
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, no such column, or several targets and none is chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from bochner import plot
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = LinearRegression().fit(X, X[:, 0] ** 2)
+    >>> display = plot.residuals(model, X, X[:, 0] ** 2, column=0)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('x0', 'residual')
+    """
+    values = observed(y, target)
+    mean, std = mean_and_std(model, X, target)
+    errors, label = values - mean, f"residual ({unit})" if unit else "residual"
+    if std is not None:
+        errors, label = errors / np.maximum(std, np.finfo(np.float64).tiny), "residual / std"
+    if column is None:
+        return ResidualsDisplay(
+            errors, mean, f"predicted ({unit})" if unit else "predicted", label
+        ).plot(ax, theme=theme)
+    found = column_of(model, X, column)
+    if found.kind == "date":
+        against: NDArray[Any] = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
+        against[found.present] = found.times()
+    elif found.kind in ("numeric", "empty"):
+        against = found.values
+    else:
+        against = labels(found.raw, found.present)
+    return ResidualsDisplay(errors, against, found.name, label).plot(ax, theme=theme)

@@ -1,0 +1,204 @@
+"""Forecasts of series: history, what is predicted with its bands, and what happened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import check_level
+from bochner.plot.labels import date_ticks, finish, legend, panel_points
+from bochner.plot.predicted import intervals
+from bochner.plot.scatter import MOST_VECTORS
+from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, WIDTH, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_BANDS = 3
+"""Most bands inside each other whose shades can be told apart."""
+
+Series = tuple[NDArray[Any], Array]
+"""Times, as numbers or ``datetime64``, and values at them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForecastDisplay(Display):
+    """A series and its forecast.
+
+    Parameters
+    ----------
+    times : ndarray of shape (n,)
+        Numbers or ``datetime64``, in order.
+    mean : ndarray of shape (n,)
+        Predictions.
+    bands : sequence of (level, lower, upper)
+        Nominal levels of intervals, and their ends (n,).
+    history, truth : pair of times and values, or None
+        Observations before the forecast, and those that were held out.
+    start : time or None, default=None
+        Where the forecast begins, which a line marks.
+    xlabel, ylabel : str
+        Labels of both axes, with units.
+    """
+
+    times: NDArray[Any]
+    mean: Array
+    bands: Sequence[tuple[float, Array, Array]] = ()
+    history: Series | None = None
+    truth: Series | None = None
+    start: Any = None
+    xlabel: str = "time"
+    ylabel: str = "value"
+
+    def describe(self) -> str:
+        text = f"Forecast of {self.ylabel} for {len(self.times)} times"
+        if self.truth is None:
+            return f"{text}."
+        error = self._errors()
+        text += f": RMSE {np.sqrt(np.mean(error**2)):.4g}" if len(error) else ""
+        return f"{text}, with {len(self.truth[0])} observations held out."
+
+    def _errors(self) -> Array:
+        """Return errors at the times that both the forecast and what was held out have."""
+        assert self.truth is not None
+        place = {time: i for i, time in enumerate(self.times.tolist())}
+        pairs = zip(self.truth[0].tolist(), self.truth[1], strict=True)
+        return as_array([y - self.mean[place[time]] for time, y in pairs if time in place])
+
+    def _layout(self) -> Layout:
+        return Layout(width=1.5 * WIDTH, height=HEIGHT)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        handles: list[Any] = []
+        names: list[str] = []
+        for series, name, color in (
+            (self.history, "observed", DATA),
+            (self.truth, "held out", MISSED),
+        ):
+            if series is not None:
+                many = len(series[0]) > MOST_VECTORS
+                axis.plot(*series, "o", color=color, ms=1.4, mew=0.0, rasterized=many)
+                handles += axis.plot([], [], "o", color=color, ms=3.0)
+                names.append(name)
+        handles += axis.plot(self.times, self.mean, color=MODEL, lw=1.0)
+        names.append("prediction")
+        widest_first = sorted(self.bands, key=lambda band: -band[0])
+        for number, (level, lower, upper) in enumerate(widest_first):
+            alpha = BAND * (1.0 + number)
+            band = axis.fill_between(self.times, lower, upper, color=MODEL, alpha=alpha, lw=0)
+            handles.append(band)
+            names.append(f"{100.0 * level:g} % interval")
+        if self.start is not None:
+            axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1)
+        axis.margins(x=0.01)
+        self._finish(axis)
+        legend(axes, handles, names)
+
+    def _finish(self, axis: "Axes") -> None:
+        if self.times.dtype.kind != "M":
+            finish(axis, self.xlabel, self.ylabel)
+            return
+        finish(axis, self.xlabel, self.ylabel, ticks="y")
+        given = [series[0] for series in (self.history, self.truth) if series is not None]
+        times = np.concatenate([self.times, *given]).astype("M8[us]")
+        date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
+
+
+def forecast(
+    model: Any,
+    X: ArrayLike,
+    *,
+    history: tuple[ArrayLike, ArrayLike] | None = None,
+    truth: ArrayLike | None = None,
+    level: float | Sequence[float] = 0.9,
+    xlabel: str | None = None,
+    ylabel: str = "value",
+    ax: Any = None,
+    theme: str = "light",
+) -> ForecastDisplay:
+    """Draw a forecast with its intervals, the history it is from, and what was held out.
+
+    Parameters
+    ----------
+    model : fitted regressor
+        With ``predict_interval`` or ``predict(X, return_std=True)``, such as
+        :class:`bochner.BaNKForecaster`.
+    X : array-like of shape (n,) or (n, d)
+        Rows to predict at; the first column is time.
+    history : tuple of array-likes (X, y), default=None
+        Rows that the model was fitted to, and their targets.
+    truth : array-like of shape (n,), default=None
+        Targets at ``X`` that were held out; ``nan`` where there is none.
+    level : float or sequence of floats, default=0.9
+        Nominal levels of the intervals, one to three of them.
+    xlabel, ylabel : str
+        Labels of both axes, with units; by default "time", or the name of the column at fit, and
+        "value".
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : ForecastDisplay
+
+    Raises
+    ------
+    ValueError
+        If numbers of rows disagree, or a level is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> from bochner import plot
+    >>> t = np.arange(1990.0, 2000.0, 0.25)
+    >>> model = GaussianProcessRegressor(alpha=0.1).fit(t[:30, None], np.sin(t[:30]))
+    >>> display = plot.forecast(model, t[30:], history=(t[:30], np.sin(t[:30])), ylabel="CO₂ (ppm)")
+    >>> display.start.item()
+    1997.5
+    """
+    levels = [float(each) for each in np.ravel(level)]
+    for each in levels:
+        check_level(each)
+    if not 1 <= len(levels) <= _MOST_BANDS:
+        raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
+    rows, times = _rows_and_times(X)
+    order = np.argsort(times, kind="stable")
+    found = [(each, *intervals(model, rows, each, None)) for each in levels]
+    mean = found[0][1]
+    bands = [
+        (each, lower[order], upper[order])
+        for each, _, lower, upper in found
+        if lower is not None and upper is not None
+    ]
+    past = None if history is None else (_rows_and_times(history[0])[1], as_array(history[1]))
+    held_out = None if truth is None else (times, as_array(truth))
+    for name, series in (("history", past), ("truth", held_out)):
+        if series is not None and series[0].shape != series[1].shape:
+            raise ValueError(
+                f"{name} must have one target for each row, got shapes {series[0].shape} and "
+                f"{series[1].shape}."
+            )
+    if held_out is not None:
+        held_out = times[order], held_out[1][order]
+    start = None if past is None or times.min() <= past[0].max() else times.min()
+    names = getattr(model, "feature_names_in_", ["time"])
+    labels = str(names[0]) if xlabel is None else xlabel, ylabel
+    display = ForecastDisplay(times[order], mean[order], bands, past, held_out, start, *labels)
+    return display.plot(ax, theme=theme)
+
+
+def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows (n, d) to predict at, and their first column."""
+    if hasattr(X, "columns"):
+        first = X.iloc[:, 0] if hasattr(X, "iloc") else X[X.columns[0]]
+        return X, np.asarray(first)
+    rows = np.asarray(X)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    return rows, rows[:, 0]

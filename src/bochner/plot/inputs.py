@@ -1,0 +1,92 @@
+"""What pictures read from models: names of inputs, learned draws, columns of tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank import BaNK
+from bochner.tables.columns import Column, read_column
+
+_MOST_INPUTS = 6
+"""Inputs drawn by default: two rows of panels."""
+
+
+def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None) -> list[str]:
+    """Return names of inputs: those given, those of the table (at fit), or x0, x1, ...
+
+    Raises ValueError if there is not one for each input.
+    """
+    of_table = getattr(X, "columns", getattr(model, "feature_names_in_", None))
+    found = of_table if names is None else names
+    if found is None:
+        return [f"x{i}" for i in range(dim)]
+    if len(found) != dim:
+        raise ValueError(f"names must be one for each of {dim} inputs, got {list(found)}.")
+    return [str(name) for name in found]
+
+
+def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
+    """Return the numbers of inputs given by number or name, by default the first six."""
+    if inputs is None:
+        return list(range(min(len(names), _MOST_INPUTS)))
+    known: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
+    known.update({name: i for i, name in enumerate(names)})
+    unknown = [item for item in inputs if item not in known]
+    if unknown or not len(inputs):
+        raise ValueError(
+            f"inputs must be some of {', '.join(names)}, by name or number, got {list(inputs)}."
+        )
+    return [known[item] for item in inputs]
+
+
+def per_input(name: str, value: ArrayLike, dim: int) -> Array:
+    """Return one positive number per input, given one or as many, or raise ValueError."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in {(), (dim,)} or not (np.isfinite(array) & (array > 0.0)).all():
+        raise ValueError(
+            f"{name} must be a positive number, or one for each of {dim} inputs, got {value!r}."
+        )
+    return np.broadcast_to(array, (dim,))
+
+
+def check_level(level: float) -> None:
+    """Raise ``ValueError`` unless a level is between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be between 0 and 1, such as 0.9, got {level!r}.")
+
+
+def learned_models(model: Any) -> list[BaNK]:
+    """Return the models with learned draws that a model is or consists of; none if it has none."""
+    if isinstance(model, BaNK):
+        return [model]
+    parts = getattr(model, "models_", None) or [getattr(model, "head_", None)]
+    return [part for part in parts if isinstance(part, BaNK)]
+
+
+def column_of(model: Any, X: Any, column: Any) -> Column:
+    """Return a column of a table, given by name or number, or n values as they are.
+
+    Raises ValueError if the table has no such column, or there are not n values.
+    """
+    if not isinstance(column, str | int | np.integer):
+        values = read_column("value", column)
+        if len(values.raw) != len(X):
+            raise ValueError(
+                f"column must be a name, a number or one value for each of {len(X)} rows, got "
+                f"{len(values.raw)} values."
+            )
+        return values
+    is_frame = hasattr(X, "columns")
+    table: Any = X if is_frame else np.asarray(X)
+    count = len(table.columns) if is_frame else table.shape[1]
+    names = [str(name) for name in table.columns] if is_frame else input_names(model, None, count)
+    if column not in (names if isinstance(column, str) else range(-count, count)):
+        raise ValueError(f"column must be one of {', '.join(names)}, got {column!r}.")
+    place = names.index(column) if isinstance(column, str) else int(column) % count
+    if not is_frame:
+        return read_column(names[place], table[:, place])
+    series = table.iloc[:, place] if hasattr(table, "iloc") else table[names[place]]
+    return read_column(names[place], series)

@@ -1,0 +1,281 @@
+"""Texts in pictures: names cut to fit, ticks that fit, and legends above the data."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.plot.style import FONT, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_POINTS = 72.0
+"""Points of an inch."""
+
+_NAME_SHARE = 0.42
+"""Largest share of a picture's width that names on its left take: bars keep more than a half."""
+
+_TICK_POINTS = 34.0
+"""Points between ticks: six characters of a tick, four points each, and a gap."""
+
+_GAP = 9.0
+"""Points between the texts of ticks of dates: the width of two characters."""
+
+_FEWEST_TICKS, _MOST_TICKS = 2, 6
+"""Intervals between ticks: fewer give no scale, more are noise."""
+
+_LINE = 1.2
+"""Height of a line of text with its gap, in its font's size."""
+
+_FEWEST_ROWS = 2
+"""Rows that a picture of bars has room for at least: its axis needs as much."""
+
+_LEFT = 40.0
+"""Points that labels and ticks of numbers take on the left of a panel, and margins."""
+
+_MARGIN = 12.0
+"""Points on both sides of a panel whose rows have names."""
+
+_HANDLE = 1.8 + 0.5 + 1.4
+"""Width of the handle of an entry of a legend with both its gaps, in its font's size."""
+
+_HEAD = 0.6
+"""Share of a cut name that is its beginning; the rest is its end, where numbered names differ."""
+
+_TIMES = " × "
+"""What stands between the names of a pair."""
+
+_DATE_FORMATS = ((1100.0, "%Y", ""), (75.0, "%b %Y", ""), (2.5, "%d %b", "%Y"))
+"""Least days of a range, format of its ticks, and format of what these leave out."""
+
+_HOURS, _DAY = "%H:%M", "%d %b %Y"
+"""Formats of ticks within few days, and of the first of these days."""
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float = SMALL) -> float:
+    """Return the width of a text in points, as one line."""
+    text = text.replace("\n", " ")
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    return float(
+        text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
+    )
+
+
+def fitted(text: str, points: float, size: float = SMALL) -> str:
+    """Return a text on one line, with its middle left out if it is wider than that.
+
+    Examples
+    --------
+    >>> fitted("temperature of the third sensor", 60.0)
+    'temperat…ensor'
+    """
+    text = " ".join(text.split())
+    if text_width(text, size) <= points:
+        return text
+    if _TIMES in text:  # Of a pair both names are cut
+        first, _, second = text.partition(_TIMES)
+        rest = points - text_width(_TIMES, size)
+        half = max(0.5 * rest, rest - text_width(second, size))
+        cut = fitted(first, half, size)
+        pair = f"{cut}{_TIMES}{fitted(second, rest - text_width(cut, size), size)}"
+        if text_width(pair, size) <= points:
+            return pair
+    for kept in range(len(text) - 1, 1, -1):
+        head = max(1, round(_HEAD * kept))
+        cut = f"{text[:head].rstrip()}…{text[len(text) - (kept - head) :].lstrip()}"
+        if text_width(cut, size) <= points:
+            return cut
+    return f"{text[:1]}…"
+
+
+def width_of(axis: "Axes") -> float:
+    """Return the width of the place of a panel in points, labels and ticks included."""
+    return _share(axis, "width") * float(axis.figure.figure.get_figwidth()) * _POINTS
+
+
+def _share(axis: "Axes", side: str) -> float:
+    """Return the share of a figure's width or height that a panel has before it is laid out."""
+    spec = axis.get_subplotspec()
+    if spec is None:
+        return float(getattr(axis.get_position(original=True), side))
+    grid = spec.get_gridspec()
+    wide = side == "width"
+    ratios = np.asarray(grid.get_width_ratios() if wide else grid.get_height_ratios())
+    places = spec.colspan if wide else spec.rowspan
+    return float(ratios[places.start : places.stop].sum() / ratios.sum())
+
+
+def name_axis(axis: "Axis", name: str, points: float) -> None:
+    """Label an axis, with at most so many points."""
+    axis.set_label_text(fitted(name, points, FONT), parse_math=False, fontsize=FONT)
+
+
+def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
+    """Label the axes of a panel, as far as there is room, and give those of numbers ticks."""
+    across, up = panel_points(axis)
+    name_axis(axis.xaxis, xlabel, across)
+    name_axis(axis.yaxis, ylabel, up)
+    # Lines of a tick are half as high as its texts are wide.
+    room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
+    for own, points in (room[letter] for letter in ticks):
+        (log_ticks if own.get_scale() == "log" else number_ticks)(own, points)
+
+
+def panel_points(axis: "Axes") -> tuple[float, float]:
+    """Return the points that labels and ticks have along both axes of a panel."""
+    height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS
+    # Labels and ticks of the other axis take about a fifth of the place of a panel, or more where
+    # they are names.
+    width = width_of(axis)
+    return min(0.8 * width, width - _names_width(axis) - _MARGIN), 0.85 * height
+
+
+def _names_width(axis: "Axes") -> float:
+    """Return the points that names of rows take; none if there are ticks at places of choice."""
+    from matplotlib.ticker import FixedLocator
+
+    if not isinstance(axis.yaxis.get_major_locator(), FixedLocator):
+        return 0.0
+    return max((text_width(text.get_text()) for text in axis.get_yticklabels()), default=0.0)
+
+
+def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) -> None:
+    """Name the rows of bars or points, the first one on top."""
+    points = share * width_of(axis)
+    # In given axes there may be no room for all names.
+    step = int(np.ceil(len(names) * _LINE * SMALL / panel_points(axis)[1]))
+    shown = [fitted(name, points) for name in names[::step]]
+    axis.set_yticks(range(0, len(names), step), shown, parse_math=False)
+    axis.set_ylim(max(len(names), _FEWEST_ROWS) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0.0)
+    axis.grid(visible=False, axis="y")
+
+
+def rows_height(count: int) -> float:
+    """Return the height in inches of a picture with so many named rows."""
+    # A line of seven points, and more than half of it between lines.
+    return 0.65 + 0.17 * max(count, _FEWEST_ROWS)
+
+
+def number_ticks(axis: "Axis", points: float) -> None:
+    """Give an axis of numbers as many ticks as fit into so many points."""
+    from bochner.plot.ticks import Plain, even_ticks
+
+    count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
+    axis.set_major_locator(even_ticks(count))
+    axis.set_major_formatter(Plain())
+
+
+def log_ticks(axis: "Axis", points: float) -> None:
+    """Give a logarithmic axis, whose limits are known, ticks that fit into so many points."""
+    from bochner.plot.ticks import Powers, log_places
+
+    count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
+    low, high = sorted(axis.get_view_interval())
+    axis.set_ticks(log_places(low, high, count))
+    axis.set_major_formatter(Powers())
+    axis.set_ticks([], minor=True)
+
+
+def dates_of(years: Array) -> NDArray[np.datetime64]:
+    """Return decimal years as times, the inverse of ``decimal_years``.
+
+    Examples
+    --------
+    >>> dates_of(np.array([1999.5]))
+    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
+    """
+    whole = np.floor(years)
+    start, end = ((whole + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * (years - whole)
+    return np.asarray(start + passed.round().astype("m8[ms]"))
+
+
+def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
+    """Give an axis ticks at given places, with as many texts as fit, that of the last one first."""
+    from bochner.plot.ticks import number_text
+
+    low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
+    at = axis.get_transform().transform(np.asarray(places, dtype=np.float64))
+    scaled, texts, free = points * (at - low) / (high - low), [], np.inf
+    for place, value in zip(scaled[::-1], list(places)[::-1], strict=True):
+        half = 0.5 * text_width(number_text(value)) + 0.5 * _GAP
+        fits = place + half <= free
+        texts.append(number_text(value) if fits else "")
+        free = place - half if fits else free
+    axis.set_ticks(list(places), texts[::-1])
+    axis.set_ticks([], minor=True)
+
+
+def percent_ticks(axis: "Axes") -> None:
+    """Give both axes, shares in per cent, ticks at quarters."""
+    for own in (axis.xaxis, axis.yaxis):
+        own.set_ticks([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
+
+
+def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name: str) -> None:
+    """Give an axis of dates ticks that fit into so many points, and its name."""
+    from matplotlib import dates
+
+    # They have no types.
+    locator: Any = dates.AutoDateLocator
+    formatter: Any = dates.DateFormatter
+    days = as_array((times.max() - times.min()) / np.timedelta64(1, "D")).item()
+    shown = [(ticks, rest) for least, ticks, rest in _DATE_FORMATS if days >= least]
+    ticks, rest = shown[0] if shown else (_HOURS, _DAY)
+    example = datetime(2000, 12, 28).strftime(ticks)
+    count = int(np.clip(points / (text_width(example) + _GAP), 2, _MOST_TICKS))
+    axis.set_major_locator(locator(minticks=2, maxticks=count))
+    axis.set_major_formatter(formatter(ticks))
+    first, last = (end.astype("M8[ms]").item().strftime(rest) for end in (times.min(), times.max()))
+    added = first if first == last or not rest else f"{first}–{last}"
+    name_axis(axis, f"{name} ({added})" if added else name, points)
+
+
+def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """Put a legend above the panels of a figure, or above the first one if others have a share.
+
+    A legend above the data hides none of it.
+    """
+    figure = axes[0].figure
+    is_whole = len(axes) > 1 and len(figure.axes) == len(axes)
+    has_names = _names_width(axes[0]) > 0.2 * width_of(axes[0])  # It may lie above them, too
+    width = 0.95 * figure.figure.get_figwidth() * _POINTS
+    if not is_whole:
+        width = width_of(axes[0]) - (_MARGIN if has_names else _LEFT)
+    shown = [fitted(label, width - _HANDLE * SMALL) for label in labels]
+    columns = columns_of(shown, width)
+    if is_whole:
+        made = figure.legend(handles, shown, loc="outside upper left", ncols=columns)
+    else:
+        side, place = ("right", 1.0) if has_names else ("left", 0.0)
+        corner: dict[str, Any] = {"loc": f"lower {side}", "bbox_to_anchor": (place, 1.0)}
+        made = axes[0].legend(handles, shown, ncols=columns, **corner)
+    for text in made.get_texts():
+        text.set_parse_math(False)
+
+
+def legend_height(labels: Sequence[str], width: float) -> float:
+    """Return the inches that a legend takes above a picture of a width in inches."""
+    points = width * _POINTS - _LEFT
+    shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
+    lines = -(-len(labels) // columns_of(shown, points))
+    return lines * 1.3 * SMALL / _POINTS  # With gaps of three tenths of a line between lines
+
+
+def columns_of(labels: Sequence[str], points: float) -> int:
+    """Return the most columns of a legend that fit; entries go down columns of equal length."""
+    widths = [text_width(label) + _HANDLE * SMALL for label in labels]
+    for columns in range(len(widths), 1, -1):
+        if sum(part.max() for part in np.array_split(widths, columns)) <= points:
+            return columns
+    return 1

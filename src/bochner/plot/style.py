@@ -1,0 +1,223 @@
+"""The one style of all pictures: sizes, themes, and a colour for each method."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREEN, VIOLET = "#0072B2", "#C75C00", "#67AE5A", "#7D4DDB"
+SKY, DARK, PALE = "#1CA6F2", "#646464", "#A0A0A0"
+
+PALETTE = (BLUE, ORANGE, GREEN, VIOLET, SKY, DARK, PALE)
+"""Colours that differ by at least 18 CIELAB units for normal vision and for each of the three kinds
+of colour blindness, and that have a contrast of at least 2.5 on white and 3 on black pages."""
+
+MODEL, DATA, MISSED = BLUE, "#808080", ORANGE
+"""Colours of what the model predicts, of observations, and of what predictions miss."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Marker of each colour in black and white."""
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1, 1.2)),
+    (0, (5, 1.2, 1, 1.2)),
+    (0, (7, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (2, 1)),
+)
+"""Dashes of each colour in black and white, in line widths."""
+
+BAND = 0.22
+"""Opacity of a band: lines and grid stay visible below it."""
+
+WIDTH, HEIGHT = 3.4, 2.5
+"""Inches of a picture with one panel: the width of a column in journals with two."""
+
+FULL_WIDTH = 6.9
+"""Inches of a picture with several panels: the width of a page in journals."""
+
+COLUMNS = 3
+"""Most panels next to each other: each is 2.3 inches wide, with room for four ticks."""
+
+FONT, SMALL = 8.0, 7.0
+"""Points of labels, and of ticks and legends: the sizes of captions in print."""
+
+_FRAME, _GRID_WIDTH, _PAD = 0.6, 0.5, 2.5
+"""Points of axes, of the grid, and of ticks and their distance from texts: thin, as in print."""
+
+RASTER_DPI = 200
+"""Dots per inch of clouds of points, which are drawn as images: two on a pixel of most screens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of everything but the data."""
+
+    ink: str  # Texts, axes and reference lines
+    grid: str
+    paper: str  # Background, or "none"
+
+
+THEMES: Mapping[str, Theme] = MappingProxyType(
+    {
+        "light": Theme("#262626", "#E3E3E3", "white"),
+        "dark": Theme("#E8E8E8", "#3D4148", "none"),
+    }
+)
+"""Themes by name. The dark one has no background: the page behind it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour, marker and dashes of a curve."""
+
+    color: str
+    marker: str = "o"
+    dashes: Any = "-"
+    is_hollow: bool = False
+
+    def line(self) -> dict[str, Any]:
+        """Return the options of ``Axes.plot`` for a line with markers."""
+        face = "none" if self.is_hollow else self.color
+        return {"color": self.color, "ls": self.dashes, "marker": self.marker, "mfc": face}
+
+
+METHODS: Mapping[str, Look] = MappingProxyType(
+    {
+        "bochner": Look(BLUE, "o"),
+        "bochner, quick": Look(BLUE, "o", DASHES[1], is_hollow=True),
+        "bochner, fixed": Look(BLUE, "s", DASHES[2], is_hollow=True),
+        "CatBoost": Look(ORANGE, "^"),
+        "gradient-boosted trees": Look(GREEN, "v"),
+        "boosted trees": Look(GREEN, "v"),
+        "xRFM": Look(DARK, "P"),
+        "linear model": Look(PALE, "X"),
+        "exact GP": Look(VIOLET, "D"),
+        "SVGP": Look(VIOLET, "D", DASHES[1], is_hollow=True),
+        "RBFSampler + RidgeCV": Look(SKY, "s"),
+        "RBFSampler + default RidgeCV": Look(SKY, "s", DASHES[1], is_hollow=True),
+    }
+)
+"""Looks of the methods that tables are compared with, the same in every picture."""
+
+
+def look_of(number: int) -> Look:
+    """Return the look of one of several curves without a look of their own."""
+    place = number % len(PALETTE)
+    return Look(PALETTE[place], MARKERS[place], DASHES[place])
+
+
+def looks_of(names: list[str], known: Mapping[str, Look] = METHODS) -> list[Look]:
+    """Return a look for each name: its own if it has one, else one that no other name has.
+
+    Examples
+    --------
+    >>> [look.color for look in looks_of(["bochner", "mine", "CatBoost"])]
+    ['#0072B2', '#67AE5A', '#C75C00']
+    """
+    taken = {known[name].color for name in names if name in known}
+    free = [n for n in range(len(PALETTE)) if PALETTE[n] not in taken] or [*range(len(PALETTE))]
+    others = (look_of(free[place % len(free)]) for place in range(len(names)))
+    return [known[name] if name in known else next(others) for name in names]
+
+
+def theme_called(name: str) -> Theme:
+    """Return a theme by its name, or raise ValueError."""
+    if name not in THEMES:
+        raise ValueError(f"theme must be one of {', '.join(map(repr, THEMES))}, got {name!r}.")
+    return THEMES[name]
+
+
+def parameters(theme: Theme) -> dict[str, Any]:
+    """Return matplotlib's parameters of the style."""
+    tick: dict[str, Any] = {"labelsize": SMALL, "color": theme.ink, "minor.size": 0.0}
+    tick |= {"major.width": _FRAME, "major.pad": _PAD, "major.size": _PAD}
+    return {
+        **{f"{axis}tick.{name}": value for axis in "xy" for name, value in tick.items()},
+        "font.family": "sans-serif",
+        "font.size": FONT,
+        "axes.labelsize": FONT,
+        "axes.titlesize": FONT,
+        "axes.titlepad": 4.0,
+        "axes.labelpad": _PAD,
+        "legend.fontsize": SMALL,
+        "legend.title_fontsize": SMALL,
+        "text.parse_math": False,  # Names of columns may have dollar signs
+        "axes.unicode_minus": True,
+        "axes.linewidth": _FRAME,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.linewidth": _GRID_WIDTH,
+        "lines.linewidth": 1.2,
+        "lines.markersize": 3.5,
+        "lines.markeredgewidth": 0.8,
+        "patch.linewidth": 0.6,
+        "hatch.linewidth": 0.6,
+        "legend.frameon": False,
+        "legend.handlelength": 1.8,
+        "legend.columnspacing": 1.4,
+        "legend.handletextpad": 0.5,
+        "legend.borderaxespad": 0.2,
+        "legend.labelspacing": 0.3,
+        "figure.constrained_layout.h_pad": 0.04,
+        "figure.constrained_layout.w_pad": 0.04,
+        "text.color": theme.ink,
+        "axes.labelcolor": theme.ink,
+        "axes.edgecolor": theme.ink,
+        "grid.color": theme.grid,
+        "figure.facecolor": theme.paper,
+        "savefig.facecolor": "auto",
+        "axes.facecolor": "none",
+    }
+
+
+def dress(axis: "Axes", theme: Theme) -> None:
+    """Give axes that were made elsewhere the style, as far as it is theirs."""
+    axis.set_facecolor("none")
+    axis.set_axisbelow(True)
+    axis.grid(visible=True, color=theme.grid, lw=_GRID_WIDTH)
+    axis.tick_params(
+        which="major", labelsize=SMALL, colors=theme.ink, pad=_PAD, length=_PAD, width=_FRAME
+    )
+    for side, spine in axis.spines.items():
+        spine.set(visible=side in ("left", "bottom"), edgecolor=theme.ink, linewidth=_FRAME)
+    for own in (axis.xaxis, axis.yaxis):
+        own.label.set_color(theme.ink)
+        own.labelpad = _PAD
+    axis.title.set(color=theme.ink, fontsize=FONT)
+
+
+@contextmanager
+def styled(theme: str = "light") -> Iterator[Theme]:
+    """Draw in the style inside a ``with`` block, and leave matplotlib's parameters as they were.
+
+    Raises ImportError if matplotlib is missing, and ValueError if there is no such theme.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> with styled("dark") as theme:
+    ...     axis = Figure().subplots()
+    >>> axis.spines["top"].get_visible()
+    False
+    """
+    colors = theme_called(theme)
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ImportError(
+            "Pictures need matplotlib, which is not installed: run pip install 'bochner[plot]'."
+        ) from error
+    with mpl.rc_context():
+        mpl.rcdefaults()  # A user's own parameters would make another picture of the same model
+        own: Any = parameters(colors)
+        mpl.rcParams.update(own)
+        yield colors

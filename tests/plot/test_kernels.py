@@ -1,0 +1,264 @@
+"""Pictures of kernels, envelopes and spectra: lines are closed forms, densities are recounted."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from bochner import BaNKClassifier, BaNKForecaster, BaNKRegressor, FourierFeatures, plot
+from bochner.estimators.gabasr import GaBaSRRegressor
+from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
+
+RNG = np.random.default_rng(0)
+CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])
+LOCAL = LocallyStationary(Gaussian(tuple(WIDTHS)), Gaussian(tuple(LENGTHS)), tuple(CENTRE))
+X = RNG.normal(size=(101, 2)) * [2.0, 4.0] + [3.0, 0.0]
+SHORT = {"n_burn_in": 4, "n_samples": 6, "n_chains": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module", params=[1, 4], ids=["one chain", "pooled chains"])
+def learned(request):
+    rows = np.random.default_rng(2).normal(size=(600, 2)) * [2.0, 4.0]
+    options = SHORT | {"n_chains": request.param}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of one chain as short as this
+        return BaNKRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))
+
+
+def test_kernels_are_drawn_along_each_input_in_its_units():
+    kernel = SpectralMixture([1.0], [[2.0, 3.0]], [[[0.1, 0.0], [0.0, 0.2]]])
+    display = plot.kernel(kernel, X, names=["time", "place"], extent=(3.0, 5.0))
+    assert [axis.get_xlabel() for axis in display.axes_] == ["lag in time", "lag in place"]
+    for axis, frequency, variance, end in zip(
+        display.axes_, (2.0, 3.0), (0.1, 0.2), (3.0, 5.0), strict=True
+    ):
+        lags, values = axis.lines[0].get_data()
+        assert (lags[0], lags[-1]) == axis.get_xlim() == (0.0, end)
+        expected = np.exp(-0.5 * variance * lags**2) * np.cos(frequency * lags)
+        assert_allclose(values, expected, atol=1e-12)
+
+
+def test_the_longest_lags_are_three_length_scales_or_deviations():
+    assert plot.kernel(Gaussian((2.0, 5.0))).lags[:, -1].tolist() == [6.0, 15.0]
+    mixture = SpectralMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
+    assert_allclose(plot.kernel(mixture, X).lags[:, -1], 3.0 * X.std(axis=0))
+    ridge = FourierFeatures(Gaussian(3.0), 16, random_state=0).fit(X)
+    assert plot.kernel(ridge.kernel, X).lags[:, -1].tolist() == [9.0, 9.0]
+
+
+def waves_of(model, i, lags):
+    """Return the kernel of each draw along an input, as the mean cosine of its waves."""
+    omega = model.learned_[0].draws.omega[:, :, i].reshape(-1, model.n_frequencies)
+    return np.cos(omega[:, :, None] / model._scaling.scale[i] * lags).mean(axis=1)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_the_band_of_a_learned_kernel_holds_its_share_of_draws(learned, level):
+    display = plot.kernel(learned, level=level)
+    assert_allclose(display.lags[:, -1], 3.0 * learned._scaling.scale)
+    for i, axis in enumerate(display.axes_):
+        lags, mean = axis.lines[0].get_data()
+        origin, rows = np.zeros((1, 2)), lags[:, None] * (np.arange(2) == i)
+        assert_allclose(mean, learned.kernel_(rows, origin)[:, 0], atol=1e-12)
+        draws = np.sort(waves_of(learned, i, lags), axis=0)
+        last = len(draws) - 1
+        assert last >= 5
+        at = [(0.5 - 0.5 * level) * last, (0.5 + 0.5 * level) * last]
+        for end, place in zip((display.lower[i], display.upper[i]), at, strict=True):
+            low, part = int(place), place % 1.0
+            assert_allclose(end, (1.0 - part) * draws[low] + part * draws[low + 1], atol=1e-12)
+
+
+def test_forecasters_and_classifiers_have_the_draws_of_all_their_models():
+    t = np.linspace(0.0, 10.0, 60)[:, None]
+    forecaster = BaNKForecaster(n_frequencies=6, n_burn_in=3, n_samples=3, n_chains=1,
+                                random_state=0).fit(t, np.sin(t[:, 0]))  # fmt: skip
+    display = plot.kernel(forecaster)
+    rows = display.lags[0][:, None]
+    means = [model.kernel_(rows, np.zeros((1, 1)))[:, 0] for model in forecaster.models_]
+    assert_allclose(display.curves[0, 0], np.mean(means, axis=0), atol=1e-12)
+    y = np.digitize(X[:, 0], [2.0, 4.0])
+    classifier = BaNKClassifier(6, "sparse", **SHORT).fit(X, y)
+    assert plot.kernel(classifier).lower.shape == (2, 201)
+    few = classifier.learned_[0].draws
+    assert few.frequencies.shape[0] * few.frequencies.shape[1] // 6 > 1
+    with pytest.raises(ValueError, match="The model has 3 traces"):
+        plot.trace(classifier)
+    (first, *_) = plot.trace(classifier.trace_[2]).records.values()
+    assert len(first) == 2
+
+
+def envelope(u):
+    return np.exp(-0.5 * np.sum(((u - CENTRE) / WIDTHS) ** 2, axis=-1))
+
+
+@pytest.mark.parametrize("i", [0, 1])
+def test_local_kernels_are_drawn_about_their_midpoints(i):
+    (axis,) = plot.kernel(LOCAL, X, inputs=[i], extent=(2.0, 6.0)).axes_
+    for line, share in zip(axis.lines[:3], (0.1, 0.5, 0.9), strict=True):
+        lags, middle = line.get_xdata(), np.median(X, axis=0)
+        middle[i] = np.quantile(X[:, i], share)
+        assert lags[-1] == (2.0, 6.0)[i]
+        expected = envelope(middle) * np.exp(-0.5 * (lags / LENGTHS[i]) ** 2)
+        assert_allclose(line.get_ydata(), expected, rtol=1e-9, atol=1e-15)
+    texts = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert texts[1] == f"at {np.median(X[:, i]):.3g}".replace("-", "−")
+
+
+def test_any_function_is_a_kernel():
+    def linear(X, Y):
+        return X @ [[1.0], [2.0]] + (Y @ [[1.0], [2.0]]).T
+
+    display = plot.kernel(linear, X, extent=1.0)
+    medians = np.median(X, axis=0)
+    assert_allclose(display.curves[0, 1], 2.0 * medians @ [1.0, 2.0])
+    assert len(display.curves[0]) == 3
+    assert len(plot.kernel(Polynomial(2), X).curves[0]) == 3
+    assert len(plot.kernel(Gaussian(), X).curves[0]) == 1
+
+
+class Wavy:
+    """A model whose signal and noise are known."""
+
+    def signal_std(self, X):
+        return np.sqrt(LOCAL.diag(X))
+
+    def noise_std(self, X):
+        return np.abs(X[:, 0])
+
+
+@pytest.mark.parametrize("i", [0, 1])
+def test_envelopes_are_drawn_along_an_input_with_the_others_at_their_medians(i):
+    (axis,) = plot.envelope(Wavy(), X, inputs=[i], names=["time", "place"]).axes_
+    signal, noise = axis.lines
+    at = signal.get_xdata()
+    assert (at[0], at[-1]) == (X[:, i].min(), X[:, i].max())
+    rows = np.tile(np.median(X, axis=0), (len(at), 1))
+    rows[:, i] = at
+    assert_allclose(signal.get_ydata(), np.sqrt(envelope(rows)), rtol=1e-12)
+    assert_allclose(noise.get_ydata(), np.abs(rows[:, 0]))
+    assert axis.get_xlabel() == ("time", "place")[i]
+
+
+def test_envelopes_of_a_learned_model():
+    t = np.linspace(0.0, 1.0, 80)[:, None]
+    model = GaBaSRRegressor(8, **SHORT).fit(t, t[:, 0] * RNG.normal(size=80))
+    display = plot.envelope(model, t)
+    assert_allclose(display.curves["noise"][0], model.noise_std(display.places[0][:, None]))
+    assert display.ax_.get_ylabel() == "standard deviation"
+
+
+FREQUENCIES = RNG.normal(size=(2000, 3)) * [1.0, 3.0, 0.1] * (RNG.random((2000, 3)) < 0.7)
+
+
+def stairs(axis):
+    (patch,) = axis.patches
+    return patch.get_data()[:2]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_densities_are_of_the_active_frequencies(weighted):
+    weights = RNG.uniform(size=2000) if weighted else np.ones(2000)
+    weights /= weights.sum()
+    display = plot.SpectrumDisplay(["a", "b", "c"], FREQUENCIES, weights).plot()
+    for i, axis in enumerate(display.axes_):
+        density, edges = stairs(axis)
+        size = np.abs(FREQUENCIES[:, i])
+        active = weights[size > 0.0].sum()
+        for low, high, height in zip(edges, edges[1:], density, strict=False):
+            inside = (size >= low) & (size < high) & (size > 0.0)
+            assert height * (high - low) == pytest.approx(weights[inside].sum() / active, abs=1e-12)
+        assert 0.0 < weights[size > edges[-1]].sum() / active <= 0.005
+
+
+def test_the_density_is_that_of_the_law():
+    omega = np.random.default_rng(1).normal(2.0, 1.0, size=(40_000, 1))
+    display = plot.SpectrumDisplay(["x"], omega, np.full(40_000, 1.0 / 40_000)).plot()
+    density, edges = stairs(display.ax_)
+    folded = np.diff(stats.norm.cdf(edges, 2.0) - stats.norm.cdf(-edges, 2.0))
+    counts = np.round(density * np.diff(edges) * len(omega))
+    law = stats.binom(len(omega), folded)
+    p_values = 2.0 * np.minimum(law.cdf(counts), law.sf(counts - 1.0))
+    assert p_values.min() > 1e-4 / len(counts)
+
+
+def test_periods_stand_at_their_frequencies():
+    for end in (0.003, 0.9, 40.0, 7e5):
+        omega = np.linspace(-end, end, 1000)[:, None]
+        axis = plot.SpectrumDisplay(["x"], omega, np.full(1000, 1e-3), unit="s").plot().ax_
+        (top,) = axis.child_axes
+        assert top.get_xlabel() == "period (s)"
+        labels = [float(text.get_text()) for text in top.get_xticklabels()]
+        assert 2 <= len(labels) <= 9
+        assert_allclose(np.multiply(top.get_xticks(), labels), 2.0 * np.pi, rtol=1e-5)
+
+
+def test_shares_are_drawn_at_their_periods():
+    omega = 2.0 * np.pi / np.array([[1.0], [0.5], [8.0], [1e6]])
+    weights = np.array([0.5, 0.3, 0.1, 0.1])
+    display = plot.SpectrumDisplay(["t"], omega, weights, "period", 20.0, "years").plot()
+    shares, edges = stairs(display.ax_)
+    for period, share in zip((1.0, 0.5, 8.0), weights, strict=False):
+        assert shares[np.searchsorted(edges, period, side="right") - 1] == pytest.approx(
+            100 * share
+        )
+    assert shares.sum() == pytest.approx(90.0)  # What is longer than 20 years is left out
+    assert display.ax_.get_xlabel() == "period of t (years)"
+
+
+def test_spectra_of_models(learned):
+    display = plot.spectrum(learned)
+    draws = learned.learned_[0].draws
+    assert_allclose(display.frequencies, (draws.omega / learned._scaling.scale).reshape(-1, 2))
+    waves = draws.omega.shape[1]
+    energy = (draws.coef[:, : 2 * waves].reshape(-1, waves, 2) ** 2).sum(axis=2)
+    expected = energy / energy.sum(axis=1, keepdims=True) / len(energy)
+    assert_allclose(display.weights, expected.ravel())
+    features = FourierFeatures(random_state=0, n_components=64).fit(X)
+    fixed = plot.spectrum(features, inputs=[1])
+    assert_allclose(fixed.frequencies[:, 0], features.frequencies_.omega[:, 1])
+    assert_allclose(fixed.weights, 1.0 / 32)
+    assert fixed.axis == "frequency"
+
+
+def test_inputs_that_nothing_depends_on():
+    omega = FREQUENCIES * [1.0, 0.0, 1.0]
+    display = plot.SpectrumDisplay(["a", "b", "c"], omega, np.full(2000, 1.0 / 2000)).plot()
+    assert display.axes_[1].texts[0].get_text() == "all frequencies are zero"
+
+
+def test_relevance_of_learned_models(learned):
+    display = plot.relevance(learned, names=["time", "place"])
+    found = learned.relevance_.inclusion
+    order = np.argsort(-found)
+    assert display.names == [("time", "place")[i] for i in order]
+    assert_allclose([bar.get_width() for bar in display.ax_.patches], 100.0 * found[order])
+    (pair,) = plot.InteractionsDisplay.largest(["a × b"], np.array([0.3])).share
+    assert pair == 0.3
+    both = plot.interactions(learned)
+    shown = 2.0 * learned.interactions_[0, 1]
+    assert both.names == (["x0 × x1"] if shown >= 0.005 else [])
+
+
+REFUSED = [
+    (lambda: plot.kernel(Gaussian(), level=1.0), "level must be between 0 and 1"),
+    (lambda: plot.kernel(Gaussian(), extent=(1.0, 2.0)), "or one for each of 1 inputs"),
+    (lambda: plot.kernel(Gaussian(), extent=0.0), "extent must be a positive number"),
+    (lambda: plot.kernel(Gaussian(), X, inputs=[2]), r"some of x0, x1, by name or number, got \[2"),
+    (lambda: plot.kernel(Gaussian(), inputs=[]), "some of x0, by name"),
+    (lambda: plot.kernel(Gaussian(), X, names=["a"]), "one for each of 2 inputs"),
+    (lambda: plot.kernel(lambda X, Y: np.zeros(len(X))), r"return shape \(11, 11\)"),
+    (lambda: plot.kernel(Gaussian(), X, ax=[]), "ax must be a sequence of 2 Axes"),
+    (lambda: plot.kernel(Gaussian(), theme="blue"), "theme must be one of 'light', 'dark'"),
+    (lambda: plot.envelope(Wavy(), X[:, 0]), "Expected 2D array, got 1D array"),
+    (lambda: plot.envelope(Wavy(), np.full((3, 2), np.nan)), "contains NaN"),
+    (lambda: plot.spectrum(Wavy(), axis="time"), "axis must be 'auto', 'frequency' or 'period'"),
+]
+
+
+@pytest.mark.parametrize(("draw", "message"), REFUSED)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()

@@ -1,0 +1,236 @@
+"""No picture has texts that collide or leave it, legends over data, or more than six curves."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from plot.layout import faults
+
+from bochner import plot
+from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.plot.labels import columns_of, fitted, text_width
+
+RNG = np.random.default_rng(0)
+NAMES = {
+    "short": "c{}",
+    "long": "mean_concentration_of_suspended_particles_at_the_north_station_{}",
+    "medium": "temperature_{}",
+    "odd": "price ($) of\nitem_{} in € × 10^{{-3}} & <b>",
+}
+"""Names of columns: also those that matplotlib would read as formulas or lines."""
+
+
+def names_of(kind, count):
+    return [NAMES[kind].format(i) for i in range(count)]
+
+
+def shares(kind, count, pairs=False):
+    names = names_of(kind, count + 1)
+    columns = tuple((names[i], names[i + 1]) for i in range(count)) if pairs else names[:count]
+    share = np.sort(RNG.dirichlet(np.full(count, 0.3)))[::-1]
+    return VarianceShares(tuple(columns), share, 0.1 * share)
+
+
+def effect(kind, *sides, classes=None):
+    """Return random averages along columns: "number", "date", or a number of levels."""
+    values = []
+    for side in sides:
+        if side == "number":
+            values.append(np.append(np.sort(RNG.normal(0, 1e5, 20)), np.nan))
+        elif side == "date":
+            values.append(np.linspace(2019.2, 2021.1, 20))
+        else:
+            values.append(np.array([*names_of(kind, side - 1), "<unknown>"], dtype=object))
+    shape = tuple(map(len, values))
+    labels = None if classes is None else np.array(names_of(kind, classes))
+    mean = RNG.normal(size=shape if classes is None else (*shape, classes))
+    if classes is not None:
+        mean = np.exp(mean) / np.exp(mean).sum(axis=-1, keepdims=True)
+    columns = tuple(names_of(kind, len(sides)))
+    found = Effect(columns, tuple(values), mean, mean - 0.2, mean + 0.2, labels)
+    dates = [name for name, side in zip(columns, sides, strict=True) if side == "date"]
+    label = "average prediction" if classes is None else "average probability"
+    return plot.EffectDisplay(found, dates, label)
+
+
+def classes(kind, count, n=600):
+    """Return observed classes, probabilities and all classes."""
+    known = np.array(names_of(kind, count))
+    probability = RNG.dirichlet(np.full(count, 0.5), n)
+    drawn = [RNG.choice(count, p=row) for row in probability]
+    return known[drawn], probability, known
+
+
+def numbers(n=300, scale=1.0):
+    observed = scale * RNG.normal(size=n)
+    predicted = observed + 0.3 * scale * RNG.normal(size=n)
+    return observed, predicted, predicted - 0.5 * scale, predicted + 0.5 * scale
+
+
+def curves(kind, count, labels):
+    lags = np.tile(np.linspace(0.0, 3.0, 50), (count, 1))
+    values = np.exp(-(lags**2))
+    parts = np.stack([values] * len(labels), axis=1)
+    return plot.KernelDisplay(names_of(kind, count), lags, parts, [labels] * count)
+
+
+SIDES = [("number",), ("date",), (3,), (24,), ("number", "number"), ("date", 5), ("number", 14),
+         ("date", "number"), (14, 24), (4, 14)]  # fmt: skip
+SERIES = np.arange("2019-01", "2023-01", dtype="M8[M]").astype("M8[D]")
+
+
+def pictures(kind):
+    """Yield a name and a display for every kind of picture."""
+    for count in (1, 3, 15, 60):
+        yield f"relevance {count}", plot.relevance(shares(kind, count))
+        yield f"interactions {count}", plot.interactions(shares(kind, count, pairs=True))
+    yield "no interactions", plot.interactions(shares(kind, 0, pairs=True))
+    for sides in SIDES:
+        yield f"effect {sides}", effect(kind, *sides)
+        for count in (2, 26):
+            yield f"effect {sides} of {count}", effect(kind, *sides, classes=count)
+    for count in (2, 3, 26, 60):
+        y, probability, known = classes(kind, count)
+        of_classes = y, probability, known
+        yield f"reliability {count}", plot.CalibrationDisplay.from_probabilities(*of_classes)
+        yield f"roc {count}", plot.RocDisplay.from_probabilities(*of_classes)
+        predicted = known[np.argmax(probability, axis=1)]
+        yield f"confusion {count}", plot.ConfusionDisplay.from_predictions(y, predicted)
+    for scale in (1e-7, 1.0, 12345.0, 3e8):
+        yield f"predictions {scale:g}", plot.PredictionsDisplay(*numbers(scale=scale), unit="kWh")
+        observed, predicted, *_ = numbers(scale=scale)
+        yield f"residuals {scale:g}", plot.ResidualsDisplay(observed - predicted, predicted)
+    yield "many predictions", plot.PredictionsDisplay(*numbers(3000))
+    observed, predicted, *_ = numbers(len(SERIES))
+    yield "residuals in time", plot.ResidualsDisplay(observed, SERIES, names_of(kind, 1)[0])
+    levels = np.array([*names_of(kind, 30), None] * 5, dtype=object)
+    yield "residuals by level", plot.ResidualsDisplay(RNG.normal(size=len(levels)), levels)
+    ends = predicted[:, None] - [0.1, 0.5], predicted[:, None] + [0.1, 0.5]
+    yield "coverage", plot.CalibrationDisplay.from_intervals(observed, *ends, [0.3, 0.8])
+    for times in (SERIES, np.linspace(1980.0, 2000.0, len(SERIES))):
+        bands = [(level, predicted - level, predicted + level) for level in (0.5, 0.9)]
+        past, held_out = (times[:20], observed[:20]), (times[20:], observed[20:])
+        yield (
+            f"forecast {times.dtype}",
+            plot.ForecastDisplay(
+                times,
+                predicted,
+                bands,
+                past,
+                held_out,
+                times[20],
+                names_of(kind, 1)[0],
+                "CO₂ (ppm)",
+            ),
+        )
+    for count in (1, 2, 3, 6, 8):
+        yield f"kernel {count}", curves(kind, count, ["kernel"])
+        yield f"local kernel {count}", curves(kind, count, ["at −1.25", "at 0.125", "at 1.25"])
+        places = np.tile(np.linspace(0.0, 1e5, 20), (count, 1))
+        both = {"signal": np.sqrt(places), "noise": np.cbrt(places)}
+        yield f"envelope {count}", plot.EnvelopeDisplay(names_of(kind, count), places, both)
+        frequencies = RNG.normal(size=(400, count)) ** 3
+        for axis in ("frequency", "period"):
+            weights = np.full(400, 1.0 / 400)
+            names = names_of(kind, count)
+            yield (
+                f"spectrum {count} by {axis}",
+                plot.SpectrumDisplay(names, frequencies, weights, axis, 1e4, "years"),
+            )
+        records = {f"acceptance_{i}": RNG.random((count, 50)) for i in range(count)}
+        yield f"trace {count}", plot.TraceDisplay(records, 20)
+    methods = ["bochner", "CatBoost", *names_of(kind, 10)]
+    yield "comparison", plot.comparison({name: [1e5, 1.2e5] for name in methods})
+
+
+@pytest.mark.parametrize("kind", ["short", "long", "odd"])
+def test_no_picture_has_faults(kind):
+    found = {}
+    for name, display in pictures(kind):
+        figure = display.figure_ or display.plot().figure_
+        if wrong := faults(figure):
+            found[name] = wrong
+    assert not found
+
+
+@pytest.mark.parametrize("kind", ["short", "medium"])
+def test_nor_has_one_in_the_axes_of_a_user(kind):
+    """A page of panels of other sizes than those of new figures."""
+    figure = Figure(figsize=(6.9, 7.0), layout="constrained")
+    grid = figure.subplots(3, 3)
+    drawn = [
+        plot.relevance(shares(kind, 12), ax=grid[0, 0]),
+        effect(kind, "number").plot(grid[0, 1]),
+        effect(kind, 24).plot(grid[0, 2]),
+        plot.PredictionsDisplay(*numbers()).plot(grid[1, 0]),
+        effect(kind, "date", 5).plot(grid[1, 1]),
+        plot.RocDisplay.from_probabilities(*classes(kind, 4)).plot(grid[1, 2]),
+        plot.CalibrationDisplay.from_probabilities(*classes(kind, 2)).plot(grid[2, 0]),
+        curves(kind, 2, ["at 0.1", "at 0.2"]).plot(grid[2, 1:]),
+    ]
+    assert all(display.figure_ is figure for display in drawn)
+    assert drawn[-1].axes_ == tuple(grid[2, 1:])
+    assert not faults(figure)
+
+
+def planted(change):
+    figure = Figure(figsize=(3.4, 2.5), layout="constrained")
+    axis = figure.subplots()
+    axis.plot([0.0, 1.0, 2.0], [0.0, 1.0, 4.0], label="curve")
+    axis.set(xlabel="x", ylabel="y")
+    change(figure, axis)
+    return faults(figure)
+
+
+def many_curves(figure, axis):
+    for i in range(7):
+        axis.plot([0.0, 1.0, 2.0], [0.0, 1.0, i])
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda figure, axis: axis.legend(loc="upper left"), "a legend lies in the panel"),
+        (
+            lambda figure, axis: axis.set_xticks(np.linspace(0.0, 2.0, 30)),
+            r"'.*' and '.*' overlap",
+        ),
+        (lambda figure, axis: figure.text(0.9, 0.5, "a text that is too long"), "leaves the fig"),
+        (lambda figure, axis: figure.text(0.5, 0.5, "over data"), "lies in the panel"),
+        (many_curves, "8 curves in the panel"),
+        (lambda figure, axis: axis.set_xlabel("a very long name of an axis" * 4), "leaves the fi"),
+    ],
+    ids=["legend", "ticks", "outside", "inside", "curves", "label"],
+)
+def test_the_referee_sees_planted_faults(change, fault):
+    assert not planted(lambda figure, axis: None)
+    assert any(re.search(fault, one) for one in planted(change))
+
+
+@pytest.mark.parametrize("points", [20.0, 60.0, 200.0])
+def test_texts_are_cut_to_the_width_they_have(points):
+    for kind in NAMES:
+        text = NAMES[kind].format(7)
+        cut = fitted(text, points)
+        assert text_width(cut) <= points
+        assert "\n" not in cut
+        if points == 60.0 and kind == "long":
+            assert cut.startswith("me")
+            assert cut.endswith("7")
+
+
+def test_names_that_fit_stay_as_they_are():
+    assert fitted("a  b\nc", 100.0) == "a b c"
+    pair = fitted("first_long_name × second_long_name", 90.0)
+    assert "×" in pair
+    assert pair.startswith("fi")
+    assert pair.endswith("me")
+
+
+def test_legends_have_as_many_columns_as_fit():
+    widths = [text_width(text) for text in ("aaaa", "b", "c")]
+    each = 3.7 * 7.0  # Handle and gaps, in points of the legend's font
+    assert columns_of(["aaaa", "b", "c"], sum(widths) + 3 * each + 1e-6) == 3
+    assert columns_of(["aaaa", "b", "c"], sum(widths) + 3 * each - 1e-6) == 2
+    assert columns_of(["aaaa", "b", "c"], 1.0) == 1

@@ -1,0 +1,274 @@
+"""Pictures of predictions: coverage, residuals and forecasts counted by hand."""
+
+import math
+from statistics import mean, median, stdev
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from bochner import plot
+from bochner.comparison.outcomes import Score
+
+RNG = np.random.default_rng(0)
+
+
+class Normal:
+    """A model whose law is known: zero mean and given standard deviations in the first column."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def predict(self, X, return_std=False):
+        zero = np.zeros(len(X))
+        return (zero, self.factor * np.asarray(X)[:, 0]) if return_std else zero
+
+
+STD = RNG.uniform(0.5, 2.0, 20_000)
+ROWS, TARGETS = STD[:, None], STD * RNG.normal(size=len(STD))
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_coverage_is_that_of_the_known_law(factor):
+    levels = np.array([0.1, 0.5, 0.9])
+    display = plot.calibration(Normal(factor), ROWS, TARGETS, levels=levels)
+    # Normal quantiles of these levels, from a table.
+    z = np.array([0.125661346855074, 0.674489750196082, 1.644853626951472])
+    expected = 2.0 * ndtr(factor * z) - 1.0
+    error = np.sqrt(expected * (1.0 - expected) / len(STD))
+    assert (np.abs(display.observed - expected) < 4.0 * error).all()
+    inside = (display.lower <= display.observed) & (display.observed <= display.upper)
+    assert inside.all() == (factor == 1.0)
+    line = display.ax_.lines[1].get_xydata()
+    np.testing.assert_allclose(line, 100.0 * np.column_stack([levels, display.observed]))
+
+
+def test_coverage_of_a_table_model_is_that_of_its_quantiles(regressor, test_rows):
+    X, y = test_rows
+    display = plot.calibration(regressor, X, y, levels=[0.8, 0.6])
+    for level, share in zip((0.6, 0.8), display.observed, strict=True):
+        ends = regressor.predict_quantiles(X, [0.5 - level / 2, 0.5 + level / 2])
+        covered = sum(low <= value <= high for (low, high), value in zip(ends, y, strict=True))
+        assert share == covered / len(y)
+
+
+@pytest.mark.parametrize(("n", "share"), [(50, 0.9), (200, 0.3)])
+def test_the_band_holds_95_per_cent_of_a_binomial_law(n, share):
+    ends = np.zeros((n, 1)), np.ones((n, 1))
+    display = plot.CalibrationDisplay.from_intervals(np.full(n, 0.5), *ends, [share])
+    low, high = round(n * display.lower[0]), round(n * display.upper[0])
+    law = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
+    assert sum(law[low : high + 1]) >= 0.95
+    assert sum(law[:low]) <= 0.025
+    assert sum(law[high + 1 :]) <= 0.025
+
+
+def test_reliability_is_counted_by_hand(classifier, test_labels):
+    X, y = test_labels
+    display = plot.calibration(classifier, X, y)
+    bins = {}
+    for row, label in zip(classifier.predict_proba(X), y, strict=True):
+        for probability, name in zip(row, classifier.classes_, strict=True):
+            bins.setdefault(min(int(10 * probability), 9), []).append((probability, label == name))
+    np.testing.assert_array_equal(display.counts, [len(bins.get(i, [])) for i in range(10)])
+    kept = [bins[i] for i in sorted(bins) if len(bins[i]) >= 5]
+    np.testing.assert_allclose(display.predicted, [mean(p for p, _ in part) for part in kept])
+    np.testing.assert_allclose(display.observed, [mean(hit for _, hit in part) for part in kept])
+    (above,) = display.ax_.child_axes
+    assert [bar.get_height() for bar in above.patches] == display.counts.tolist()
+
+
+def test_true_probabilities_are_calibrated_and_shifted_ones_are_not():
+    true = RNG.uniform(0.1, 0.9, 20_000)
+    y = np.where(RNG.random(len(true)) < true, "yes", "no")
+
+    def within(probability):
+        both = np.column_stack([1.0 - probability, probability])
+        found = plot.CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
+        return np.mean((found.lower <= found.observed) & (found.observed <= found.upper))
+
+    assert within(true) >= 0.75  # Of eight bins, each is outside with a probability of 0.05
+    assert within(true**2) < 0.4
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_covered_and_missed_rows(regressor, test_rows, level):
+    X, y = test_rows
+    display = plot.predictions(regressor, X, y, level=level)
+    lower, upper = regressor.predict_interval(X, level)
+    covered = (lower <= y) & (y <= upper)
+    np.testing.assert_array_equal(display.covered, covered)
+    points = [
+        line for line in display.ax_.lines if line.get_marker() == "o" and len(line.get_xdata())
+    ]
+    both = np.column_stack([y, regressor.predict(X)])
+    for line, rows in zip(points, (covered, ~covered), strict=True):
+        np.testing.assert_allclose(line.get_xydata(), both[rows])
+    bars = [line.get_xydata() for line in display.ax_.lines if np.isnan(line.get_ydata()).any()]
+    drawn = np.concatenate([bar.reshape(-1, 3, 2) for bar in bars])
+    order = np.concatenate([np.flatnonzero(covered), np.flatnonzero(~covered)])
+    np.testing.assert_allclose(drawn[:, 0], np.column_stack([y, lower])[order])
+    np.testing.assert_allclose(drawn[:, 1], np.column_stack([y, upper])[order])
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[0] == f"in {100 * level:g} % interval: {100 * covered.mean():.1f} %"
+
+
+def test_intervals_are_normal_where_only_deviations_are_known():
+    display = plot.predictions(Normal(), ROWS[:50], TARGETS[:50])
+    np.testing.assert_allclose(display.upper, 1.6448536269514722 * STD[:50])
+    alone = plot.predictions(SimpleNamespace(predict=lambda X: np.ones(len(X))), [[1.0]], [2.0])
+    assert alone.lower is None
+    assert alone.ax_.get_legend() is None
+
+
+@pytest.mark.parametrize(("n", "as_image"), [(2000, False), (2001, True)])
+def test_many_points_are_an_image(n, as_image):
+    display = plot.PredictionsDisplay(np.arange(n, dtype=float), np.arange(n, dtype=float)).plot()
+    assert display.ax_.lines[0].get_rasterized() == as_image
+
+
+def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, test_rows):
+    X, y = test_rows
+    prediction, std = regressor.predict(X, return_std=True)
+    display = plot.residuals(regressor, X, y)
+    np.testing.assert_allclose(display.residuals, (y - prediction) / std)
+    np.testing.assert_allclose(display.against, prediction)
+    plain = SimpleNamespace(predict=regressor.predict.__get__(regressor))
+    plain.predict = lambda X: prediction
+    raw = plot.residuals(plain, X, y, unit="m")
+    np.testing.assert_allclose(raw.residuals, y - prediction)
+    assert raw.ax_.get_ylabel() == "residual (m)"
+    assert display.ax_.get_ylabel() == "residual / std"
+
+
+def test_running_quartiles_are_those_of_neighbours():
+    x, errors = RNG.permutation(500).astype(float), RNG.normal(size=500)
+    middles, quartiles = plot.ResidualsDisplay(errors, x).windows()
+    assert len(middles) == 20
+    order = np.argsort(x)
+    for number in range(20):
+        own = errors[order[25 * number : 25 * number + 25]]
+        assert quartiles[number, 1] == median(own.tolist())
+        assert sorted(own)[6] == quartiles[number, 0]  # Six of 25 rows are below a quarter
+        assert middles[number] == 25 * number + 12
+
+
+@pytest.mark.parametrize("column", ["day", "kind", "width", 2])
+def test_residuals_against_columns(regressor, test_rows, column):
+    X, y = test_rows
+    display = plot.residuals(regressor, X, y, column)
+    name = X.columns[column] if isinstance(column, int) else column
+    axis = display.ax_
+    if name == "kind":
+        assert {text.get_text() for text in axis.get_yticklabels()} == set(X["kind"])
+        for row, level in enumerate(display.levels()[0]):
+            own = display.residuals[(X["kind"] == level).to_numpy()]
+            assert axis.lines[0].get_xdata()[row] == median(own.tolist())
+        return
+    assert axis.get_xlabel() == name
+    drawn = axis.lines[0].get_xdata(orig=True)
+    expected = X[name].to_numpy()
+    assert drawn.dtype.kind == ("M" if name == "day" else "f")
+    np.testing.assert_array_equal(drawn, expected.astype(drawn.dtype))
+
+
+def test_residuals_against_given_times(regressor, test_rows):
+    X, y = test_rows
+    times = X["day"].to_numpy() + np.timedelta64(1, "h")
+    display = plot.residuals(regressor, X, y, times)
+    np.testing.assert_array_equal(display.against, times.astype("M8[us]"))
+    with pytest.raises(ValueError, match="one value for each of 200 rows, got 3 values"):
+        plot.residuals(regressor, X, y, [1.0, 2.0, 3.0])
+
+
+TIMES = np.arange(1990.0, 2000.0, 0.5)
+
+
+def test_a_forecast_has_history_bands_and_what_was_held_out():
+    model = Normal()
+    past, later = TIMES[:12], TIMES[12:]
+    display = plot.forecast(
+        model, later, history=(past, np.sin(past)), truth=np.cos(later), level=(0.5, 0.9)
+    )
+    axis = display.ax_
+    observed, held_out = (line.get_xydata() for line in axis.lines[:4:2])
+    np.testing.assert_array_equal(observed, np.column_stack([past, np.sin(past)]))
+    np.testing.assert_array_equal(held_out, np.column_stack([later, np.cos(later)]))
+    assert display.start == later[0]
+    z = {0.9: 1.6448536269514722, 0.5: 0.6744897501960817}
+    for band, (level, quantile) in zip(axis.collections, z.items(), strict=True):
+        edge = band.get_paths()[0].vertices
+        assert np.abs(edge[:, 1]).max() == pytest.approx(quantile * later[-1])
+        assert f"{100 * level:g} % interval" in [
+            t.get_text() for t in axis.get_legend().get_texts()
+        ]
+    assert display.describe().startswith("Forecast of value for 8 times: RMSE")
+
+
+def test_forecast_rows_may_be_in_any_order():
+    shuffled = RNG.permutation(TIMES)
+    display = plot.forecast(Normal(), shuffled)
+    np.testing.assert_array_equal(display.times, TIMES)
+    np.testing.assert_allclose(display.bands[0][2], 1.6448536269514722 * TIMES)
+    assert display.start is None
+
+
+def test_a_comparison_has_means_and_standard_errors():
+    values = {"bochner": [1.0, 2.0, 4.0], "CatBoost": 2.5, "other": Score(0.5, 0.1)}
+    display = plot.comparison({**values, "without": {"log_loss": 1.0}})
+    assert display.methods == ["other", "bochner", "CatBoost"]
+    own = values["bochner"]
+    np.testing.assert_allclose(display.values, [0.5, mean(own), 2.5])
+    np.testing.assert_allclose(display.std_error, [0.1, stdev(own) / 3**0.5, np.nan])
+    by_metric = plot.comparison({"a": {"auc": 0.8}, "b": {"auc": 0.9}}, "auc")
+    assert by_metric.methods == ["b", "a"]
+    with pytest.raises(ValueError, match="No method has the metric 'mae': a"):
+        plot.comparison({"a": {"auc": 0.8}}, "mae")
+
+
+REFUSED = [
+    (lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0), "level must be between"),
+    (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
+    (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
+    (lambda: plot.PredictionsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
+    (lambda: plot.ResidualsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
+    (lambda: plot.residuals(Normal(), ROWS, TARGETS, "time"), "column must be one of x0, got"),
+    (
+        lambda: plot.forecast(Normal(), TIMES, level=(0.1, 0.2, 0.3, 0.4)),
+        "level must be at most 3 levels",
+    ),
+    (lambda: plot.forecast(Normal(), TIMES, truth=[1.0]), "truth must have one target"),
+    (
+        lambda: plot.RocDisplay.from_probabilities(["a"], [[1.0, 0.0]], ["a", "b"]),
+        "rows of at least two classes",
+    ),
+    (
+        lambda: plot.RocDisplay.from_probabilities(["c"], [[1.0, 0.0]], ["a", "b"]),
+        "y has the class 'c'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("draw", "message"), REFUSED)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+NO_MODEL = [
+    lambda: plot.calibration(SimpleNamespace(predict=lambda X: X), [[1.0]], [1.0]),
+    lambda: plot.roc(Normal(), [[1.0]], [1.0]),
+    lambda: plot.relevance(Normal()),
+    lambda: plot.interactions(Normal()),
+    lambda: plot.effect(Normal(), "x"),
+    lambda: plot.envelope(Normal(), [[1.0]]),
+    lambda: plot.spectrum(Normal()),
+    lambda: plot.trace(Normal()),
+]
+
+
+@pytest.mark.parametrize("draw", NO_MODEL)
+def test_models_that_lack_what_is_drawn_are_refused(draw):
+    with pytest.raises(TypeError, match=r"Normal|SimpleNamespace"):
+        draw()

@@ -1,0 +1,216 @@
+"""One style: colours that everyone can tell apart, and nothing of a user's is changed."""
+
+import re
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as ET
+from itertools import combinations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from bochner import plot
+from bochner.kernels import Gaussian
+from bochner.plot.style import METHODS, PALETTE, THEMES, looks_of
+from bochner.plot.ticks import log_places, number_texts, power_text
+
+# Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
+# deficiency", 2009, table 1: full protanopia, deuteranopia and tritanopia, on linear RGB.
+VISIONS = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                     [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                   [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def linear(color):
+    c = np.array(to_rgb(color))
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb):
+    """Return CIELAB of linear sRGB, with the white point D65."""
+    to_xyz = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+                       [0.0193339, 0.1191920, 0.9503041]])  # fmt: skip
+    x = to_xyz @ rgb / [0.95047, 1.0, 1.08883]
+    f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_colours_differ_for_everyone(vision):
+    seen = [lab(np.clip(VISIONS[vision] @ linear(color), 0.0, 1.0)) for color in PALETTE]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) >= 18.0
+
+
+@pytest.mark.parametrize(("paper", "least"), [("white", 2.5), ("#14161a", 3.0)])
+def test_colours_stand_out_from_light_and_dark_pages(paper, least):
+    def luminance(color):
+        return np.dot([0.2126, 0.7152, 0.0722], linear(color))
+
+    for color in PALETTE:
+        dark, light = sorted([luminance(color), luminance(paper)])
+        assert (light + 0.05) / (dark + 0.05) >= least
+
+
+def test_methods_have_one_look_whatever_is_drawn_with_them():
+    for names in (["bochner", "CatBoost"], ["mine", "CatBoost", "bochner"], [*METHODS]):
+        for name, look in zip(names, looks_of(names), strict=True):
+            if name in METHODS:
+                assert look == METHODS[name]
+    assert METHODS["bochner"].color == PALETTE[0]
+    for names in combinations(METHODS, 2):
+        first, second = (METHODS[name] for name in names)
+        is_same = {"gradient-boosted trees", "boosted trees"} == set(names)
+        assert ((first.color, first.is_hollow, first.marker)
+                == (second.color, second.is_hollow, second.marker)) == is_same  # fmt: skip
+
+
+def test_other_methods_take_colours_that_are_free():
+    names = ["bochner", "a", "b", "CatBoost", "c"]
+    colors = [look.color for look in looks_of(names)]
+    assert len(set(colors)) == len(names)
+
+
+def test_dots_of_a_comparison_have_the_colours_of_their_methods():
+    display = plot.comparison({"linear model": 3.0, "bochner": 1.0, "CatBoost": 2.0})
+    colors = [to_hex(line.get_color()).upper() for line in display.ax_.lines]
+    assert colors == [METHODS[name].color for name in ("bochner", "CatBoost", "linear model")]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_parameters_of_matplotlib_stay_as_they_are(theme):
+    before = dict(mpl.rcParams)
+    with mpl.rc_context({"font.size": 30.0, "axes.grid": True}):
+        within = dict(mpl.rcParams)
+        display = plot.kernel(Gaussian(), theme=theme)
+        plot.to_svg(display)
+        assert dict(mpl.rcParams) == within
+        assert display.ax_.xaxis.label.get_fontsize() == 8.0  # Nor do a user's change the style
+    assert dict(mpl.rcParams) == before
+    assert to_hex(display.ax_.xaxis.label.get_color()) == THEMES[theme].ink.lower()
+
+
+def test_an_error_leaves_them_as_well():
+    before = dict(mpl.rcParams)
+
+    def interrupted():
+        with plot.styled("dark"):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
+    assert dict(mpl.rcParams) == before
+
+
+def test_displays_without_a_picture_say_so():
+    display = plot.KernelDisplay(["x"], np.zeros((1, 2)), np.zeros((1, 1, 2)), [["kernel"]])
+    assert display.figure_ is None
+    assert display._repr_html_() is None
+    with pytest.raises(AttributeError, match="call plot"):
+        _ = display.ax_
+    with pytest.raises(TypeError, match=r"call its plot\(\) first; got KernelDisplay"):
+        plot.to_svg(display)
+
+
+def test_matplotlib_is_needed_when_something_is_drawn():
+    code = (
+        "import sys; import bochner.plot; assert 'matplotlib' not in sys.modules\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from bochner import kernels, plot\n"
+        "try:\n    plot.kernel(kernels.Gaussian())\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("run pip install 'bochner[plot]'.")
+
+
+NAMES = ["<b> & price ($)", "a*b_{c}^2 $x$"]
+
+
+def svgs():
+    rng = np.random.default_rng(0)
+    y, mean = rng.normal(size=(2, 3000))
+    yield plot.to_svg(plot.kernel(Gaussian((1.0, 2.0)), names=NAMES))
+    yield plot.to_svg(plot.kernel(Gaussian((1.0, 2.0)), names=NAMES, theme="dark"))
+    yield plot.to_svg(plot.PredictionsDisplay(y, mean, mean - 1.0, mean + 1.0).plot())
+    yield plot.to_svg(plot.comparison({"bochner": 1.0}).figure_, title="a <title>")
+
+
+def test_several_pictures_are_one_valid_page():
+    page = ET.fromstring(f"<div>{''.join(svgs())}</div>")
+    ids = [element.get("id") for element in page.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r'(?:url\(|href=")#([\w-]+)', "".join(svgs())))
+    assert used
+    assert used <= set(ids)
+    for picture in page:
+        assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+        assert picture.get("role") == "img"
+        title, description = list(picture)[:2]
+        assert picture.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+        assert title.text
+        assert description.text.endswith(".")
+    texts = {"".join(element.itertext()) for element in page.iter() if element.tag.endswith("text")}
+    assert {f"lag in {name}" for name in NAMES} <= texts
+    assert page[3][0].text == "a <title>"
+
+
+def test_svgs_have_the_colours_of_the_page_around_them():
+    for svg in svgs():
+        assert not re.search(r"<\?xml|<!DOCTYPE|<metadata|<style|DejaVu", svg)
+        for theme in THEMES.values():
+            assert theme.ink.lower() not in svg
+            assert theme.grid.lower() not in svg
+        assert svg.count("currentColor") > 10
+
+
+def test_the_same_picture_is_the_same_svg():
+    assert list(svgs()) == list(svgs())
+    assert len({len(svg) for svg in svgs()}) > 1
+
+
+def test_clouds_are_small():
+    sizes = [len(svg) for svg in svgs()]
+    assert sizes[0] < 20_000
+    assert sizes[2] < 200_000  # 3,000 points with intervals, as an image
+
+
+def test_no_glyph_is_missing_for_names_on_several_lines():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plot.to_svg(plot.kernel(Gaussian(), names=["a\nb"]))
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.0, 0.25, 0.5], ["0", "0.25", "0.50"]),
+        ([-2.0, 0.0, 2.0], ["−2", "0", "2"]),
+        ([0.0, 50_000.0, 100_000.0], ["0", "50k", "100k"]),
+        ([0.0, 2.5e6, 5e6], ["0", "2.5M", "5.0M"]),
+        ([1990.0, 1995.0, 2000.0], ["1990", "1995", "2000"]),
+        ([0.0, 1e-5, 2e-5], ["0", "1e−5", "2e−5"]),
+        ([340.1, 340.2, 340.3], ["340.1", "340.2", "340.3"]),
+    ],
+)
+def test_ticks_are_short_and_differ(values, texts):
+    found = number_texts(np.array(values))
+    assert [text.replace("0.50", "0.5") for text in found] == [
+        text.replace("0.50", "0.5") for text in texts
+    ]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-9, 1e3), (0.1, 1e4), (3.0, 40.0), (1.01, 1.2)])
+def test_logarithmic_axes_have_two_to_six_ticks(low, high):
+    places = log_places(low, high, 6)
+    assert 2 <= len(places) <= 7
+    assert all(low <= place <= high for place in places)
+    assert len({power_text(place) for place in places}) == len(places)
