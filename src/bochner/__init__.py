@@ -20,6 +20,7 @@ from bochner.persist import load, save
 from bochner.registry import register
 from bochner.spectral import spectral_measure
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.reading import read_table
 
 __version__ = version("bochner")
 
@@ -47,6 +48,7 @@ __all__ = [
     "diagnose",
     "kernels",
     "load",
+    "read_table",
     "register",
     "save",
     "spectral_measure",

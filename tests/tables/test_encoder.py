@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -307,6 +308,48 @@ class TestManyLevels:
         assert encoder.transform(X.assign(**{"the id": 1})).shape == (300, 1)
         with pytest.raises(ValueError, match=r"'the id' \(identifier\)"):
             encoder.fit(X[["the id"]])
+
+
+class TestWrittenValues:
+    @pytest.mark.parametrize(
+        "entries",
+        [
+            ["1,5", "2"],
+            ["1.5", "2"],
+            ["1.234,5", "7"],
+            ["31.12.2021", "1.1.2022"],
+            ["12/31/2021 2:30 PM", None],
+            ["3 Jan 2021", "4 Jan 2021"],
+            ["2021/01/31", "2021/02/01"],
+        ],
+    )
+    def test_numbers_and_dates_as_text_are_named_once(self, entries):
+        X = pd.DataFrame({"a": entries, "b": [1.0, 2.0]})
+        with pytest.warns(UserWarning, match=r"written as text in column 'a' \(row 1: ") as caught:
+            encoder = TableEncoder().fit(X)
+        assert "bochner.read_table" in str(caught[0].message)
+        assert encoder.columns_[0]["kind"] == "text"
+        many = pd.DataFrame({"a": [f"{i},5" for i in range(400)], "b": range(400)})
+        with pytest.warns(UserWarning, match="written as text in column 'a'") as caught:
+            TableEncoder().fit(many)
+        assert len(caught) == 1
+
+    @pytest.mark.parametrize(
+        "entries",
+        [
+            ["1", "2"],
+            ["1,5", "x"],
+            ["1,5", "1.5"],
+            ["2020-13", "2020-14"],
+            ["red", "blue"],
+            ["2020-01-01", "2020-01-02"],
+            pd.Categorical(["1,5", "2,5"]),
+            pd.Categorical(["31.12.2021", "1.1.2022"]),
+        ],
+    )
+    def test_other_text_has_no_warning(self, entries):
+        with warnings.catch_warnings(action="error"):
+            TableEncoder().fit(pd.DataFrame({"a": entries, "b": [1.0, 2.0]}))
 
 
 class TestState:

@@ -18,7 +18,7 @@ from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import read_table
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def diagnose_table(
     """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
     with reporting(console) as progress:
         progress(f"reading {path}")
-        frame = drop_columns(read_table(path), left_out)
+        frame = drop_columns(read(path, keep=left_out).frame, left_out)
         if not frame.shape[1]:
             raise InputError("No column is left to diagnose the kernel on: leave fewer out.")
         if len(frame) < 2:

@@ -27,7 +27,7 @@ from bochner.tables.checks import (
     split_target,
 )
 from bochner.tables.columns import labels
-from bochner.tables.reading import read_table
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError, nearest
 
 _CHOICES: Mapping[str, Sequence[str]] = {
@@ -123,7 +123,9 @@ def _check_options(path: Path, options: FitOptions) -> None:
 
 def _read(path: Path, options: FitOptions) -> Split:
     """Return the checked rows of a table, split."""
-    frame = drop_columns(read_table(path), options.drop)
+    sides = (options.weight, options.group, options.time)
+    named = {*options.target, *options.drop, *(name for name in sides if name is not None)}
+    frame = drop_columns(read(path, keep=named).frame, options.drop)
     rows: dict[str, Any] = {}
     if options.weight is not None:
         weight = side_column(frame, options.weight, "weight", ("numeric",))

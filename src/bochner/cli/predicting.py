@@ -13,7 +13,7 @@ from bochner._numerics.files import replacing
 from bochner.cli.output import check_output
 from bochner.estimators.table_base import ClassificationTable, TableModel
 from bochner.estimators.table_models import TableRegressor
-from bochner.tables.reading import read_table
+from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
 
 
@@ -38,7 +38,8 @@ def predict_table(model_path: Path, path: Path, options: PredictOptions, out: Pa
         )
     check_is_fitted(model)
     text = [state["name"] for state in model.encoder_.columns_ if state["kind"] == "text"]
-    frame = read_table(path, text=text)
+    names = [state["name"] for state in model.encoder_.columns_]
+    frame = read(path, text=text, keep=names).frame
     record = model.record_
     unused = {record.get(name) for name in ("target", "weight", "group")}
     unused.update(record.get("dropped", []))

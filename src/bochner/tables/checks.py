@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
+from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.reading import looks_like_numbers, text_columns
+from bochner.tables.local_numbers import written_numbers
+from bochner.tables.reading import text_columns
 from bochner.tables.refusals import InputError, drop_advice, naming, nearest, refuse_mixed
 
 if TYPE_CHECKING:
@@ -150,15 +152,16 @@ def _mixed_text(series: pd.Series) -> str:
     """
     import pandas as pd
 
-    distinct = pd.Series(np.asarray(series.dropna().unique(), dtype=object))
-    parsed = pd.to_numeric(distinct, errors="coerce")
-    read = parsed.dropna()
-    n_texts = distinct.size - read.size
-    if not read.size or not n_texts:
+    distinct = np.asarray(series.dropna().unique(), dtype=object)
+    parsed = np.asarray(pd.to_numeric(pd.Series(distinct), errors="coerce"), dtype=np.float64)
+    local = written_numbers(list(map(str, distinct)))
+    is_number = local | ~np.isnan(parsed)
+    n_numbers, n_texts = np.count_nonzero(is_number), np.count_nonzero(~is_number)
+    if not n_numbers or not n_texts:
         return ""
-    if bool((read % 1 == 0).all()) and read.size < n_texts:
+    if bool((parsed[is_number] % 1 == 0).all()) and n_numbers < n_texts:
         return ""
-    entries = (distinct[parsed.notna()].iloc[0], distinct[parsed.isna()].iloc[0])
+    entries = (distinct[is_number][0], distinct[~is_number][0])
     rows = (int(np.flatnonzero(series == entry)[0]) + 1 for entry in entries)
     return ", ".join(f"row {row}: {entry!r}" for row, entry in zip(rows, entries, strict=True))
 

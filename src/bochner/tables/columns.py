@@ -51,7 +51,7 @@ class Column:
     NA). ``raw`` holds the entries as given, but ISO 8601 dates in text as datetime64 and durations
     as days. ``present`` is False where entries are missing, and ``values`` holds numbers, and dates
     as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds); all have the
-    shape (n,).
+    shape (n,). ``is_category`` is True for categories of pandas or polars, which are text.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Column:
     raw: npt.NDArray[Any]
     present: npt.NDArray[np.bool_]
     values: npt.NDArray[Any]
+    is_category: bool = False
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""
@@ -99,10 +100,11 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     raw = _as_array(series)
     present = _present(raw)
     kind = _kind(raw, present)
-    if kind == "text" and not (keep_text or _is_category(series)):
+    is_category = _is_category(series)
+    if kind == "text" and not (keep_text or is_category):
         raw = _iso_dates(raw, present)
         kind = "date" if raw.dtype.kind == "M" else "text"
-    return Column(name, kind, raw, present, _values(kind, raw, present))
+    return Column(name, kind, raw, present, _values(kind, raw, present), is_category)
 
 
 def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:

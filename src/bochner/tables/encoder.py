@@ -34,6 +34,7 @@ from bochner.tables.refusals import (
     refuse_small,
     refuse_unreadable,
     warn_of_identifiers,
+    warn_of_written_values,
 )
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
@@ -51,7 +52,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       hour, the weekday and the day of the year are added if these vary in the training column and
       it covers more than one day, week or year; missing dates have zeros there. Dates that are all
       the first, or all the last, day of a month have no weekday.
-    - Text whose entries are all ISO 8601 dates or times is read as dates.
+    - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
+      that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
       unknown and missing entries. With more than ``max_levels`` levels the most frequent ones are,
       and the others count as unknown. If `fit` has a target, they also have a feature with their
@@ -156,7 +158,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 ". Expected at least one with two values; add one that tells the rows apart."
             )
         read = list(zip(states, columns, strict=True))
-        warn_of_identifiers([column for s, column in read if s["kind"] == "identifier"])
+        others = warn_of_written_values(columns)
+        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in others])
         out_of_fold = {}
         if y is not None:
             check_consistent_length(X, y)

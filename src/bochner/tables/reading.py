@@ -1,57 +1,197 @@
-"""Tables from CSV, tab-separated and Parquet files."""
+"""Tables from files, whatever wrote them."""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import gzip
-import io
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
-from bochner.tables.columns import read_column
-from bochner.tables.refusals import InputError, nearest, refuse_repeated
+from bochner.tables.binary import read_frame
+from bochner.tables.conventions import Conventions, decide
+from bochner.tables.delimited import read_columns
+from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
+from bochner.tables.guesses import guess
+from bochner.tables.identifiers import is_index, leave_out
+from bochner.tables.layout import find_layout
+from bochner.tables.native import prepare
+from bochner.tables.options import ReadOptions, check_names, read_types
+from bochner.tables.refusals import InputError
+from bochner.tables.remarks import Remarks
+from bochner.tables.settling import settle
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_UTF16 = "text in UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 OLD > NEW"
-_OTHER_FORMATS = (
-    (b"PAR1", "a Parquet file: rename it to .parquet"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet: save it as CSV (UTF-8)"),
-    (b"\x1f\x8b", "gzip-compressed: rename it to .csv.gz"),
-    (codecs.BOM_UTF16_LE, _UTF16),
-    (codecs.BOM_UTF16_BE, _UTF16),
-)
+__all__ = ["ReadOptions", "TableRead", "read", "read_table", "read_types"]
 
-_MOST_FILES = 5
-"""Files of a directory that an error message lists."""
-
-_SHORTEST_PARQUET = 12
-"""Bytes of the smallest Parquet file: the mark PAR1 twice, and the length of the footer."""
+_AUTOMATIC = ReadOptions()
 
 
-def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> pd.DataFrame:
-    """Read a CSV (.csv, .csv.gz), tab-separated (.tsv, .tsv.gz) or Parquet (.parquet) file.
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRead:
+    """A table of a file, and how it was read.
 
-    Text columns become datetime64 if every entry is an ISO 8601 date or time; times with a zone
-    are converted to UTC. Empty entries are missing. Columns named in ``text`` are read as text
-    even if their entries look like numbers or dates, such as the code 007. Raises InputError for
-    an unknown ending or an unusable file, and FileNotFoundError or IsADirectoryError.
+    Attributes
+    ----------
+    frame : pandas.DataFrame of shape (n, d)
+        The columns that stay: numbers, dates as datetime64 in UTC, truth values, text. Text that
+        looks like numbers or dates, but was asked for or decided to be text, is categorical.
+    notes : tuple of str
+        What was odd or guessed, and what was done: a plain sentence each.
+    layout : ReadOptions
+        What was decided, to read another file of the same kind in the same way.
     """
-    path = Path(path)
-    _check_file(path)
-    frame = _READERS[_ending(path)](path, text)
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...]
+    layout: ReadOptions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Raw:
+    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else."""
+
+    columns: dict[str, Any]
+    notes: tuple[str, ...]
+    has_semicolons: bool = False
+
+
+def read(
+    path: str | os.PathLike[str],
+    options: ReadOptions = _AUTOMATIC,
+    text: Collection[str] = (),
+    keep: Collection[str] = (),
+) -> TableRead:
+    r"""Read a table from a file.
+
+    Delimited text may have any of the usual encodings, delimiters, decimal marks and dates, and
+    may be compressed. What is not given by ``options`` is decided by all entries of the file. A
+    saved index, columns that number the rows, and text that differs in nearly every row are left
+    out, with a note.
+
+    Parameters
+    ----------
+    path : path-like
+        A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
+        .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or "-", for CSV from
+        standard input.
+    options : ReadOptions, default=ReadOptions()
+        What is known about the file, or the layout of an earlier reading.
+    text : collection of str, default=()
+        Columns that are text even if their entries look like numbers or dates, such as the code
+        007. Other names are ignored.
+    keep : collection of str, default=()
+        Columns that stay even if they seem to be identifiers, such as the target.
+
+    Returns
+    -------
+    TableRead
+        The table, notes, and the layout.
+
+    Raises
+    ------
+    InputError
+        If the file has an unknown ending, is damaged or empty, has rows of other lengths than the
+        header, or does not agree with the options.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bochner.tables.reading import read
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "houses.csv"
+    ...     _ = path.write_text("size;sold\n52,5;31.01.2021\n110;28.02.2021\n")
+    ...     table = read(path)
+    >>> table.frame["size"].tolist()
+    [52.5, 110.0]
+    >>> print(*table.notes, sep="\n")
+    'size' has decimal commas (52,5 is read as 52.5).
+    'sold' holds days before months (31.01.2021).
+    >>> table.layout.decimal, table.layout.dates
+    (',', 'dayfirst')
+    """
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
+        ) from None
+    path, ending = find(path)
+    raw = _load(path, ending, options)
+    if not options.recorded:
+        check_names(options.types, raw.columns)
+    remarks = Remarks()
+    columns, kinds, conventions, mixed = _resolve(raw, options, text, remarks)
+    kept = {*keep, *text, *options.types, *mixed}
+    left = leave_out(columns, kept, remarks, options.recorded)
+    frame = pd.DataFrame({name: column for name, column in columns.items() if name not in left})
     if frame.empty:
-        raise InputError(f"{path} has no rows or no columns: expected at least one of each.")
-    for name in set(text_columns(frame)).difference(text):
-        column = read_column(name, frame[name])
-        if column.kind == "date":
-            frame[name] = column.raw
-    return frame
+        raise InputError(f"{place(path)} has no rows or no columns: expected at least one of each.")
+    # A column with the name of an index is left out of another file, unless its kind is known.
+    stay = {name: "number" for name, column in columns.items()
+            if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
+    layout = ReadOptions(
+        decimal=conventions.decimal,
+        dates="none" if options.dates == "none" else conventions.order or "iso",
+        types={**stay, **kinds, **dict.fromkeys(left, "ignore"), **options.types},
+        table=options.table,
+        recorded=True,
+    )
+    return TableRead(frame, (*raw.notes, *remarks.sentences()), layout)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    text: Collection[str] = (),
+    *,
+    decimal: str = "auto",
+    dates: str = "auto",
+    types: Mapping[str, str] | None = None,
+    table: str | None = None,
+) -> pd.DataFrame:
+    r"""Return the table of a file; a warning lists what was odd or guessed.
+
+    Parameters
+    ----------
+    path, text
+        As in `read`.
+    decimal, dates, types, table
+        As in `ReadOptions`.
+
+    Returns
+    -------
+    pandas.DataFrame of shape (n, d)
+        Numbers, dates as datetime64, and text.
+
+    Raises
+    ------
+    InputError, FileNotFoundError, IsADirectoryError
+        As in `read`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bochner import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "houses.csv"
+    ...     _ = path.write_text("size,sold\n52.5,2021-01-31\n110,2021-02-28\n")
+    ...     read_table(path)
+        size       sold
+    0   52.5 2021-01-31
+    1  110.0 2021-02-28
+    """
+    found = read(path, ReadOptions(decimal, dates, types or {}, table), text)
+    if found.notes:
+        warnings.warn(f"Read {path}: {' '.join(found.notes)}", stacklevel=2)
+    return found.frame
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
@@ -62,177 +202,41 @@ def text_columns(frame: pd.DataFrame) -> list[str]:
     return [name for name, some in present.items() if some.size and infer_dtype(some) == "string"]
 
 
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        files = sorted(child.name for child in path.iterdir() if _ending(child) in _READERS)
-        listed = f"; it holds {', '.join(files[:_MOST_FILES])}" if files else ""
-        raise IsADirectoryError(f"{path} is a directory: expected a CSV or Parquet file{listed}.")
-    if not path.exists():
-        names = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
-        near = nearest(path.name, names)
-        hint = f"did you mean {path.parent / near}?" if near else "check the name and the folder."
-        raise FileNotFoundError(f"No file {path}: {hint}")
-    if _ending(path) not in _READERS:
+def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
+    if ending not in TEXT_ENDINGS:
+        table = options.table
+        frame, notes = read_frame(path, ending, table, only_preferred=options.recorded)
+        return _Raw({str(name): series for name, series in frame.items()}, notes)
+    if options.table is not None and not options.recorded:
         raise InputError(
-            f"{path} has the ending {_ending(path)!r}: expected one of {', '.join(_READERS)}. "
-            "Convert the file, or rename it if it has one of these formats."
+            f"{path} is a file of text, with one table: table= (--table) is for Excel and SQLite."
         )
+    layout = find_layout(place(path), content_of(path), "\t" if ending == ".tsv" else ",")
+    columns = read_columns(place(path), layout)
+    return _Raw(columns, layout.notes, has_semicolons=layout.delimiter == ";")
 
 
-def _ending(path: Path) -> str:
-    return "".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else [path.suffix]).lower()
-
-
-def _read_text(path: Path, text: Collection[str], *, delimiter: str | None) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        separator, names = _text_layout(path, delimiter)
-        types = {name: str for name in text if name in names}
-        return pd.read_csv(path, sep=separator, index_col=False, low_memory=False, dtype=types)
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise InputError(
-            f"{path} is not a whole gzip file ({error}): copy it again, or decompress it first."
-        ) from error
-    except (pd.errors.ParserError, OverflowError) as error:
-        raise InputError(
-            f"{path} cannot be parsed as a table ({_one_line(error)}): is a quotation mark left "
-            "open?"
-        ) from error
-
-
-def _text_layout(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
-    """Check a delimited text file and return its delimiter and column names.
-
-    The delimiter is by default a comma, or a semicolon if the header has semicolons and no comma.
-    pandas would rename duplicate columns and fill short rows without a warning, and it does not
-    give the position of an encoding error.
-    """
-    with _opened(path) as file:
-        start = file.read(4)
-        for mark, what in _OTHER_FORMATS:
-            if start.startswith(mark):
-                raise InputError(f"{path} is {what}.")
-    with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        try:
-            return _checked_rows(path, text, delimiter)
-        except UnicodeDecodeError:
-            raise _encoding_error(path) from None
-
-
-def looks_like_numbers(names: Sequence[str]) -> str:
-    """Return a hint if every name of a header is a number, else an empty text."""
-    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
-    if not all(name.isdigit() for name in plain):
-        return ""
-    return " The first line holds numbers only: is the line of column names missing?"
-
-
-def _opened(path: Path) -> IO[bytes]:
-    compressed = path.suffix.lower() == ".gz"
-    return cast(IO[bytes], gzip.open(path) if compressed else path.open("rb"))
-
-
-def _encoding_error(path: Path) -> InputError:
-    """Return the error for the first byte that is not UTF-8, or for the first zero byte."""
-    with _opened(path) as file:
-        content = file.read()
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return InputError(
-            f"{path} is not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}. "
-            f"Convert it, for instance from Latin-1: "
-            f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
-        )
-    return InputError(
-        f"{path} is not text: a zero byte at offset {content.index(0)}. "
-        "Expected CSV in UTF-8; export the table again."
-    )
-
-
-def _checked_rows(path: Path, text: IO[str], delimiter: str | None) -> tuple[str, list[str]]:
-    first = next((line for line in text if line.strip()), "")
-    if delimiter is None:
-        delimiter = ";" if ";" in first and "," not in first else ","
-    text.seek(0)
-    rows = csv.reader(_lines(path, text), delimiter=delimiter)
-    # pandas skips lines of white space, too.
-    records = (row for row in rows if len(row) > 1 or any(field.strip() for field in row))
-    try:
-        names = next(records, [])
-        if not names:
-            raise InputError(f"{path} is empty: expected a line of column names, then rows.")
-        named = [name for name in names if name]
-        refuse_repeated(named, f"the first line of {path}", looks_like_numbers(named))
-        has_rows = False
-        for row in records:
-            has_rows = True
-            if len(row) != len(names):
-                raise InputError(
-                    f"{path}, line {rows.line_num}: {len(row)} field{'s' * (len(row) > 1)} where "
-                    f"the header has {len(names)}. Complete or delete the row, or put quotation "
-                    "marks around a field that contains the delimiter."
-                )
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {rows.line_num}: {error}. Is a quotation mark left open before it?"
-        ) from error
-    if not has_rows:
-        raise InputError(f"{path} has a header but no rows: expected at least one below it.")
-    return delimiter, names
-
-
-def _lines(path: Path, text: IO[str]) -> Iterator[str]:
-    for line in text:
-        if "\0" in line:
-            raise _encoding_error(path)
-        yield line
-
-
-def _read_parquet(path: Path, text: Collection[str]) -> pd.DataFrame:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    _check_parquet_marks(path)
-    try:
-        with path.open("rb") as file:
-            frame: pd.DataFrame = pq.read_table(file).to_pandas()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"{path} is a damaged Parquet file ({_one_line(error)}): copy or export it again."
-        ) from error
-    frame = frame.reset_index(drop=True).set_axis(list(map(str, frame.columns)), axis=1)
-    refuse_repeated(list(frame.columns), str(path))
-    return frame
-
-
-def _check_parquet_marks(path: Path) -> None:
-    """Raise an error that names the problem, where pyarrow's message would not."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(max(size - 4, 0))
-        tail = file.read(4)
-    if size == 0:
-        raise InputError(f"{path} is empty: expected a Parquet file.")
-    if head != b"PAR1":
-        raise InputError(f"{path} is not a Parquet file: expected it to begin with PAR1.")
-    if tail != b"PAR1" or size < _SHORTEST_PARQUET:
-        raise InputError(
-            f"{path} is a truncated Parquet file ({size} bytes, its end is missing): "
-            "copy or export it again."
-        )
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-_READERS: Mapping[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
-    ".csv": partial(_read_text, delimiter=None),
-    ".csv.gz": partial(_read_text, delimiter=None),
-    ".tsv": partial(_read_text, delimiter="\t"),
-    ".tsv.gz": partial(_read_text, delimiter="\t"),
-    ".parquet": _read_parquet,
-}
+def _resolve(
+    raw: _Raw, options: ReadOptions, text: Collection[str], remarks: Remarks
+) -> tuple[dict[str, pd.Series], dict[str, str], Conventions, list[str]]:
+    """Return columns as what they are, kinds to record, conventions, and columns with errors."""
+    asked = {**dict.fromkeys(text, "text"), **options.types}
+    columns, guesses = {}, []
+    for name, column in raw.columns.items():
+        kind = asked.get(name)
+        if kind == "ignore":
+            continue
+        prepared = prepare(name, column, kind) if hasattr(column, "iloc") else column
+        columns[name] = prepared
+        if not hasattr(prepared, "iloc"):
+            guesses.append(guess(name, prepared, kind, options))
+    guesses, conventions = decide(guesses, options, has_semicolons=raw.has_semicolons)
+    kinds, mixed = {}, []
+    for some in guesses:
+        settled = settle(some, conventions, options, remarks)
+        columns[some.name] = settled.series
+        if settled.kind is not None:
+            kinds[some.name] = settled.kind
+        if settled.is_mixed:
+            mixed.append(some.name)
+    return columns, kinds, conventions, mixed

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bochner.tables.columns import LARGEST, Column, kind_of
 from bochner.tables.encodings import State, changed_kind
+from bochner.tables.local_dates import are_dates
+from bochner.tables.local_numbers import are_decimals
 
 Found = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
@@ -17,6 +20,9 @@ _MOST_NAMED = 5
 
 _MOST_LISTED = 8
 """Columns of the fit that a message lists in their order."""
+
+_SAMPLE_SIZE = 100
+"""Distinct texts that are looked at first: other text than numbers and dates fails within them."""
 
 _LEAST_SIMILARITY = 0.5
 """difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
@@ -68,7 +74,7 @@ def refuse_small(n: int, d: int, fewest_rows: int) -> None:
 
 def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
     """Raise ValueError for names that a table has more than once."""
-    counts = {name: names.count(name) for name in names}
+    counts = Counter(names)
     found = [(name, f"{count} times") for name, count in counts.items() if count > 1]
     if found:
         raise ValueError(
@@ -151,6 +157,27 @@ def warn_of_identifiers(columns: Sequence[Column]) -> None:
             f"once. Group the levels to use them, or, for no warning, {drop_advice(found)}.",
             stacklevel=1,  # one place for all callers, so that Python shows a warning once
         )
+
+
+def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
+    """Warn of numbers and dates that are written as text, and return the other columns."""
+    found = [column for column in columns if column.kind == "text" and _is_written(column)]
+    if found:
+        warnings.warn(
+            f"Numbers or dates written as text in {naming([(c.name, c.first()) for c in found])}: "
+            "encoded as text. Convert them, or read the file with bochner.read_table, "
+            "which recognises decimal commas and local dates; categories are encoded as text "
+            "without a warning.",
+            stacklevel=1,  # as above
+        )
+    return [column for column in columns if column not in found]
+
+
+def _is_written(column: Column) -> bool:
+    if column.is_category:
+        return False
+    texts = list(dict.fromkeys(column.raw[column.present]))
+    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in (are_decimals, are_dates))
 
 
 def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:

@@ -1,0 +1,124 @@
+"""Columns of a delimited text, each an Arrow array of texts."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bochner.tables.layout import Layout, reader, records
+from bochner.tables.refusals import InputError, refuse_repeated
+
+MISSING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""Entries that are missing in every column, as for `pandas.read_csv`."""
+
+_BLOCK_SIZE = 1 << 24
+"""Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""
+
+
+_SHOWN_LENGTH = 20
+"""Characters of a field that an error message shows."""
+
+
+def read_columns(path: Path, layout: Layout) -> dict[str, Any]:
+    """Return the texts of each column, null where missing, by name.
+
+    Empty names become "Unnamed: 0" and so on by position, or "Unnamed: 0.1", as in pandas. Raises
+    InputError for rows of other lengths than the header, an open quotation mark, or no rows, and
+    ValueError for duplicate names.
+    """
+    named = [name for name in layout.names if name]
+    refuse_repeated(named, f"the first line of {path}", looks_like_numbers(named))
+    names = [name or _unnamed(i, named) for i, name in enumerate(layout.names)]
+    columns = _parse(layout, len(names))
+    if columns is None:
+        columns = _parse_slowly(path, layout, len(names))
+    if not len(columns[0]):
+        raise InputError(f"{path} has a header but no rows: expected at least one below it.")
+    return dict(zip(names, columns, strict=True))
+
+
+def _unnamed(position: int, taken: Sequence[str]) -> str:
+    name = f"Unnamed: {position}"
+    while name in taken:  # the table has been saved with its index before
+        name += ".1"
+    return name
+
+
+def looks_like_numbers(names: Sequence[str]) -> str:
+    """Return a hint if every name of a header is a number, else an empty text."""
+    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
+    if not all(name.isdigit() for name in plain):
+        return ""
+    return " The first line holds numbers only: is the line of column names missing?"
+
+
+def _parse(layout: Layout, width: int) -> list[Any] | None:
+    """Return the columns below the header, or None for a text that is not quite regular."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    n_quotes = layout.content.count(b'"')
+    if n_quotes % 2:  # a quotation mark may be open
+        return None
+    names = [f"f{i}" for i in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(layout.content),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_SIZE),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=layout.delimiter,
+                newlines_in_values=n_quotes > 0,
+                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+                check_utf8=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return list(table.slice(1).columns)
+
+
+def _parse_slowly(path: Path, layout: Layout, width: int) -> list[Any]:
+    """Return the columns of a text that Arrow refuses, or raise an error that names the line."""
+    import pyarrow as pa
+
+    missing = dict.fromkeys(MISSING)
+    rows = list(_checked(path, layout, width))[1:]
+    return [
+        pa.chunked_array([pa.array([missing.get(row[i], row[i]) for row in rows], pa.string())])
+        for i in range(width)
+    ]
+
+
+def _checked(path: Path, layout: Layout, width: int) -> Iterator[list[str]]:
+    """Yield the header and the rows."""
+    # With one more line end, a field that ends with it has a quotation mark that is never closed.
+    rows = reader(layout.content.decode() + "\n", layout.delimiter)
+    row: list[str] = []
+    try:
+        for row in records(rows):
+            if len(row) != width:
+                raise InputError(
+                    f"{path}, line {rows.line_num}: {len(row)} field{'s' * (len(row) > 1)} where "
+                    f"the header has {width}. Complete or delete the row, or put quotation "
+                    "marks around a field that contains the delimiter."
+                )
+            yield row
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {rows.line_num}: {error}. Is a quotation mark left open before it?"
+        ) from error
+    if layout.content.count(b'"') % 2 and row[-1].endswith("\n"):
+        raise InputError(
+            f"{path} ends within a field that begins with {row[-1][:_SHOWN_LENGTH].strip()!r}: "
+            "close its quotation mark."
+        )

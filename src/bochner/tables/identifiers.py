@@ -1,0 +1,147 @@
+"""Columns that only tell rows apart: a saved index, numbers of the rows, names, codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bochner.tables.remarks import Remarks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_INDEX = re.compile(r"unnamed: \d+(\.\d+)*|index|level_\d+", re.IGNORECASE)
+"""Names that a saved index of pandas has in a file."""
+
+_FEWEST_INDEX_ROWS = 2
+"""Fewest rows of which an index is recognised: one row, numbered 0 or 1, is no evidence."""
+
+_FEWEST_ROWS = 20
+"""Fewest rows of other identifiers: a short column of quantities may count or differ by chance."""
+
+_FEWEST_LEFT = 2
+"""Columns that remain if one is left out because it counts: an input, and a target."""
+
+_IDENTIFIER_NAMES = frozenset(
+    ("id", "ids", "uuid", "guid", "key", "pk", "rowid", "identifier", "index", "unnamed")
+)
+_TIME_NAMES = frozenset(
+    ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
+     "quarter", "step", "age")
+)  # fmt: skip
+"""Words of names of quantities that often count by one."""
+
+_NEARLY_UNIQUE = 0.95
+"""Share of distinct texts from which a column of at least 20 rows tells rows apart."""
+
+_MANY_LEVELS = 256
+"""Levels above which `TableEncoder` regards text as an identifier, if they are more than half."""
+
+_IDENTIFIER_SHARE = 0.5
+"""Share of distinct texts above which it does so, since most of them have a single row."""
+
+_SAMPLE_SIZE = 1000
+"""Rows, spread over the table, in which distinct texts are counted first."""
+
+_FEWEST_DISTINCT = 0.4
+"""Share of distinct texts in the sample below which the table cannot have half: in a sample of
+1,000 of a table with half, the share is larger, and its standard error is below 0.02."""
+
+
+def is_index(name: str) -> bool:
+    """Tell whether a name is one that a saved index has."""
+    return _INDEX.fullmatch(name) is not None
+
+
+def leave_out(
+    columns: Mapping[str, pd.Series], kept: Collection[str], remarks: Remarks, only_index: bool
+) -> list[str]:
+    """Return the names of columns to leave out, with a remark on each.
+
+    Parameters
+    ----------
+    columns : mapping of str to Series of shape (n,)
+        The table.
+    kept : collection of str
+        Columns that stay.
+    remarks : Remarks
+        Takes the remarks.
+    only_index : bool
+        Whether to look for nothing but a saved index and unnamed columns without entries.
+    """
+    left: list[str] = []
+    for name, series in columns.items():
+        if name in kept:
+            continue
+        remaining = len(columns) - len(left) - 1
+        words = _reason(name, series, remaining, only_index=only_index)
+        if words:
+            left.append(name)
+            remarks.forget(name)
+            remarks.add(name, *words)
+    return left
+
+
+def _reason(
+    name: str, series: pd.Series, remaining: int, *, only_index: bool
+) -> tuple[str, str] | None:
+    """Return the remark on a column that is to be left out, or None."""
+    if remaining < 1:
+        return None
+    if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
+        return _left_out("has no name and no entries", "have no names and no entries", "")
+    values = series.to_numpy() if series.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
+    rises = values.size >= _FEWEST_INDEX_ROWS and bool((np.diff(values) == 1).all())
+    if is_index(name) and rises and values[0] in (0, 1):
+        return _left_out("counts the rows", "count the rows", "")
+    if only_index or len(series) < _FEWEST_ROWS:
+        return None
+    if values.size:
+        return _reason_of_numbers(name, values, remaining)
+    if _is_text(series) and _is_nearly_unique(series):
+        return _left_out("differs in nearly every row", "differ in nearly every row")
+    return None
+
+
+def _left_out(
+    one: str, several: str, advice: str = "; a type given for a column (--types FILE) keeps it"
+) -> tuple[str, str]:
+    return f"{one} and is left out{advice}", f"{several} and are left out{advice}"
+
+
+def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:
+    words = set(_words(name))
+    steps = np.diff(values)
+    counts = bool((steps == 1).all() or (steps == -1).all())
+    if counts and remaining >= _FEWEST_LEFT and not words & _TIME_NAMES:
+        return _left_out("counts the rows", "count the rows")
+    if words & _IDENTIFIER_NAMES and np.unique(values).size == values.size:
+        return _left_out("differs in every row", "differ in every row")
+    return None
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name such as "customerId", "user_id" or "Unnamed: 0"."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+", spaced.lower())
+
+
+def _is_text(series: pd.Series) -> bool:
+    from pandas.api.types import infer_dtype
+
+    return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+
+
+def _is_nearly_unique(series: pd.Series) -> bool:
+    rows = np.linspace(0, len(series) - 1, min(_SAMPLE_SIZE, len(series))).astype(np.intp)
+    sample = series.iloc[rows].dropna()
+    if sample.nunique() < _FEWEST_DISTINCT * len(sample):
+        return False
+    present = series.dropna()
+    n_distinct, n_present = present.nunique(), len(present)
+    if n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present):
+        return True
+    return n_present >= _FEWEST_ROWS and n_distinct >= _NEARLY_UNIQUE * n_present

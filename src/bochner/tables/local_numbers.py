@@ -1,0 +1,173 @@
+"""Numbers as people write them: decimal commas, separators of thousands, currencies, per cent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MARKS = {".": "points", ",": "commas"}
+"""Decimal marks, and how notes call them."""
+
+_THOUSANDS = {".": ",", ",": "."}
+"""Separator of thousands by decimal mark."""
+
+_SPACES = " \u00a0\u2009\u202f'\u2019"
+"""Other separators of thousands: spaces of several widths, and apostrophes."""
+
+_CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|Fr|kr|zł"
+_PER_CENT = "%"
+
+_LARGEST_EXACT = 2**53
+"""Whole number up to which all are exact in float64, in which tables are encoded."""
+
+_SAMPLE_SIZE = 1000
+"""Entries that are looked at first: columns of other text fail within them at little cost."""
+
+
+def _pattern(decimal: str) -> str:
+    mark, comma = re.escape(decimal), re.escape(_THOUSANDS[decimal])
+    groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{_SPACES}]"))
+    return rf"^[+-]?(?:(?:[0-9]+|{groups})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+
+
+_PATTERNS = {decimal: _pattern(decimal) for decimal in _THOUSANDS}
+"""Patterns of numbers by decimal mark, for `re` and for Arrow."""
+
+_UNIT = f"{_CURRENCIES}|{_PER_CENT}"
+_WITH_UNIT = (
+    rf"^(?P<sign>[+-]?)(?P<front>(?:{_UNIT})?)[{_SPACES}]?"
+    rf"(?P<body>[+-]?[0-9.,][0-9.,{_SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
+    rf"[{_SPACES}]?(?P<back>(?:{_UNIT})?)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalNumbers:
+    """Texts (n,) of numbers, without their unit, and the decimal marks that read all of them.
+
+    With two marks, the numbers depend on which is meant; with none, they have no such mark.
+    ``rows`` has the first row with a point, and with a comma, where there is one.
+    """
+
+    texts: Any
+    unit: str
+    decimals: tuple[str, ...]
+    rows: Mapping[str, int]
+
+    def read(self, decimal: str) -> Any:
+        """Return the numbers (n,) as an Arrow array, null where the texts are."""
+        import pyarrow.compute as pc
+
+        texts, mark = self.texts, _THOUSANDS[decimal]
+        texts = pc.replace_substring(texts, mark, "") if mark in self.rows else texts
+        texts = pc.replace_substring(texts, ",", ".") if decimal == "," else texts
+        found = plain_numbers(texts)
+        if found is None:
+            found = plain_numbers(pc.replace_substring_regex(texts, f"[{_SPACES}]", ""))
+        assert found is not None  # The patterns of `find_numbers` accept nothing else
+        return found
+
+
+def plain_numbers(texts: Any) -> Any | None:
+    """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sample = texts.slice(0, _SAMPLE_SIZE)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            pc.cast(sample, kind)  # which may fail, and then in a short time
+            numbers = pc.cast(texts, kind)
+        except pa.ArrowInvalid:
+            continue
+        # Arrow also reads hexadecimal numbers, which are codes.
+        is_code = pa.types.is_integer(kind) and pc.any(pc.match_substring(texts, "x")).as_py()
+        return None if is_code else numbers
+    return None
+
+
+def loses_digits(texts: Any, numbers: Any) -> bool:
+    """Tell whether texts are whole numbers, some too large for float64 to tell them apart."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(numbers.type) and not _all_match(texts, "^[+-]?[0-9]+$"):
+        return False
+    ends = pc.min_max(numbers).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > _LARGEST_EXACT
+
+
+def find_numbers(texts: Any, decimals: Sequence[str]) -> LocalNumbers | None:
+    """Return texts (n,) as numbers, if one of the decimal marks reads all of them."""
+    import pyarrow.compute as pc
+
+    for bodies, unit in _bodies(texts):
+        found = tuple(decimal for decimal in decimals if _all_match(bodies, _PATTERNS[decimal]))
+        if found:
+            contained = {mark: pc.match_substring(bodies, mark) for mark in _THOUSANDS}
+            rows = {mark: pc.index(mask, True).as_py() for mark, mask in contained.items()}
+            rows = {mark: row for mark, row in rows.items() if row >= 0}
+            return LocalNumbers(bodies, unit, found if rows else (), rows)
+    return None
+
+
+def numbers_among(texts: Any, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
+    """Tell which texts (n,), null or not, are numbers, with the decimal mark that reads most."""
+    import pyarrow.compute as pc
+
+    masks = [pc.match_substring_regex(texts, _PATTERNS[decimal]) for decimal in decimals]
+    return max((np.array(mask.fill_null(False)) for mask in masks), key=np.count_nonzero)
+
+
+def may_hold_numbers(texts: Any) -> bool:
+    """Tell whether one of some texts (k,) might be a number, perhaps with a unit."""
+    import pyarrow.compute as pc
+
+    plain = pc.replace_substring(texts, "\u2212", "-")
+    infinite = pc.match_substring_regex(plain, "^[+-]?(?i:inf(?:inity)?)$")
+    return pc.any(pc.or_(infinite, pc.match_substring_regex(plain, _WITH_UNIT))).as_py() is True
+
+
+def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell which texts (n,) are numbers, with the decimal mark that reads most."""
+    patterns = map(re.compile, _PATTERNS.values())
+    masks = [[pattern.match(text) is not None for text in texts] for pattern in patterns]
+    return np.array(max(masks, key=sum), dtype=bool)
+
+
+def are_decimals(texts: Sequence[str]) -> bool:
+    """Tell whether texts are numbers with the same decimal mark, but not whole ones alone."""
+    return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
+
+
+def _all_match(texts: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    sample = texts.slice(0, _SAMPLE_SIZE)
+    parts = (sample, texts) if len(texts) > _SAMPLE_SIZE else (sample,)
+    return all(pc.all(pc.match_substring_regex(part, pattern)).as_py() is not False
+               for part in parts)  # fmt: skip
+
+
+def _bodies(texts: Any) -> Iterator[tuple[Any, str]]:
+    """Yield texts as they are, and without the one unit that they have, if they have one."""
+    import pyarrow.compute as pc
+
+    yield texts, ""
+    for some in (texts.slice(0, _SAMPLE_SIZE), texts):
+        plain = pc.replace_substring(some, "\u2212", "-")  # the sign of typeset numbers
+        if not _all_match(plain, _WITH_UNIT):
+            return
+    parts = pc.extract_regex(plain, _WITH_UNIT)
+    sign, front, body, back = (pc.struct_field(parts, i) for i in range(4))
+    units = pc.binary_join_element_wise(front, back, "")
+    counts = {some["values"]: some["counts"] for some in pc.value_counts(units).to_pylist()}
+    named = [unit for unit in counts if unit]
+    if len(named) > 1 or (_PER_CENT in named and "" in counts):
+        return  # quantities that differ by more than their number
+    yield pc.binary_join_element_wise(sign, body, ""), named[0] if named else ""

@@ -1,0 +1,47 @@
+"""Columns that a file gives a type, such as those of Parquet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner.tables.columns import kind_of, labels
+from bochner.tables.options import DATE_KINDS, NUMBER_KINDS
+from bochner.tables.refusals import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def prepare(name: str, series: pd.Series, kind: str | None) -> Any:
+    """Return a column (n,) as the kind that is asked for, or None: text as an Arrow array.
+
+    Dates become datetime64 in UTC. Numbers among text become text, as spreadsheets hold both.
+    Raises InputError if numbers are asked for and the column holds dates.
+    """
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
+    if kind in NUMBER_KINDS and is_date:
+        raise InputError(
+            f"Column {name!r} should hold numbers, but holds dates (row 1: {series.iloc[0]}). "
+            "Give it another type (--types FILE)."
+        )
+    if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
+        return series
+    if kind is None and (series.dtype.kind != "O" or series.dtype == "category"):
+        return series
+    kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
+    is_readable = kinds <= {"text", "numeric", "date"}
+    return _texts(series) if is_readable and (kind is not None or "text" in kinds) else series
+
+
+def _texts(series: pd.Series) -> Any:
+    import pyarrow as pa
+
+    present = series.notna().to_numpy()
+    texts = labels(np.asarray(series, dtype=object), present)
+    return pa.chunked_array([pa.array(texts, pa.string())])

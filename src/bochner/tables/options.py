@@ -1,0 +1,192 @@
+"""How a file is read: options of a user, or the layout that a first reading decided on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from bochner.tables.refusals import InputError, nearest
+
+DECIMALS = ("auto", ".", ",")
+DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
+NUMBER_KINDS: Mapping[str, str | None] = {
+    "number": None, "decimal point": ".", "decimal comma": ",",
+}  # fmt: skip
+"""Kinds of numbers, and the decimal mark of those that differ from the file's."""
+
+DATE_KINDS: Mapping[str, str | None] = {
+    "date": None, "dayfirst": "dayfirst", "monthfirst": "monthfirst",
+}  # fmt: skip
+"""Kinds of dates, and the order of those that differ from the file's."""
+
+KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How numbers and dates of a file are written, and what its columns hold.
+
+    Parameters
+    ----------
+    decimal : {"auto", ".", ","}, default="auto"
+        Decimal mark. "auto" decides by all entries of the file.
+    dates : {"auto", "iso", "dayfirst", "monthfirst", "none"}, default="auto"
+        Dates that are recognised. "iso" reads 2021-12-31 only; "dayfirst" and "monthfirst" also
+        read names of months, and 31/12/2021 or 12/31/2021; "none" leaves dates as text. "auto"
+        decides the order by all entries.
+    types : mapping of str to str, default={}
+        Kind of some columns, in place of the one that would be guessed: "number", "text", "date"
+        or "ignore", which leaves the column out. "decimal point", "decimal comma", "dayfirst" and
+        "monthfirst" are for columns that differ from the rest of the file.
+    table : str or None, default=None
+        Table of an SQLite file, or sheet of an Excel file.
+    recorded : bool, default=False
+        Whether these are the decisions of an earlier reading. Then columns named in ``types`` may
+        be missing, and no column is left out because its entries seem to be identifiers.
+
+    Raises
+    ------
+    InputError
+        If an option has another value.
+
+    Examples
+    --------
+    >>> from bochner.tables.reading import ReadOptions
+    >>> options = ReadOptions(decimal=",", types={"code": "text"})
+    >>> ReadOptions.from_record(options.to_record()).types
+    {'code': 'text'}
+    """
+
+    decimal: str = "auto"
+    dates: str = "auto"
+    types: Mapping[str, str] = field(default_factory=dict)
+    table: str | None = None
+    recorded: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse other values, and copy the types."""
+        for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
+            given = getattr(self, name)
+            if given not in choices:
+                listed = ", ".join(map(repr, choices))
+                raise InputError(f"{name} must be one of {listed}, got {given!r}.")
+        for column, kind in self.types.items():
+            check_kind(kind, f"types of column {column!r}")
+        object.__setattr__(self, "types", dict(self.types))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the options as plain JSON."""
+        return {
+            "decimal": self.decimal,
+            "dates": self.dates,
+            "types": dict(self.types),
+            "table": self.table,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the layout that `to_record` wrote."""
+        known = {name: record[name] for name in ("decimal", "dates", "types", "table")}
+        return cls(**known, recorded=True)
+
+
+def check_kind(kind: str, place: str) -> None:
+    """Raise InputError unless a kind of a column is known."""
+    if kind not in KINDS:
+        near = nearest(str(kind), KINDS)
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise InputError(f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}.{hint}")
+
+
+def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
+    """Raise InputError if there are types of columns that a table does not have."""
+    for name in types:
+        if name not in names:
+            near = nearest(name, names)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise InputError(f"A type is given for {name!r}, which is no column.{hint}")
+
+
+def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Return the kinds of columns that a small file lists.
+
+    Parameters
+    ----------
+    path : path-like
+        A CSV file with the lines "column,type", or a JSON object, in UTF-8. `ReadOptions` lists
+        the types.
+
+    Returns
+    -------
+    dict of str to str
+        Type by column, for ``ReadOptions(types=...)``.
+
+    Raises
+    ------
+    InputError
+        If the file has another form, an unknown type, or a column twice.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bochner.tables.reading import read_types
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "types.csv"
+    ...     _ = path.write_text("column,type\nzip,text\n")
+    ...     read_types(path)
+    {'zip': 'text'}
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"No file {path} of types: check the name and the folder.")
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8: expected the types of columns as text.") from None
+    as_json = content.lstrip().startswith(("{", "["))
+    pairs = _pairs_of_json(path, content) if as_json else _pairs_of_csv(path, content)
+    types: dict[str, str] = {}
+    for name, kind in pairs:
+        if name in types:
+            raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
+        check_kind(kind, f"{path}, column {name!r}")
+        types[name] = kind
+    return types
+
+
+def _pairs_of_json(path: Path, content: str) -> list[tuple[str, Any]]:
+    expected = 'expected an object such as {"zip": "text"}'
+    try:
+        pairs = json.loads(content, object_pairs_hook=list)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: {error.msg}; {expected}.") from None
+    if content.lstrip().startswith("["):
+        raise InputError(f"{path} holds a list: {expected}.")
+    found: list[tuple[str, Any]] = pairs
+    return found
+
+
+def _pairs_of_csv(path: Path, content: str) -> list[tuple[str, str]]:
+    rows = csv.reader(io.StringIO(content, newline=""), skipinitialspace=True)
+    pairs = []
+    for row in rows:
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(cells) != 2:
+            raise InputError(
+                f"{path}, line {rows.line_num}: {len(cells)} cells, expected two: a column and "
+                "its type, such as zip,text."
+            )
+        pairs.append((cells[0], cells[1]))
+    # The first line may be a heading.
+    return pairs[1:] if pairs and pairs[0][1].casefold() in ("type", "kind") else pairs

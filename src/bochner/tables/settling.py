@@ -1,0 +1,130 @@
+"""Values of a column of texts, once the conventions of the file are known, and remarks on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner.tables.conventions import BY_ENTRIES, BY_OPTION, Conventions
+from bochner.tables.delimited import MISSING
+from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
+from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
+from bochner.tables.local_numbers import MARKS, LocalNumbers
+from bochner.tables.options import NUMBER_KINDS, ReadOptions
+from bochner.tables.remarks import Remarks, shown
+from bochner.tables.text_columns import Settled, settle_text
+
+_KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
+
+
+def settle(
+    some: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
+) -> Settled:
+    """Return the values of a column, and add remarks on what was guessed.
+
+    Raises InputError if entries are not of the kind that was asked for.
+    """
+    found, settled = some.found, None
+    if isinstance(found, PlainNumbers):
+        settled = _plain_numbers(some, found, conventions, options, remarks)
+    elif isinstance(found, LocalNumbers):
+        settled = _local_numbers(some, found, conventions, options, remarks)
+    elif isinstance(found, IsoDates):
+        settled = _settled(found.times, None)
+    elif isinstance(found, LocalDates):
+        settled = _local_dates(some, found, conventions, remarks)
+    elif isinstance(found, Truths):
+        settled = _settled(found.values, None)
+    if settled is None:
+        return settle_text(some, options, remarks)
+    markers = some.markers()
+    for marker, count in markers.items():
+        if marker in MISSING:
+            continue
+        words = f"entries {marker!r}, which count as missing"
+        remarks.add(some.name, f"has {words}", f"have {words}", f"{count} of {len(some.texts)}")
+    if markers and settled.kind is None and not isinstance(found, Truths):
+        is_date = settled.series.dtype.kind == "M"
+        return Settled(settled.series, "date" if is_date else "number")
+    return settled
+
+
+def _settled(values: NDArray[Any], kind: str | None) -> Settled:
+    import pandas as pd
+
+    return Settled(pd.Series(values), kind)
+
+
+def _plain_numbers(
+    some: Guess,
+    found: PlainNumbers,
+    conventions: Conventions,
+    options: ReadOptions,
+    remarks: Remarks,
+) -> Settled | None:
+    if found.too_long and some.kind is None and not options.recorded:  # else it would be recorded
+        words = "whole numbers with more digits than floating-point numbers hold: read as text"
+        remarks.add(some.name, f"has {words}", f"have {words}")
+        return None
+    differs = conventions.decimal == "," and found.has_points
+    return _settled(np.array(found.numbers), _KINDS_BY_MARK["."] if differs else None)
+
+
+def _local_numbers(
+    some: Guess,
+    found: LocalNumbers,
+    conventions: Conventions,
+    options: ReadOptions,
+    remarks: Remarks,
+) -> Settled:
+    marks = found.decimals
+    decimal = marks[0] if len(marks) == 1 else conventions.decimal
+    asked = options.decimal if some.kind is None else (NUMBER_KINDS[some.kind] or options.decimal)
+    numbers = found.read(decimal)
+    for mark, row in found.rows.items():
+        example = f"{shown(some.cleaned[row])} is read as {numbers[row]}"
+        words = f"decimal {MARKS[mark]}" if mark == decimal else f"{MARKS[mark]} between thousands"
+        if len(marks) == 2 and asked == "auto":
+            other = "," if decimal == "." else "."
+            words = (
+                f"{MARKS[mark]} that may separate thousands or decimals: "
+                f"{'decimals' if mark == decimal else 'thousands'} are assumed; decimal={other!r} "
+                f"(--decimal {other}) overrules that"
+            )
+        if mark == "," or mark != decimal or len(marks) == 2:
+            remarks.add(some.name, f"has {words}", f"have {words}", example)
+    if found.unit:
+        words = "percentages" if found.unit == "%" else f"amounts in {found.unit}"
+        example = f"{shown(some.cleaned.drop_null()[0])} is read as {numbers.drop_null()[0]}"
+        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+    differs = bool(marks) and decimal != conventions.decimal
+    return _settled(np.array(numbers), _KINDS_BY_MARK[decimal] if differs else "number")
+
+
+def _local_dates(
+    some: Guess, found: LocalDates, conventions: Conventions, remarks: Remarks
+) -> Settled | None:
+    default: tuple[Order, str] = ("dayfirst", BY_OPTION)
+    order, reason = conventions.orders.get(some.name, default)
+    times = found.times(order)
+    if np.count_nonzero(~np.isnat(times)) < len(some.cleaned) - some.cleaned.null_count:
+        return None
+    if reason == BY_ENTRIES:
+        row = int(np.argmax(np.isnat(found.times(other_order(order))) & ~np.isnat(times)))
+        words, example = ORDERS[order], shown(some.cleaned[row])
+        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+    elif reason != BY_OPTION:
+        other = other_order(order)
+        words = (
+            f"days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
+            f"{reason}; dates={other!r} (--dates {other}) overrules that"
+        )
+        example = shown(some.cleaned.drop_null()[0])
+        remarks.add(some.name, f"has {words}", f"have {words}", example)
+    if found.has_short_years:
+        words = "years of two digits, which are taken for 1969 to 2068"
+        remarks.add(some.name, f"has {words}", f"have {words}")
+    differs = found.family == "numeric" and order != conventions.order
+    return _settled(times, order if differs else "date")

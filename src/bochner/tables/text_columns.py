@@ -1,0 +1,167 @@
+"""Columns of text, perhaps in spite of their looks, with remarks on what is odd about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner.tables.guesses import Guess, PlainNumbers, guess, looks_otherwise
+from bochner.tables.local_dates import ORDERS, LocalDates, other_order
+from bochner.tables.local_numbers import MARKS, LocalNumbers, numbers_among
+from bochner.tables.options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+from bochner.tables.refusals import InputError
+from bochner.tables.remarks import Remarks, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOSTLY = 0.9
+"""Share of numbers or dates from which other entries of a column are worth a remark."""
+
+_HALF = 0.5
+"""Share of numbers or dates from which text is no identifier, but may hold errors."""
+
+_SAMPLE_SIZE = 1000
+"""Entries of a text column that are looked at first, for that share and for its levels."""
+
+_MOST_LEVELS = 256
+"""Levels of a text column up to which they are compared, the most that `TableEncoder` encodes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A column (n,), and the kind to record, since another file might not show it.
+
+    ``is_mixed`` is for text that seems to hold numbers or dates with errors.
+    """
+
+    series: pd.Series
+    kind: str | None
+    is_mixed: bool = False
+
+
+def settle_text(some: Guess, options: ReadOptions, remarks: Remarks) -> Settled:
+    """Return a column of text, as categories if the encoder would take it for something else."""
+    import pandas as pd
+
+    if some.kind not in (None, "text"):
+        raise _refusal(some, options)
+    if some.padded:
+        words = "white space around entries, which is removed"
+        remarks.add(some.name, f"has {words}", f"have {words}")
+    series = pd.Series(some.texts.to_pandas())
+    if some.kind == "text":
+        asked = some.name in options.types and not options.recorded
+        return Settled(series.astype("category") if asked else series, "text")
+    if _remark_on_looks(some, options, remarks):
+        return Settled(series.astype("category"), "text", is_mixed=True)
+    if _has_errors(some, remarks):
+        return Settled(series, "text", is_mixed=True)
+    levels = _levels(some.texts)
+    if levels is not None:
+        _remark_on_case(some.name, levels.to_pylist(), remarks)
+    return Settled(series, "text" if levels is None or looks_otherwise(levels) else None)
+
+
+def _remark_on_looks(some: Guess, options: ReadOptions, remarks: Remarks) -> bool:
+    """Tell, with a remark, whether text holds numbers or dates that options do not allow."""
+    if isinstance(some.found, LocalDates) and _orders_mix(some, some.found):
+        words = "dates with days before months and months before days: read as text"
+        rows = (int(np.argmax(~np.isnat(some.found.times(order))
+                              & np.isnat(some.found.times(other_order(order)))))
+                for order in ORDERS)  # fmt: skip
+        example = ", ".join(shown(some.cleaned[row]) for row in rows)
+        remarks.add(some.name, f"holds {words}", f"hold {words}", example)
+        return True
+    if options.decimal == "auto" and options.dates == "auto":
+        return False
+    free = guess(some.name, some.texts, None, ReadOptions()).found
+    if free is None:
+        return False
+    numbers = isinstance(free, PlainNumbers | LocalNumbers)
+    given = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
+    words = f"text, because {given} does not allow for its entries"
+    remarks.add(some.name, f"is {words}", f"are {words}", shown(some.cleaned.drop_null()[0]))
+    return True
+
+
+def _orders_mix(some: Guess, found: LocalDates) -> bool:
+    """Tell whether each entry is a date in one order or the other, but not all in one."""
+    if found.family != "numeric":
+        return False
+    absent = [np.isnat(found.times(order)) for order in ORDERS]
+    n_present = len(some.cleaned) - some.cleaned.null_count
+    valid = np.count_nonzero(~(absent[0] & absent[1]))
+    return valid == n_present and all(mask.sum() > len(mask) - n_present for mask in absent)
+
+
+def _has_errors(some: Guess, remarks: Remarks) -> bool:
+    """Tell whether half of a text column are numbers or dates, with a remark if most are."""
+    texts = some.cleaned
+    if isinstance(some.found, LocalDates):
+        what, good = "dates", ~np.isnat(some.found.times(some.found.orders()[0]))
+    else:
+        sample = texts.slice(0, _SAMPLE_SIZE)
+        if numbers_among(sample).sum() < _HALF * (len(sample) - sample.null_count):
+            return False
+        what, good = "numbers", numbers_among(texts)
+    n_good, n_present = good.sum(), len(texts) - texts.null_count
+    if _MOSTLY * n_present <= n_good < n_present:
+        n_bad, example = _others(some, good)
+        words = f"text, because {n_bad} of {n_present} entries are no {what}"
+        remarks.add(some.name, f"is {words}", f"are {words}", example)
+    return bool(_HALF * n_present <= n_good < n_present)
+
+
+def _others(some: Guess, good: NDArray[np.bool_]) -> tuple[int, str]:
+    """Return the number of present entries that are not good, and the first one with its row."""
+    bad = np.array(some.cleaned.is_valid()) & ~good
+    row = int(np.argmax(bad))
+    return int(bad.sum()), f"row {row + 1}: {shown(some.cleaned[row])!r}"
+
+
+def _refusal(some: Guess, options: ReadOptions) -> InputError:
+    assert some.kind is not None
+    if some.kind in NUMBER_KINDS:
+        decimal = NUMBER_KINDS[some.kind] or options.decimal
+        good = numbers_among(some.cleaned, (decimal,) if decimal != "auto" else (".", ","))
+        what = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
+    else:
+        found = some.found
+        wanted = DATE_KINDS[some.kind] or options.dates
+        order = next((order for order in ORDERS if order == wanted), None)
+        what = "dates" if order is None else f"dates with {ORDERS[order]}"
+        good = np.zeros(len(some.cleaned), dtype=bool)
+        if isinstance(found, LocalDates):
+            good = ~np.isnat(found.times(order or found.orders()[0]))
+    n_bad, example = _others(some, good)
+    n_present = len(some.cleaned) - some.cleaned.null_count
+    return InputError(
+        f"Column {some.name!r} should hold {what}, but {n_bad} of {n_present} entries are none "
+        f"({example}). Correct them, leave unknown ones empty, or give the column another type "
+        "(--types FILE)."
+    )
+
+
+def _levels(texts: Any) -> Any | None:
+    """Return the distinct texts of a column, None if they are many."""
+    import pyarrow.compute as pc
+
+    if len(pc.unique(texts.slice(0, _SAMPLE_SIZE))) > _MOST_LEVELS:
+        return None
+    levels = pc.unique(texts).drop_null()
+    return levels if len(levels) <= _MOST_LEVELS else None
+
+
+def _remark_on_case(name: str, levels: list[str], remarks: Remarks) -> None:
+    folded: dict[str, str] = {}
+    for level in levels:
+        other = folded.setdefault(level.casefold(), level)
+        if other != level:
+            words = "levels that differ only by case, and are kept apart"
+            example = f"{shown(other)!r} and {shown(level)!r}"
+            remarks.add(name, f"has {words}", f"have {words}", example)
+            return

@@ -1,0 +1,61 @@
+"""Bugs in the reading of files, each with the test that must notice it."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mutants.registry import changes, edit, planted
+from tables.test_identifiers import N, TestText, TestWholeNumbers
+from tables.test_local_dates import RISING, days, test_an_order_that_no_entry_shows, test_forms
+from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
+from tables.written import column
+
+from bochner.tables import conventions, identifiers, local_dates, reading
+
+
+def in_folder(test, *arguments):
+    """A test that writes files, without its arguments."""
+
+    def check():
+        with TemporaryDirectory() as folder:
+            test(Path(folder), *arguments)
+
+    return check
+
+
+DIFFERENT = [(7 * i) % 101 for i in range(N)]
+
+planted(
+    in_folder(TestWholeNumbers().test_others_stay, "size", DIFFERENT),
+    name="measurements_that_differ_are_identifiers",
+)(edit(identifiers, "_reason_of_numbers", "words & _IDENTIFIER_NAMES and ", ""))
+
+
+@changes(
+    identifiers,
+    "_is_nearly_unique",
+    in_folder(TestText().test_nearly_unique, [f"name {i}" for i in range(N)], True),
+)
+def short_tables_have_no_identifiers(right, series):
+    return len(series) > 256 and right(series)
+
+
+planted(
+    in_folder(
+        test_groups_of_three_digits_follow_the_other_columns, "0,5", 1.234, "decimals are assumed"
+    ),
+    name="other_columns_do_not_vote_on_the_decimal_mark",
+)(edit(conventions, "decide", 'votes[",",] > votes[".",]', "False", reading))
+
+planted(
+    in_folder(
+        test_an_order_that_no_entry_shows, column(*RISING, delimiter=","), "day", "rise from row"
+    ),
+    name="the_order_of_rows_is_no_evidence",
+)(edit(conventions, "_open_order", "len(rising) == 1", "False"))
+
+planted(
+    in_folder(
+        test_forms, ["2021-12-31 01:00-0130", "2021-12-31 2:30"], days("2021-12-31 2:30") * 2
+    ),
+    name="zones_have_no_sign",
+)(edit(local_dates, "_minutes", 'int(f"{zone[0]}1") * ', ""))

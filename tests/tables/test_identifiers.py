@@ -1,0 +1,173 @@
+"""Columns that only tell rows apart are left out, and no others."""
+
+import uuid
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables.written import read_text
+
+from bochner.tables.checks import check_table
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.reading import read
+
+N = 40
+RNG = np.random.default_rng(0)
+KEEPS = "; a type given for a column (--types FILE) keeps it."
+
+
+def table(**columns):
+    x, y = RNG.normal(size=(2, N)).round(3)
+    return pd.DataFrame({**columns, "x": x, "y": y}).to_csv(index=False)
+
+
+def left_out(tmp_path, text, **options):
+    """Names that are left out of a table, and the notes."""
+    found = read_text(tmp_path, text, **options)
+    names = text.splitlines()[0].split(",")
+    names = [name or f"Unnamed: {i}" for i, name in enumerate(names)]
+    gone = [name for name in names if name not in found.frame]
+    assert all(found.layout.types[name] == "ignore" for name in gone)
+    assert all(found.layout.types.get(name) != "ignore" for name in found.frame)
+    return gone, found.notes
+
+
+class TestIndex:
+    @pytest.mark.parametrize(
+        "name", ["", "Unnamed: 0", "index", "Index", "level_0", "Unnamed: 0.1"]
+    )
+    @pytest.mark.parametrize("start", [0, 1])
+    @pytest.mark.parametrize("n", [2, 30])
+    def test_a_saved_index(self, tmp_path, name, start, n):
+        rows = "".join(f"{start + i},{i / 4},{i * i}\n" for i in range(n))
+        gone, notes = left_out(tmp_path, f"{name},x,y\n{rows}")
+        shown = name or "Unnamed: 0"
+        assert gone == [shown]
+        assert notes == (f"{shown!r} counts the rows and is left out.",)
+
+    @pytest.mark.parametrize(
+        "entries",
+        [["2", "3", "4"], ["0", "2", "4"], ["0", "1", "1"], ["0", "", "2"], ["0", "1", "x"], ["0"]],
+    )
+    def test_other_entries_stay(self, tmp_path, entries):
+        rows = "".join(f"{entry},{i}.5,{i}.25\n" for i, entry in enumerate(entries))
+        assert left_out(tmp_path, f"index,x,y\n{rows}")[0] == []
+
+    def test_pandas_saves_one(self, tmp_path):
+        frame = pd.DataFrame({"x": [0.5, 2.0], "y": [1.0, 4.5]})
+        assert left_out(tmp_path, frame.to_csv())[0] == ["Unnamed: 0"]
+        frame.to_csv(tmp_path / "once.csv")
+        pd.read_csv(tmp_path / "once.csv").to_csv(tmp_path / "twice.csv")
+        found = read(tmp_path / "twice.csv")
+        assert list(found.frame.columns) == ["x", "y"]
+        (note,) = found.notes
+        assert note == "'Unnamed: 0.1' and 'Unnamed: 0' count the rows and are left out."
+
+    def test_a_type_keeps_it(self, tmp_path):
+        text = "index,x,y\n0,1.5,2\n1,2.5,3\n"
+        assert left_out(tmp_path, text, types={"index": "number"})[0] == []
+        assert left_out(tmp_path, text, keep=["index"])[0] == []
+
+
+class TestWholeNumbers:
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("n", np.arange(N)),
+            ("row", np.arange(N) + 1000),
+            ("n", np.arange(N)[::-1]),
+            ("id", RNG.permutation(N)),
+            ("customerId", RNG.permutation(10 * N)[:N]),
+            ("CUSTOMER_ID", RNG.permutation(10 * N)[:N]),
+            ("order key", RNG.permutation(10 * N)[:N]),
+            ("Unnamed: 0", RNG.permutation(10 * N)[:N]),
+        ],
+    )
+    def test_identifiers(self, tmp_path, name, values):
+        gone, notes = left_out(tmp_path, table(**{name: values}))
+        assert gone == [name]
+        assert len(notes) == 1
+        assert notes[0].startswith(f"{name!r} ")
+        assert notes[0].endswith(f"is left out{KEEPS}")
+        assert left_out(tmp_path, table(**{name: values}), keep=[name])[0] == []
+        assert left_out(tmp_path, table(**{name: values}), types={name: "number"})[0] == []
+
+    @pytest.mark.parametrize(
+        ("name", "values"),
+        [
+            ("size", RNG.permutation(10 * N)[:N]),  # measurements differ
+            ("humid", RNG.permutation(10 * N)[:N]),
+            ("keyboard", RNG.permutation(10 * N)[:N]),
+            ("id", RNG.integers(0, 5, N)),  # a group
+            ("id", RNG.permutation(N) + 0.5),
+            ("year", np.arange(N) + 1980),  # time counts
+            ("t", np.arange(N)),
+            ("birthYear", np.arange(N) + 1980),
+            ("n", 2 * np.arange(N)),
+            ("id", pd.date_range("2020-01-01", periods=N)),
+        ],
+    )
+    def test_others_stay(self, tmp_path, name, values):
+        assert left_out(tmp_path, table(**{name: values})) == ([], ())
+
+    def test_few_rows_are_no_evidence(self, tmp_path):
+        rows = "".join(f"{i},{i * i}.5,{i % 3}.5\n" for i in range(19))
+        assert left_out(tmp_path, f"id,x,y\n{rows}")[0] == []
+        assert left_out(tmp_path, f"id,x,y\n{rows}19,5,5\n")[0] == ["id"]
+
+    def test_a_curve_keeps_its_only_input(self, tmp_path):
+        rows = "".join(f"{i},{i * i % 17}.5\n" for i in range(N))
+        assert left_out(tmp_path, f"n,y\n{rows}")[0] == []
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        ("entries", "gone"),
+        [
+            ([f"name {i}" for i in range(N)], True),
+            ([str(uuid.UUID(int=i * 7**20)) for i in range(N)], True),
+            ([f"name {i // 2}" for i in range(N)], False),
+            ([f"name {max(i, 1)}" for i in range(N)], True),
+            ([f"name {i % 30}" for i in range(N)], False),
+            ([""] * (N - 19) + [f"name {i}" for i in range(19)], False),
+            ([str(10**18 + i) for i in range(N)], True),
+        ],
+    )
+    def test_nearly_unique(self, tmp_path, entries, gone):
+        found, notes = left_out(tmp_path, table(who=entries))
+        assert found == ["who"] * gone
+        words = "'who' differs in nearly every row and is left out"
+        assert notes == (f"{words}{KEEPS}",) * gone
+
+    @pytest.mark.parametrize(("n_levels", "gone"), [(256, False), (299, False), (301, True)])
+    def test_many_levels_as_for_the_encoder(self, tmp_path, n_levels, gone):
+        n = 600
+        frame = pd.DataFrame({"who": [f"w{i % n_levels}" for i in range(n)]})
+        frame["x"], frame["y"] = RNG.normal(size=(2, n)).round(3)
+        found = read_text(tmp_path, frame.to_csv(index=False))
+        assert ("who" not in found.frame) == gone
+        with warnings.catch_warnings(action="error"):  # nothing is said twice
+            TableEncoder().fit(found.frame)
+
+    def test_text_with_errors_is_shown_to_the_checks(self, tmp_path):
+        found = read_text(tmp_path, table(a=[f"{i}.5" for i in range(N - 4)] + ["n/k"] * 4))
+        assert "a" in found.frame
+        assert found.notes == ("'a' is text, because 4 of 40 entries are no numbers "
+                               "(row 37: 'n/k').",)  # fmt: skip
+        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0.5', row 37"):
+            check_table(found.frame)
+        local = "".join(f"{i},5;{i % 7}\n" for i in range(N - 1))
+        found = read_text(tmp_path, f"a;b\n{local}n/k;1\n")
+        with pytest.raises(ValueError, match=r"Mixed types in column 'a' \(row 1: '0,5', row 40"):
+            check_table(found.frame)
+
+
+def test_several_columns_share_a_note(tmp_path):
+    gone, notes = left_out(tmp_path, table(id=np.arange(N), n=np.arange(N)))
+    assert gone == ["id", "n"]
+    assert notes == (f"'id' and 'n' count the rows and are left out{KEEPS}",)
+
+
+def test_the_last_column_stays(tmp_path):
+    assert left_out(tmp_path, "index\n0\n1\n2\n")[0] == []
