@@ -14,6 +14,7 @@ from bochner.tables.local_dates import Family, LocalDates, dates_among, find_dat
 from bochner.tables.local_numbers import (
     LocalNumbers,
     find_numbers,
+    has_points,
     loses_digits,
     may_hold_numbers,
     plain_numbers,
@@ -50,13 +51,11 @@ _TRUTHS: Mapping[str, bool] = {
 class PlainNumbers:
     """Numbers (n,) as programs write them, an Arrow array.
 
-    ``too_long`` is for whole numbers whose digits float64 would lose, ``has_points`` for numbers
-    of which some have a decimal point.
+    ``too_long`` is for whole numbers whose digits float64 would lose.
     """
 
     numbers: Any
     too_long: bool
-    has_points: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,15 +167,10 @@ def _decimals(options: ReadOptions) -> Sequence[str]:
 
 def _plain(texts: Any, options: ReadOptions) -> PlainNumbers | None:
     """Return numbers that programs write, unless they have points where commas are expected."""
-    import pyarrow.compute as pc
-
     numbers = plain_numbers(texts)
-    if numbers is None:
+    if numbers is None or (options.decimal == "," and has_points(texts)):
         return None
-    has_points = pc.any(pc.match_substring(texts, ".")).as_py() is True
-    if options.decimal == "," and has_points:
-        return None
-    return PlainNumbers(numbers, loses_digits(texts, numbers), has_points)
+    return PlainNumbers(numbers, loses_digits(texts, numbers))
 
 
 def _truths(texts: Any) -> Truths | None:

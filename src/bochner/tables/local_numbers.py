@@ -91,6 +91,13 @@ def plain_numbers(texts: Any) -> Any | None:
     return None
 
 
+def has_points(texts: Any) -> bool:
+    """Tell whether one of some texts (n,) has a point."""
+    import pyarrow.compute as pc
+
+    return pc.any(pc.match_substring(texts, ".")).as_py() is True
+
+
 def loses_digits(texts: Any, numbers: Any) -> bool:
     """Tell whether texts are whole numbers, some too large for float64 to tell them apart."""
     import pyarrow as pa

@@ -11,7 +11,7 @@ from bochner.tables.conventions import BY_ENTRIES, BY_OPTION, Conventions
 from bochner.tables.delimited import MISSING
 from bochner.tables.guesses import Guess, IsoDates, PlainNumbers, Truths
 from bochner.tables.local_dates import ORDERS, LocalDates, Order, other_order
-from bochner.tables.local_numbers import MARKS, LocalNumbers
+from bochner.tables.local_numbers import MARKS, LocalNumbers, has_points
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
 from bochner.tables.remarks import Remarks, shown
 from bochner.tables.text_columns import Settled, settle_text
@@ -68,7 +68,7 @@ def _plain_numbers(
         words = "whole numbers with more digits than floating-point numbers hold: read as text"
         remarks.add(some.name, f"has {words}", f"have {words}")
         return None
-    differs = conventions.decimal == "," and found.has_points
+    differs = conventions.decimal == "," and has_points(some.cleaned)
     return _settled(np.array(found.numbers), _KINDS_BY_MARK["."] if differs else None)
 
 
