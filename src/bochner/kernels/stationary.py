@@ -4,7 +4,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kve
 
 from bochner._numerics.arrays import (
@@ -16,6 +15,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
+from bochner._numerics.distances import distances
 from bochner.kernels.base import LagKernel, convert_fields, decay
 
 
@@ -59,7 +59,7 @@ class Gaussian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return decay(cdist(X, Y, "sqeuclidean"), 0.5)
+        return decay(distances(X, Y, "sqeuclidean"), 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Laplacian(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return decay(cdist(X, Y, "cityblock"))
+        return decay(distances(X, Y, "cityblock"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Exponential(Correlation):
     """
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return decay(cdist(X, Y))
+        return decay(distances(X, Y, "euclidean"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Matern(Correlation):
         convert_fields(self, length_scale=as_positive, nu=as_positive_scalar)
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        return matern_profile(np.sqrt(2.0 * self.nu) * cdist(X, Y), self.nu)
+        return matern_profile(np.sqrt(2.0 * self.nu) * distances(X, Y, "euclidean"), self.nu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class RationalQuadratic(Correlation):
         convert_fields(self, length_scale=as_positive, alpha=as_positive_scalar)
 
     def correlation(self, X: Array, Y: Array) -> Array:
-        square = cdist(X, Y, "sqeuclidean")
+        square = distances(X, Y, "sqeuclidean")
         square /= 2.0 * self.alpha
         return decay(np.log1p(square, out=square), self.alpha)
 

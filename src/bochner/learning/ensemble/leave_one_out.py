@@ -7,9 +7,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
-from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.distances import distances
 from bochner._numerics.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.stationary import matern_profile
@@ -166,7 +166,7 @@ def _gram_and_slope(kernel: Learnable, X: Array, dtype: Any) -> tuple[Array, Arr
     if isinstance(kernel, Gaussian):
         gram = kernel.correlation(X, X).astype(dtype)
         return gram, gram.copy()
-    distance = cdist(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
+    distance = distances(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
     distance = distance.astype(dtype)
     if isinstance(kernel, Matern):
         # The slope of nu is the kernel of nu - 1 at the same argument, up to a factor.
