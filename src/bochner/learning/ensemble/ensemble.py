@@ -1,6 +1,6 @@
 """Weighted sums of laws that predict numbers with intervals, and class probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,8 @@ class SumOfLaws:
     def predict(self, X: Array, return_std: bool = False) -> Array | Pair:
         """Return means (n, *t) of encoded rows (n, d), and standard deviations if asked for."""
         if not return_std:
-            return _averaged(self.laws.means(X), self.weights)
+            laws, weights = self.laws.used(self.weights)
+            return _averaged(laws.means(X), weights)
         mean, std = self._moments(X)
         return mean, self.scale * std
 
@@ -104,7 +105,8 @@ class SumOfLaws:
         return found
 
     def _moments(self, X: Array) -> Pair:
-        return mixture(self.laws.means(X), self.laws.variances(X), self.weights)
+        laws, weights = self.laws.used(self.weights)
+        return mixture(laws.means(X), laws.variances(X), weights)
 
 
 def _ranked(scores: Array, level: float) -> Array:
@@ -155,7 +157,8 @@ class SoftmaxOfLaws:
 
     def predict_proba(self, X: Array) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""
-        return self.softmax.probabilities(_both(self.laws.means(X)))
+        laws, weights = self.laws.used(self.softmax.weights)
+        return replace(self.softmax, weights=weights).probabilities(_both(laws.means(X)))
 
     def predict(self, X: Array) -> NDArray[Any]:
         """Return the most probable classes (n,) of encoded rows (n, d)."""

@@ -100,6 +100,12 @@ class Laws:
         """Return the laws' means (n', K, t) at encoded rows (n', d)."""
         return self._stacked(X, lambda law, part: law.mean(part, self.rows))
 
+    def used(self, weights: Array) -> tuple["Laws", Array]:
+        """Return the laws of weights (K, *t) that are not zero, at least one, and these weights."""
+        is_used = weights.reshape(len(weights), -1).any(axis=1)
+        kept = np.flatnonzero(is_used | ~is_used.any())
+        return Laws(self.rows, [self.members[i] for i in kept]), weights[kept]
+
     def variances(self, X: Array) -> Array:
         """Return the laws' variances (n', K, t) of new targets at encoded rows (n', d)."""
         return self._stacked(X, lambda law, part: law.variance(part, self.rows))
