@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -173,8 +174,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
 
-        Raises ValueError if columns are missing, unexpected, reordered, of another kind than at
-        fit, or hold infinite numbers. The message names the columns.
+        Columns of data frames are found by their names, in any order. Raises ValueError if columns
+        are missing, unexpected, of another kind than at fit, or hold infinite numbers. The message
+        names the columns.
         """
         check_is_fitted(self)
         columns = self._read(X, reset=False)
@@ -235,7 +237,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             refuse_small(len(X), len(names), least)
             refuse_repeated(names)
             if not reset and hasattr(self, "feature_names_in_"):
-                refuse_other_names(names, self.feature_names_in_.tolist())
+                fitted = self.feature_names_in_.tolist()
+                refuse_other_names(names, fitted)
+                if names != fitted:
+                    X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")
             series = [X.iloc[:, i] if of_pandas else X[name] for i, name in enumerate(names)]
@@ -243,3 +248,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         is_text = [not reset and self.columns_[i]["kind"] == "text" for i in range(len(names))]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def _in_order(X: Any, places: Sequence[int]) -> Any:
+    """Return the columns of a pandas or polars table in another order."""
+    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]

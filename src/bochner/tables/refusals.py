@@ -18,9 +18,6 @@ Found = Sequence[tuple[str, str]]
 _MOST_NAMED = 5
 """Columns that a message names before it counts the rest: a message stays within a few lines."""
 
-_MOST_LISTED = 8
-"""Columns of the fit that a message lists in their order."""
-
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
 
@@ -84,7 +81,7 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
 
 
 def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
-    """Raise ValueError unless a table has the columns of the training table, in their order."""
+    """Raise ValueError unless a table has the columns of the training table, in any order."""
     missing = [name for name in fitted if name not in set(names)]
     extra = [name for name in names if name not in set(fitted)]
     if missing:
@@ -94,19 +91,11 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
             f"Missing {naming(found)}: expected the {len(fitted)} columns of the fit. "
             "Rename or add the columns; their entries may be empty."
         )
-    reorder = "X[list(encoder.feature_names_in_)]"
     if extra:
         raise ValueError(
             f"Unexpected {naming([(name, '') for name in extra])}: expected only the "
-            f"{len(fitted)} columns of the fit. Leave them out: {reorder}, or delete them from "
-            "the file."
-        )
-    if list(names) != list(fitted):
-        i = next(i for i, name in enumerate(names) if name != fitted[i])
-        order = ", ".join([*fitted[:_MOST_LISTED], *["..."] * (len(fitted) > _MOST_LISTED)])
-        raise ValueError(
-            f"The columns are in another order than at fit: column {i + 1} is {names[i]!r}, "
-            f"expected {fitted[i]!r}. Reorder: {reorder}, that is {order}."
+            f"{len(fitted)} columns of the fit. Leave them out: "
+            "X[list(encoder.feature_names_in_)], or delete them from the file."
         )
 
 
