@@ -14,7 +14,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
 """Rows that one call predicts, a few seconds, and rows of the table used even if it takes more."""
 
-_BATCH, _N_PARTNERS = 250, 2
+_BATCH, N_PARTNERS = 250, 2
 """Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
 keep; and rows from which each row takes a column."""
 
@@ -42,7 +42,7 @@ class VarianceShares:
         names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
         rows = zip(names, self.share, self.std_error, strict=True)
         cells = [[name, f"{share:.1%}", f"{error:.1%}"] for name, share, error in rows]
-        return _table(["column", "share", "std error"], cells)
+        return aligned(["column", "share", "std error"], cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ class Effect:
         numbers = np.hstack([part.reshape(len(cells), -1) for part in parts])
         names = ["mean", "lower", "upper"] if self.classes is None else map(str, self.classes)
         rows = zip(cells, numbers, strict=True)
-        return _table([*self.columns, *names], [[*map(_shown, (*a, *b))] for a, b in rows])
+        return aligned([*self.columns, *names], [[*map(_shown, (*a, *b))] for a, b in rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +108,7 @@ class Dependence:
             mixed = X.copy()
             for name, donor in zip(grid, donors, strict=True):
                 mixed[:, self.groups[name]] = self.X[donor, self.groups[name]]
-            curves.append(self._predict(mixed))
+            curves.append(self.predict(mixed))
         own = np.stack(curves)  # (cells, n, t)
         mean = own.mean(axis=1)
         own += mean.mean(axis=0) - own.mean(axis=0)
@@ -118,7 +118,7 @@ class Dependence:
         return Effect(tuple(grid), values, mean, lower, upper, classes)
 
     def _shares(
-        self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
+        self, sets: Sequence[tuple[str, ...]], n_partners: int = N_PARTNERS
     ) -> VarianceShares:
         r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
 
@@ -128,7 +128,7 @@ class Dependence:
         X = self._rows(n_partners * len(set().union(*subsets)) or 1)
         n_blocks = min(_MOST_BLOCKS, max(1, len(X) // _BLOCK_ROWS))
         blocks = np.array_split(np.arange(len(X)), n_blocks)
-        base = self._predict(X)
+        base = self.predict(X)
         terms = np.zeros((len(sets), len(X)))
         for shift in range(1, n_partners + 1):
             # Partners are in the same block, so that blocks are independent.
@@ -141,7 +141,7 @@ class Dependence:
                     if columns not in known:
                         mixed = X.copy()
                         mixed[:, list(columns)] = partners[:, list(columns)]
-                        known[columns] = self._predict(mixed)
+                        known[columns] = self.predict(mixed)
                     sums += (-1) ** len(v) * known[columns]
                 squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
         spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
@@ -158,7 +158,8 @@ class Dependence:
         """Return as many rows as may be evaluated so often."""
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
-    def _predict(self, X: Array) -> Array:
+    def predict(self, X: Array) -> Array:
+        """Return predictions (n, t) of rows (n, d), by batches that threads share."""
         # Matrices of so few rows gain nothing from threads of linear algebra, which wait for each
         # other: 80 draws of learned frequencies took two to five times the CPU time with two.
         batches = list(steps(len(X), _BATCH))
@@ -171,7 +172,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.5g}"
 
 
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return aligned lines of text."""
     columns = zip(heading, *rows, strict=True)
     widths = [max(map(len, column)) for column in columns]

@@ -1,6 +1,6 @@
 """Base of all models of whole tables, and what regression and classification add to it."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
@@ -17,14 +17,14 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from bochner._numerics.arrays import Array, as_array, as_count
+from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.progress import Progress, silent
-from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.inputs import checked_weight
+from bochner.estimators.table_effects import ExplainedTable
+from bochner.estimators.table_summary import html_summary
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import grid, output_names
 
 _BACKGROUND_ROWS = 1000
 """Rows kept for importance and effects, which then have standard errors of a few per cent."""
@@ -46,21 +46,18 @@ class TableRows:
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
 
 
-class TableModel(BaseEstimator, ABC):
+class TableModel(ExplainedTable, BaseEstimator):
     """Model of a whole table: an encoder of its columns, and a head on the encoded columns.
 
     A model joins a task (:class:`RegressionTable` or :class:`ClassificationTable`) and a way to
     learn (``_learn``). ``record_`` holds plain facts about the fit, which model files store.
     ``background_`` (at most 1,000, d_all) holds all encoded columns of random training rows, and
-    ``background_values_`` (at most 1,000, d) their entries as numbers, for ``importance``,
-    ``interactions`` and ``effect``. Older model files lack them.
+    ``background_values_`` (at most 1,000, d) their entries as numbers, for all methods of
+    :class:`ExplainedTable`. Older model files lack them.
     """
 
-    encoder_: TableEncoder
     head_: Any
     record_: dict[str, Any]
-    background_: Array | None = None
-    background_values_: Array | None = None
 
     def fit(
         self,
@@ -127,129 +124,25 @@ class TableModel(BaseEstimator, ABC):
         check_is_fitted(self, "head_")
         return self._used(self._encoded(X))
 
+    def _repr_html_inner(self) -> str:
+        """Return what notebooks show: a summary of the fit, or scikit-learn's diagram before it."""
+        if hasattr(self, "head_"):
+            return html_summary(self)
+        diagram: str = super()._repr_html_inner()
+        return diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # Unless the configuration of scikit-learn says text
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel on the encoded columns."""
         check_is_fitted(self, "head_")
         kernel: Kernel = self.head_.kernel_
         return kernel
-
-    def importance(self) -> VarianceShares:
-        r"""Return the share of the variance of predictions that involves each column of the table.
-
-        The total Sobol' index, :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`:
-        training rows ``x`` take column ``a`` from other rows ``x'``. All encoded columns of a
-        column move together. Squares are summed over class probabilities, or over several targets
-        in units of their standard deviations. With interactions, shares add up to more than one.
-        Each of two strongly correlated columns may have more than one, because exchanges make rows
-        unlike those of the table.
-
-        Raises ValueError if the model is from a file written before this method existed.
-
-        References
-        ----------
-        Jansen, "Analysis of variance designs for model output", 1999. Saltelli et al., "Variance
-        based sensitivity analysis of model output", 2010.
-
-        Examples
-        --------
-        >>> from bochner import TableRegressor
-        >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] * X[:, 2])
-        >>> sorted(model.importance().columns[:2]), model.interactions().columns[0]
-        (['x0', 'x2'], ('x0', 'x2'))
-        >>> model.effect("x0", "x2", n_values=5).mean.shape
-        (5, 5)
-        """
-        return self._dependence(self._units()[1]).importance()
-
-    def interactions(self) -> VarianceShares:
-        r"""Return the share of the variance of predictions that involves pairs of columns together.
-
-        The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
-        variance decompositions", 2006), :math:`E[(f(x) - f(x'_a, x_{-a}) - f(x'_b, x_{-b}) +
-        f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
-        It is zero if the effects of both columns add up. Pairs are those of the eight most
-        important columns whose shares are more than one per cent.
-
-        Raises ValueError if the model is from a file written before this method existed.
-        """
-        return self._dependence(self._units()[1]).interactions()
-
-    def effect(self, *columns: str, n_values: int = 24) -> Effect:
-        """Return predictions averaged over rows, along one column or over the grid of two.
-
-        Several targets have a column of averages each, as classes have.
-
-        At each value all rows get that value and keep their other columns (partial dependence:
-        Friedman, "Greedy function approximation", 2001).
-
-        Parameters
-        ----------
-        *columns : str
-            One or two names; those of an array are x0, x1, ...
-        n_values : int, default=24
-            Largest number of values of a column: all that the background rows have, or else numbers
-            at evenly spaced ranks, or the most frequent levels.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, it had no features at fit, there are not one or two
-            different columns, or the model is from a file written before this method existed.
-        """
-        dependence, most = self._dependence(), as_count("n_values", n_values)
-        states = {state["name"]: state for state in self.encoder_.columns_}
-        if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
-            raise ValueError(f"effect takes one column or two different ones, got {columns}.")
-        unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
-        if unknown:
-            used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
-            reason = "had no features at fit" if unknown[0] in states else "is not in the table"
-            raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
-        assert self.background_values_ is not None  # With the other rows
-        values = dict(zip(states, self.background_values_.T, strict=True))
-        grids = {
-            name: grid(states[name], values[name], dependence.X[:, dependence.groups[name]], most)
-            for name in columns
-        }
-        scales = self._units()[1]
-        several = np.array([f"target {number}" for number in range(np.size(scales))])
-        outputs = several if np.ndim(scales) else None
-        return dependence.effect(grids, getattr(self, "classes_", outputs))
-
-    def _units(self) -> tuple[Any, Any]:
-        """Return shift and scale, () or (t,), from the head's target to the table's."""
-        return 0.0, 1.0
-
-    def _dependence(self, unit: Any = 1.0) -> Dependence:
-        """Return the model as a function of all encoded columns, grouped by the table's columns.
-
-        Its values are those of the model, divided by ``unit``.
-        """
-        check_is_fitted(self, "head_")
-        if self.background_ is None:
-            raise ValueError("The model file is older than this method: fit the model again.")
-        states = [state for encoder in self._encoders() for state in encoder.columns_]
-        sources = np.array([state["name"] for state in states for _ in output_names(state)])
-        groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in self.encoder_.columns_}
-        return Dependence(lambda X: self._outputs(self._used(X)) / unit, self.background_, groups)
-
-    def _encoders(self) -> list[TableEncoder]:
-        """Return the encoders whose outputs, side by side, are all encoded columns."""
-        return [self.encoder_]
-
-    def _encoded(self, X: Any) -> Array:
-        """Return all encoded columns of a table."""
-        return np.hstack([as_array(encoder.transform(X)) for encoder in self._encoders()])
-
-    def _used(self, encoded: Array) -> Array:
-        """Return those of all encoded columns on which the head is defined."""
-        return encoded
-
-    @abstractmethod
-    def _outputs(self, encoded: Array) -> Array:
-        """Return predictive means, (n,) or (n, t), or class probabilities of encoded rows."""
 
     @abstractmethod
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -235,7 +235,7 @@ class TableRegressor(RegressionTable, LawsTable):
         Plain facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
         At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
-        :meth:`interactions` and :meth:`effect`.
+        :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
     target_mean_, target_scale_ : float or ndarray of shape (t,)
         Mean and standard deviation of the training targets.
 

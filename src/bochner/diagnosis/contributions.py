@@ -1,0 +1,92 @@
+"""Contributions of columns to single predictions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.diagnosis.sensitivity import Dependence, aligned
+from bochner.diagnosis.shapley import Game
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Contributions:
+    """Contributions of d columns to the predictions of n rows; the repr is a table.
+
+    For every row, ``base + values.sum(axis=1)`` is its ``prediction`` (n,). ``base`` is the average
+    prediction of the background rows, ``values`` (n, d) are Shapley values of the ``columns``, and
+    ``std_error`` (n, d) their standard errors, zero if the values are exact. With k ``classes``
+    (labels, or names of several targets) the shapes are (k,) for ``base``, (n, d, k) for ``values``
+    and ``std_error``, and (n, k) for ``prediction``.
+
+    The repr has the contributions to a single prediction, or mean absolute contributions to
+    several predictions, the largest first.
+    """
+
+    columns: tuple[str, ...]
+    base: float | Array
+    values: Array
+    std_error: Array
+    prediction: Array
+    classes: NDArray[Any] | None = None
+
+    def __repr__(self) -> str:
+        n, d = self.values.shape[:2]
+        sizes = np.abs(self.values).mean(axis=0).reshape(d, -1)
+        shown, sign, last = sizes, "", f"mean of {n} predictions"
+        heading = ["mean size", "std error per row"]
+        if n == 1:
+            shown, sign, last = self.values[0].reshape(d, -1), "+", "prediction"
+            heading = ["contribution", "std error"]
+        base, mean = np.ravel(self.base), np.atleast_1d(self.prediction.mean(axis=0))
+        digits = _digits(np.vstack([base, mean, shown]))
+        order = np.argsort(-sizes.sum(axis=1), kind="stable")
+        rows = [[self.columns[i], *_fixed(shown[i], digits, sign)] for i in order]
+        rows.insert(0, ["average prediction", *_fixed(base, digits)])
+        rows.append([last, *_fixed(mean, digits)])
+        if self.classes is not None:
+            return aligned(["column", *map(str, self.classes)], rows)
+        errors = np.sqrt(np.mean(self.std_error**2, axis=0))[order]
+        cells = ["", *(f"{error:.1g}" for error in errors), ""]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
+        return aligned(["column", *heading], rows)
+
+
+def contributions(
+    dependence: Dependence,
+    X: Array,
+    rng: Generator,
+    n_evaluations: int,
+    classes: NDArray[Any] | None = None,
+) -> Contributions:
+    """Return the contributions of the groups to the predictions of rows ``X`` (n, d).
+
+    Groups without columns have zero.
+    """
+    names = tuple(dependence.groups)
+    players = [i for i, name in enumerate(names) if len(dependence.groups[name])]
+    owners = np.empty(X.shape[1], dtype=np.intp)
+    for number, i in enumerate(players):
+        owners[dependence.groups[names[i]]] = number
+    background = rng.permutation(dependence.X)
+    game = Game(dependence.predict, owners, background, dependence.predict(background))
+    outputs = dependence.predict(X)
+    values, errors = np.zeros((2, len(X), len(names), outputs.shape[1]))
+    values[:, players], errors[:, players] = game.shapley_values(X, outputs, n_evaluations, rng)
+    if classes is None:
+        one = values[..., 0], errors[..., 0], outputs[:, 0]
+        return Contributions(names, float(game.base[0]), *one)
+    return Contributions(names, game.base, values, errors, outputs, classes)
+
+
+def _digits(numbers: Array) -> list[int]:
+    """Return how many decimals (k,) give the largest of numbers (r, k) four digits."""
+    largest = np.maximum(np.abs(numbers).max(axis=0), np.finfo(np.float64).tiny)
+    return [max(0, 3 - int(power)) for power in np.floor(np.log10(largest))]
+
+
+def _fixed(numbers: Array, digits: list[int], sign: str = "") -> list[str]:
+    return [f"{x:{sign}.{places}f}" for x, places in zip(numbers, digits, strict=True)]

@@ -1,0 +1,211 @@
+r"""Shapley values of a function of rows whose columns are players.
+
+The value of a coalition ``S`` of the columns of a row ``x`` is :math:`E_b f(x_S, b_{-S})`, the
+average prediction if the other columns come from background rows ``b``. The results are the
+interventional Shapley values of Janzing, Minorics and Blöbaum ("Feature relevance quantification
+in explainable AI: a causal problem", 2020).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import comb
+
+from bochner._numerics.arrays import Array, as_array, steps
+
+_FEWEST_PAIRS = 8
+"""Fewest pairs of permutations for each row, whose standard errors are accurate to a quarter."""
+
+_REPEATED = 32
+"""Fewest background rows with a second pair, which gives the variance between permutations to a
+quarter."""
+
+_ROWS_WITH_REFERENCE, _SPREAD = 5, 2.5
+"""Fewest rows for which a reference is worth its evaluations, and the standard deviation of its
+contributions in units of what it leaves of those of other rows, 1 to 8 on tables."""
+
+_BLOCK_NUMBERS = 2**22
+"""Numbers in a block of rows to predict, 32 MB."""
+
+_COLLINEAR = 1e-12
+"""Share of a sum of squares below which the rest is that of rounding errors."""
+
+Estimate = tuple[Array, Array]
+"""Shapley values (n, g, k), and their variances or standard errors."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Game:
+    """A function of rows, and background rows in random order from which columns are taken."""
+
+    predict: Callable[[Array], Array]  # Of rows (n, d): (n, k)
+    owners: NDArray[np.intp]  # (d,): The player of each column, from zero
+    background: Array  # (b, d)
+    known: Array  # (b, k): Predictions of the background rows
+
+    @property
+    def base(self) -> Array:
+        """The average prediction (k,) of the background rows."""
+        return as_array(self.known.mean(axis=0))
+
+    @property
+    def n_players(self) -> int:
+        """The number g of players."""
+        return int(self.owners.max()) + 1
+
+    def shapley_values(
+        self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
+    ) -> Estimate:
+        """Return Shapley values of rows (n, d) with predictions (n, k), and standard errors.
+
+        They are exact if so many evaluations suffice, else from random permutations.
+        """
+        n_coalitions = (1 << self.n_players) - 2
+        if len(X) * len(self.background) * n_coalitions <= n_evaluations:
+            values = np.stack([self.exact(x, output) for x, output in zip(X, outputs, strict=True)])
+            return values, np.zeros_like(values)
+        n_pairs = n_evaluations // (2 * self.n_players - 2)
+        per_row = max(_FEWEST_PAIRS, n_pairs // len(X))
+        if len(X) < _ROWS_WITH_REFERENCE or 2 * per_row >= len(self.background):
+            values, variances = self._each_alone(X, outputs, per_row, rng)
+        else:
+            values, variances = self._with_reference(X, outputs, n_pairs, rng)
+        # What the sum lacks is an error of all, in proportion to their variances.
+        total = variances.sum(axis=1, keepdims=True)
+        even = np.full_like(variances, 1.0 / self.n_players)
+        shares = np.divide(variances, total, out=even, where=total > 0.0)
+        lacking = outputs - self.base - values.sum(axis=1)
+        return values + shares * lacking[:, None], np.sqrt(variances)
+
+    def exact(self, x: Array, output: Array) -> Array:
+        r"""Return Shapley values (g, k) of a row (d,) with its prediction (k,).
+
+        The player ``j`` joins the coalition ``S`` of others with the weight
+        :math:`|S|! (g - |S| - 1)! / g! = 1 / (g \binom{g - 1}{|S|})`.
+        """
+        g = self.n_players
+        coalitions = (np.arange(2**g)[:, None] >> np.arange(g)) % 2 == 1
+        sums = np.zeros((2**g, len(output)))
+        for rows in steps(len(self.background) if g > 1 else 0, self._block(2**g * len(x))):
+            some = self.background[rows, None]
+            sums[1:-1] += self._values(x, coalitions[None, 1:-1], some).sum(axis=0)
+        values = sums / len(self.background)
+        values[0], values[-1] = self.base, output
+        sizes = coalitions.sum(axis=1)[:, None]
+        of_size = 1.0 / (g * comb(g - 1, np.arange(g)))
+        weights = np.where(coalitions, of_size[sizes - 1], -of_size[sizes % g])
+        exact: Array = weights.T @ values
+        return exact
+
+    def _each_alone(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
+        """Return values of rows and their variances, from so many pairs of permutations for each.
+
+        Background rows share the pairs evenly, as many as possible. The variance is that of a
+        sample in two stages: of background rows without replacement, and of permutations for each.
+        """
+        size = len(self.background)
+        m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
+        n_passes = max(1, n_pairs // size)
+        counts = [m] * n_passes if n_passes > 1 else [m, n_pairs - m]
+        ranks, known = [self._ranks(count, rng) for count in counts], self._predictions(size)
+        values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
+        for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
+            passes = [self._walks(X[rows], outputs[rows], each) for each in ranks]
+            repeated = np.stack([each[:, : counts[-1]] for each in passes])
+            within = repeated.var(axis=0, ddof=1).mean(axis=1) / n_passes
+            mean = np.mean(passes[:n_passes], axis=0)
+            values[rows], between, _ = _regressed(mean, *known)
+            variances[rows] = ((1.0 - m / size) * between + m / size * within) / m
+        return values, variances
+
+    def _with_reference(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
+        """Return values of rows and their variances, by differences from a reference row.
+
+        The reference, the background row nearest to the mean, is compared with many background
+        rows, and each row with few of them, by the same permutations. Differences vary by
+        interactions alone.
+        """
+        size, ratio = len(self.background), _SPREAD * np.sqrt(len(X))
+        m = max(_FEWEST_PAIRS, int(n_pairs / (len(X) + ratio)))
+        n_reference = min(size, int(m * ratio))
+        m = min(n_reference, max(_FEWEST_PAIRS, (n_pairs - n_reference) // len(X)))
+        away = np.sum((self.background - self.background.mean(axis=0)) ** 2, axis=1)
+        central = [int(np.argmin(away))]
+        ranks = self._ranks(n_reference, rng)
+        walks = self._walks(self.background[central], self.known[central], ranks)
+        reference, left, _ = _regressed(walks, *self._predictions(size))
+        known, base = self._predictions(n_reference)
+        controls = np.concatenate([known, walks[0, ..., None]], axis=-1)
+        means = np.concatenate([base, reference[0, ..., None]], axis=-1)
+        error = left[0] * (1.0 / n_reference - 1.0 / size)
+        values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
+        for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
+            own = self._walks(X[rows], outputs[rows], ranks[:m])
+            values[rows], left, slopes = _regressed(own, controls, means)
+            variances[rows] = left * (1.0 / m - 1.0 / size) + slopes[..., 1] ** 2 * error
+        return values, variances
+
+    def _ranks(self, n_pairs: int, rng: Generator) -> NDArray[np.intp]:
+        """Return places (m, g) of players in random permutations."""
+        return rng.permuted(np.tile(np.arange(self.n_players), (n_pairs, 1)), axis=1)
+
+    def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
+        """Return contributions (n, m, g, k) of players who join rows one by one.
+
+        They leave the first background rows, by the permutation with the ranks (m, g) of players
+        and by its reverse, whose mean is returned.
+        """
+        m, g = ranks.shape
+        found = np.empty((len(X) * m, g, outputs.shape[1]))
+        for block in steps(len(found), self._block((2 * g - 2) * X.shape[1])):
+            i, b = np.divmod(np.arange(block.start, block.stop), m)
+            own = ranks[b, None]
+            early = own < np.arange(1, g)[:, None]  # (p, g - 1, g)
+            coalitions = np.concatenate([early, ~early], axis=1)
+            values = self._values(X[i, None], coalitions, self.background[b, None])
+            ends = (outputs[i] - self.known[b])[:, None]
+            change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
+            joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By place
+            found[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
+        return found.reshape(len(X), m, g, -1)
+
+    def _predictions(self, count: int) -> tuple[Array, Array]:
+        """Return predictions (m, g, k, 1) of the first background rows, and means (g, k, 1)."""
+        shape = self.n_players, self.base.size, 1
+        known = self.known[:count, None, :, None]
+        return np.broadcast_to(known, (count, *shape)), np.broadcast_to(self.base[:, None], shape)
+
+    def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
+        """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the others from ``rows``.
+
+        ``X`` and ``rows`` are (p, 1, d), or broadcast to it.
+        """
+        mixed = np.where(coalitions[..., self.owners], X, rows)
+        return self.predict(mixed.reshape(-1, mixed.shape[2])).reshape(*mixed.shape[:2], -1)
+
+    def _block(self, width: int) -> int:
+        """Return how many times so many numbers make a block."""
+        return max(1, _BLOCK_NUMBERS // width)
+
+
+def _regressed(walks: Array, controls: Array, means: Array) -> tuple[Array, Array, Array]:
+    """Return values (n, g, k), variances that are left, and the slopes (g, k, p) of controls.
+
+    Contributions (n, m, g, k) from the first background rows are regressed on controls, (at least
+    m, g, k, p), whose means (g, k, p) over all background rows are known. Slopes are shrunk, as if
+    by one more row, to one for the last control of two, and to zero.
+    """
+    (n, m), p = walks.shape[:2], controls.shape[3]
+    average, mean = controls[:m].mean(axis=0), walks.mean(axis=1)
+    own, around = controls[:m] - average, controls - controls.mean(axis=0)
+    prior = np.einsum("mgkp,mgkq->gkpq", around, around) / len(around)
+    products = prior + np.einsum("mgkp,mgkq->gkpq", own, own)
+    moments = prior @ np.arange(p) + np.einsum("mgkp,nmgk->gkp", own, walks) / n
+    inverse = np.linalg.pinv(products, rcond=_COLLINEAR, hermitian=True)
+    slopes = (inverse @ moments[..., None])[..., 0]
+    residuals = walks - mean[:, None] - np.sum(slopes * own, axis=-1)
+    left = np.sum(residuals**2, axis=1) / (m - 1)
+    return mean - np.sum(slopes * (average - means), axis=-1), left, slopes

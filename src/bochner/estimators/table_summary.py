@@ -1,0 +1,163 @@
+"""A summary of a fitted model of a table in HTML, for notebooks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from html import escape
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.diagnosis.sensitivity import N_PARTNERS, VarianceShares
+from bochner.kernels import Matern
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.tables.encodings import output_names
+
+if TYPE_CHECKING:
+    from bochner.estimators.table_base import TableModel
+
+_FEW_ROWS, _MOST_SECONDS = 64, 0.4
+"""Background rows of the shares of columns, which are then accurate to about a fifth of themselves,
+and the time that they may take: the summary appears at once."""
+
+_MOST_BARS, _MOST_CLASSES = 6, 8
+"""Columns with a bar and classes that are named: the summary fits a screen."""
+
+_MOST_CHARACTERS = 60
+"""Characters of a name: two lines on a phone."""
+
+_LEVEL = 0.9
+"""Level of the interval that is described, the default of ``predict_interval``."""
+
+_LEAST_SHARE = 0.005
+"""Least share with a bar, which is shown as one per cent."""
+
+_STYLE = """
+.bochner{max-width:46em;box-sizing:border-box;padding:.6em 1em .8em;border:1px solid #8886;
+border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:left}
+.bochner .row{display:flex;flex-wrap:wrap;gap:0 1em;margin-top:.35em}
+.bochner .key{flex:0 0 8em;opacity:.7}
+.bochner .cell{flex:1 1 21em;min-width:0;overflow-wrap:anywhere}
+.bochner .bar{display:grid;grid-template-columns:minmax(0,1fr) 26% 3em;gap:.8em;align-items:center}
+.bochner .track{height:.55em;border-radius:.2em;background:#8883}
+.bochner .part{display:block;height:100%;border-radius:.2em;background:#4a8fc7}
+.bochner .size{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.bochner .note{opacity:.7;font-size:.9em}
+"""
+"""Text has the colour of the page and greys are transparent, for light and dark pages."""
+
+
+def html_summary(model: TableModel) -> str:
+    """Return a fragment of HTML that needs no other file: facts about the fit, and bars."""
+    rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
+    if (score := getattr(model, "score_", None)) is not None:
+        error = "log loss" if hasattr(model, "classes_") else "root mean square error"
+        found = ", ".join(f"{value:.4g}" for value in np.ravel(score))
+        rows["expected error"] = _text(f"{found} ({error} of new rows, from rows left out)")
+    if (calibration := _calibration(model)) is not None:
+        rows["calibration"] = _text(calibration)
+    rows |= _kernels(model)
+    if (shares := _shares_in_time(model)) is not None:
+        n_bars = min(_MOST_BARS, int(np.sum(shares.share >= _LEAST_SHARE)))
+        bars = _bars(shares.columns[:n_bars], shares.share[:n_bars])
+        note = f"Shares of the variance of predictions, from {_FEW_ROWS} rows; see importance()."
+        rows["importance"] = f'{bars}<div class="note">{_text(note)}</div>'
+    lines = (
+        f'<div class="row"><div class="key">{key}</div><div class="cell">{cell}</div></div>'
+        for key, cell in rows.items()
+    )
+    head = f"<strong>{_text(type(model).__name__)}</strong>"
+    return f'<style>{_STYLE}</style><div class="bochner">{head}{"".join(lines)}</div>'
+
+
+def _predicted(model: TableModel) -> str:
+    target = f" of {_short(model.record_['target'])}" if "target" in model.record_ else ""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        n_targets = np.size(model._units()[1])
+        return f"{n_targets} targets" if n_targets > 1 else f"numbers{target}"
+    named = ", ".join(map(_short, classes[:_MOST_CLASSES]))
+    more = ", ..." if len(classes) > _MOST_CLASSES else ""
+    return f"{len(classes)} classes{target}: {named}{more}"
+
+
+def _table(model: TableModel) -> str:
+    states = model.encoder_.columns_
+    kinds = Counter(state["kind"] if output_names(state) else "not used" for state in states)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    return f"{model.record_['n_samples']:,} rows; columns: {counts}"
+
+
+def _calibration(model: TableModel) -> str | None:
+    """Return how intervals or probabilities are calibrated, or None if nothing is known of it."""
+    head = model.head_
+    if isinstance(head, SoftmaxOfLaws):
+        return "probabilities fitted to rows left out"
+    if not isinstance(head, SumOfLaws):
+        return None
+    widths = " and ".join(f"{width:.2f}" for width in np.ravel(head.score(_LEVEL)))
+    return (
+        f"{_LEVEL:.0%} intervals of ± {widths} standard deviations, from errors at "
+        f"{len(head.scores):,} rows left out"
+    )
+
+
+def _kernels(model: TableModel) -> dict[str, str]:
+    head = model.head_
+    if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
+        return {"kernel": _text(f"{type(model.kernel_).__name__}, of {type(head).__name__}")}
+    weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
+    weights = weights.reshape(len(weights), -1).mean(axis=1)
+    shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
+    n_standard = len(model.encoder_.get_feature_names_out())
+    order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
+    names = [_kernel(head.laws.members[i], n_standard) for i in order]
+    return {"kernel weights": _bars(names, shares[order])}
+
+
+def _kernel(law: KernelLaw, n_standard: int) -> str:
+    """Return the name of a kernel and its inputs: encoded columns, the standardised ones first."""
+    kernel = law.found.kernel
+    smoothness = f" {kernel.nu:g}" if isinstance(kernel, Matern) else ""
+    inputs = "standardised" if law.columns.max() < n_standard else "both encodings"
+    inputs = "normal quantiles" if law.columns.min() >= n_standard else inputs
+    mapped = "" if law.found.matrix is None else ", linear map"
+    return f"{type(kernel).__name__}{smoothness}, {inputs}{mapped}"
+
+
+def _shares_in_time(model: TableModel) -> VarianceShares | None:
+    """Return shares of the variance from few rows, or None if they would take long."""
+    if model.background_ is None:  # Files of older versions have none
+        return None
+    whole = model._dependence(model._units()[1])
+    dependence = replace(whole, X=whole.X[:_FEW_ROWS])
+    dependence.predict(dependence.X[:1])  # Compiles what it has to
+    began = perf_counter()
+    dependence.predict(dependence.X)
+    seconds = (perf_counter() - began) * (1 + N_PARTNERS * len(dependence.groups))
+    return dependence.importance() if seconds < _MOST_SECONDS else None
+
+
+def _bars(names: Iterable[Any], shares: Array) -> str:
+    """Return a line with a bar for each name."""
+    return "".join(
+        f'<div class="bar"><span title="{_text(name)}">{_text(_short(name))}</span>'
+        f'<span class="track"><span class="part" style="width:{min(share, 1.0):.0%}"></span></span>'
+        f'<span class="size">{share:.0%}</span></div>'
+        for name, share in zip(names, shares, strict=True)
+    )
+
+
+def _short(name: Any) -> str:
+    text = str(name)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
+
+
+def _text(text: Any) -> str:
+    """Return text in which markup is inert."""
+    return escape(str(text), quote=True)

@@ -1,0 +1,136 @@
+"""The summary of a fitted model that notebooks show."""
+
+import re
+from html.parser import HTMLParser
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.utils import estimator_html_repr
+
+from bochner import TableClassifier, TableRegressor
+from bochner.estimators import table_summary
+
+SUM = {"effort": "quick", "random_state": 0}
+MARKUP = "<b onmouseover='alert(1)'>a & b</b>"
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a fragment of HTML."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.names, self.texts, self.open = set(), set(), [], []
+        self.widths = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.open.append(tag)
+        self.names.update(name for name, _ in attrs)
+        self.widths += [value for name, value in attrs if name == "style"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+
+    def after(self, key):
+        return self.texts[self.texts.index(key) + 1]
+
+
+def table(n_rows=150):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({MARKUP: rng.normal(size=n_rows), "weak": rng.normal(size=n_rows)})
+    frame["kind"], frame["same"] = rng.choice(["x", "y"], n_rows), 1.0
+    return frame, frame[MARKUP].to_numpy() + (frame["kind"] == "x") + rng.normal(size=n_rows) / 9
+
+
+def page(model):
+    found = Page(model._repr_mimebundle_()["text/html"])
+    assert not found.open
+    assert found.tags <= {"style", "div", "span", "strong"}
+    assert found.names <= {"class", "style", "title"}
+    assert all(re.fullmatch(r"width:\d+%", width) for width in found.widths)
+    return found
+
+
+def test_a_sum_of_laws_tells_what_it_is():
+    X, y = table()
+    model = TableRegressor(**SUM).fit(X, y)
+    assert model._repr_html_() == model._repr_mimebundle_()["text/html"]
+    found = page(model)
+    assert found.after("TableRegressor") == "predicts"
+    assert found.after("predicts") == "numbers"
+    assert found.after("fitted to") == "150 rows; columns: 2 numeric, 1 text, 1 not used"
+    assert found.after("expected error").startswith(f"{model.score_:.4g} (root mean square error")
+    assert "errors at 150 rows left out" in found.after("calibration")
+    width = float(re.search(r"± (\S+) standard", found.after("calibration"))[1])
+    mean, std = model.predict(X, return_std=True)
+    half = model.predict_interval(X, 0.9)[1] - mean
+    np.testing.assert_allclose(width * std / model.head_.scale, half, rtol=1e-2)
+    first, last = found.texts.index("kernel weights"), found.texts.index("importance")
+    shares = [float(text[:-1]) for text in found.texts[first:last] if text.endswith("%")]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(100.0, abs=0.5 * len(shares))
+    assert found.after("importance") == MARKUP
+    assert "same" not in found.texts
+    model.record_["target"] = MARKUP
+    assert page(model).after("predicts") == f"numbers of {MARKUP}"
+
+
+@pytest.mark.parametrize(
+    "parameters", [SUM, {"kernel": "gaussian", "n_components": 32}, {"method": "learned", **SUM}]
+)
+def test_classes_and_kernels_of_all_methods(parameters):
+    X, y = table()
+    labels = np.where(y > 1.0, "<i>much</i>", "little")
+    model = TableClassifier(**parameters).fit(X, labels)
+    found = page(model)
+    assert found.after("predicts") == "2 classes: <i>much</i>, little"
+    is_sum = parameters is SUM
+    assert ("kernel weights" if is_sum else "kernel") in found.texts
+    assert ("calibration" in found.texts) == is_sum
+    if model.score_ is not None:
+        assert found.after("expected error").startswith(f"{model.score_:.4g} (log loss")
+    model.background_ = None
+    assert "importance" not in page(model).texts
+
+
+def test_targets_and_many_classes_are_counted():
+    X, y = table()
+    found = page(TableRegressor(**SUM).fit(X, np.c_[y, 1e3 * y**2]))
+    assert found.after("predicts") == "2 targets"
+    assert found.after("expected error").count(",") == 2
+    labels = np.digitize(y, np.quantile(y, np.linspace(0.1, 0.9, 9)))
+    model = TableClassifier("gaussian", n_components=32, random_state=0).fit(X, labels)
+    assert page(model).after("predicts") == "10 classes: 0, 1, 2, 3, 4, 5, 6, 7, ..."
+
+
+def test_importance_that_would_take_long_is_left_out(monkeypatch):
+    X, y = table()
+    model = TableRegressor("gaussian", n_components=32, random_state=0).fit(X, y)
+    assert "importance" in page(model).texts
+    clock = iter(range(2))
+    monkeypatch.setattr(table_summary, "perf_counter", lambda: next(clock))
+    began = perf_counter()
+    assert "importance" not in page(model).texts
+    assert perf_counter() - began < 5.0
+
+
+def test_other_representations_are_those_of_scikit_learn():
+    X, y = table()
+    model = TableRegressor("gaussian", n_components=32, random_state=0)
+    assert estimator_html_repr(model)[:100] == model._repr_html_()[:100]
+    assert "sk-container" in model._repr_mimebundle_()["text/html"]
+    text = repr(model)
+    model.fit(X, y)
+    assert repr(model) == text == model._repr_mimebundle_()["text/plain"]
+    with config_context(display="text"):
+        assert "text/html" not in model._repr_mimebundle_()
+        assert not hasattr(model, "_repr_html_")

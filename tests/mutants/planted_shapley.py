@@ -1,0 +1,55 @@
+"""Bugs of contributions to single predictions, each with the test that must notice it."""
+
+from functools import partial
+
+from diagnosis import test_shapley
+from mutants.registry import plant_edits
+
+from bochner.diagnosis import shapley
+from bochner.diagnosis.shapley import Game
+
+plant_edits(
+    Game,
+    "exact",
+    partial(
+        test_shapley.test_exact_values_are_averages_over_all_orders,
+        test_shapley.mixed,
+        test_shapley.SINGLE,
+    ),
+    all_coalitions_weigh_the_same=("comb(g - 1, np.arange(g))", "np.full(g, 2.0 ** (g - 1) / g)"),
+    sizes_of_coalitions_off_by_one=("of_size[sizes - 1]", "of_size[sizes % g]"),
+)
+plant_edits(
+    Game,
+    "_walks",
+    test_shapley.test_a_permutation_and_its_reverse_are_exact_for_pairs_of_columns,
+    same_permutation_twice=("[early, ~early]", "[early, early]"),
+    contributions_left_in_order_of_places=(
+        "found[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)",
+        "found[block] = joined",
+    ),
+)
+plant_edits(
+    Game,
+    "_each_alone",
+    partial(test_shapley.check_errors, "all background rows"),
+    background_rows_as_if_drawn_with_replacement=("(1.0 - m / size) * between", "between"),
+)
+plant_edits(
+    Game,
+    "_with_reference",
+    partial(test_shapley.check_errors, "reference"),
+    rows_as_if_all_were_background_rows=("left * (1.0 / m - 1.0 / size)", "left / size"),
+)
+plant_edits(
+    Game,
+    "shapley_values",
+    test_shapley.test_the_sum_is_exact_if_all_sampled_background_rows_are_equal,
+    sums_that_lack_a_part=("values + shares * lacking[:, None]", "values"),
+)
+plant_edits(
+    shapley,
+    "_regressed",
+    test_shapley.test_a_reference_leaves_only_interactions,
+    controls_not_used=("np.sum(slopes * (average - means), axis=-1)", "0.0"),
+)
