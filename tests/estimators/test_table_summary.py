@@ -112,6 +112,21 @@ def test_targets_and_many_classes_are_counted():
     assert page(model).after("predicts") == "10 classes: 0, 1, 2, 3, 4, 5, 6, 7, ..."
 
 
+def test_kernels_without_the_columns_that_grow_in_time_are_told_apart():
+    X, y = table()
+    X["time"] = np.arange(len(X))
+    model = TableRegressor(**SUM).fit(X, y, time="time")
+    found = page(model)
+    n_shown = np.sum(model.head_.weights > 0.0)
+    names = found.texts[found.texts.index("kernel weights") + 1 :: 2][:n_shown]
+    assert len(set(names)) == n_shown
+    order = np.argsort(-model.head_.weights, kind="stable")[:n_shown]
+    width = len(model.encoder_.get_feature_names_out())
+    fewer = [len(model.head_.laws.members[i].columns) < width for i in order]
+    assert any(fewer)
+    assert ["without trends" in name for name in names] == fewer
+
+
 def test_importance_that_would_take_long_is_left_out(monkeypatch):
     X, y = table()
     model = TableRegressor("gaussian", n_components=32, random_state=0).fit(X, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from time import perf_counter
@@ -114,20 +114,24 @@ def _kernels(model: TableModel) -> dict[str, str]:
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)
-    n_standard = len(model.encoder_.get_feature_names_out())
+    widths = [len(encoder.get_feature_names_out()) for encoder in model._encoders()]
     order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0.0]
-    names = [_kernel(head.laws.members[i], n_standard) for i in order]
+    names = [_kernel(head.laws.members[i], widths) for i in order]
     return {"kernel weights": _bars(names, shares[order])}
 
 
-def _kernel(law: KernelLaw, n_standard: int) -> str:
-    """Return the name of a kernel and its inputs: encoded columns, the standardised ones first."""
-    kernel = law.found.kernel
-    smoothness = f" {kernel.nu:g}" if isinstance(kernel, Matern) else ""
-    inputs = "standardised" if law.columns.max() < n_standard else "both encodings"
-    inputs = "normal quantiles" if law.columns.min() >= n_standard else inputs
+def _kernel(law: KernelLaw, widths: Sequence[int]) -> str:
+    """Return the name of a kernel and its inputs, by the numbers of columns of both encodings."""
+    kernel, first, last = law.found.kernel, law.columns.min(), law.columns.max()
+    name = f"{type(kernel).__name__}{f' {kernel.nu:g}' if isinstance(kernel, Matern) else ''}"
+    inputs, width = "both encodings", sum(widths)
+    if last < widths[0]:
+        inputs, width = "standardised", widths[0]
+    elif first >= widths[0]:
+        inputs, width = "normal quantiles", widths[1]
+    trends = ", without trends" if len(law.columns) < width else ""
     mapped = "" if law.found.matrix is None else ", linear map"
-    return f"{type(kernel).__name__}{smoothness}, {inputs}{mapped}"
+    return f"{name}, {inputs}{trends}{mapped}"
 
 
 def _shares_in_time(model: TableModel) -> VarianceShares | None:
