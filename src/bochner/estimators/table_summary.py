@@ -21,7 +21,7 @@ from bochner.tables.encodings import output_names
 if TYPE_CHECKING:
     from bochner.estimators.table_base import TableModel
 
-_FEW_ROWS, _MOST_SECONDS = 64, 0.4
+_FEW_ROWS, _MOST_SECONDS = 64, 0.3
 """Background rows of the shares of columns, which are then accurate to about a fifth of themselves,
 and the time that they may take: the summary appears at once."""
 
