@@ -84,7 +84,7 @@ GAUSSIAN = Benchmark(
                     "error",
                     "Relative error of the Gram matrix against the number of features.",
                     "features per input, p / d",
-                    "relative error of the Gram matrix",
+                    "relative error",
                     partial(
                         medians,
                         by=("dataset", "method", "features_per_input"),

@@ -15,6 +15,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, read_rows
 from benchmarks.store import LAST_METRIC, Key, Store, read_environments
 from bochner._numerics.files import replacing
+from bochner.plot.svg import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -275,10 +276,7 @@ def _provenance(path: Path, rows: Sequence[Row]) -> str:
 
 
 def _save(figure: "Figure", path: Path, name: str) -> Path:
-    import matplotlib as mpl
-
     target = path.with_name(f"{path.stem}-{name}.svg")
-    # Fixed identifiers and no date: the same rows give the same file.
-    with replacing(target) as fresh, mpl.rc_context({"svg.hashsalt": target.stem}):
-        figure.savefig(fresh, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    with replacing(target) as fresh:
+        fresh.write_text(to_svg(figure, standalone=True), encoding="utf-8")
     return target

@@ -55,6 +55,23 @@ LOOKS: Mapping[str, Look] = {
     "truth": Look(DARK, "", DASHES[1]),
     "true kernel": Look(DARK, "", DASHES[1]),
     "true spectral distribution": Look(ORANGE, "", DASHES[2]),
-    "DIGMM, taylor": Look(GREEN, "D", DASHES[1]),
-    "DIGMM, exact": Look(BLUE, "o"),
+    "DIGMM, exact": Look(ORANGE, "^"),
+    "DIGMM, taylor": Look(ORANGE, "^", DASHES[1], _OPEN),
+    "DIGMM, exact, larger sketch": Look(VIOLET, "D"),
+    "DIGMM, exact, least squares": Look(DARK, "P", DASHES[2]),
+    "paper's DIGMM": Look(PALE, "X", DASHES[2]),
+    "library best": Look(DARK, "P"),
+    # Masses of the parts of complex measures
+    **{
+        f"{name}, {how}": look
+        for name, color, marker in (
+            ("real positive", BLUE, "o"),
+            ("real negative", ORANGE, "^"),
+            ("imaginary", VIOLET, "D"),
+        )
+        for how, look in (
+            ("exact", Look(color, "")),
+            ("fitted", Look(color, marker, DASHES[1], _OPEN)),
+        )
+    },
 }

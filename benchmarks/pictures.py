@@ -1,6 +1,6 @@
 """Pictures of tidy results: curves in panels, with bands, and fields in the plane."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +9,15 @@ import numpy as np
 from benchmarks.looks import LOOKS
 from benchmarks.results import Row
 from bochner.plot.display import Layout, new_axes
-from bochner.plot.labels import finish, legend, panel_points, place_ticks
-from bochner.plot.style import BAND, Look, looks_of, styled
+from bochner.plot.labels import (
+    finish,
+    legend,
+    panel_points,
+    place_ticks,
+    text_width,
+    width_of,
+)
+from bochner.plot.style import BAND, FONT, Look, looks_of, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +29,18 @@ LOG = ("log", "log")
 
 _FEW = 10
 """Most points of a curve that get markers, and most abscissae that get ticks of their own."""
+
+_MOST_CURVES = 6
+"""Most curves of a panel: more cannot be told apart."""
+
+_TITLE = 0.75
+"""Share of the width of a panel's place that a line of its title may take."""
+
+_SOLID, _DASHED = 2.0, 2.5
+"""Order in which curves are drawn, that of matplotlib's lines and above them."""
+
+_POWERS = 4
+"""Powers of ten, from one on, that a scale with zero marks: masses reach fifty."""
 
 _COLUMNS = (4, 3)
 """Panels next to each other, the first number that divides their count, or else the last."""
@@ -49,11 +68,14 @@ class Picture:
 
     def draw(self, values: Mapping[Any, float]) -> "Figure":
         """Return the figure of what ``values`` has returned."""
-        labels: dict[str, Any] = {"xlabel": self.xlabel, "ylabel": self.ylabel}
+        options: dict[str, Any] = {"xlabel": self.xlabel, "ylabel": self.ylabel}
         if self.color is not None:
-            return fields_figure(values, label=self.color, limits=(0.0, 1.0), **labels)
-        labels |= {"scales": self.scales, "lowest": self.lowest, "bands": self.bands}
-        return curves_figure(values, **labels)
+            figure = fields_figure(values, label=self.color, limits=(0.0, 1.0), **options)
+        else:
+            options |= {"scales": self.scales, "lowest": self.lowest, "bands": self.bands}
+            figure = curves_figure(values, **options)
+        figure.set_label(self.caption)  # What an SVG says to readers who do not see it
+        return figure
 
 
 def curves_figure(
@@ -74,6 +96,7 @@ def curves_figure(
     ends = {curve for pair in (bands or {}).values() for curve in pair}
     names = [str(name) for name in dict.fromkeys(key[1] for key in values) if name not in ends]
     looks = dict(zip(names, looks_of(names, LOOKS), strict=True))
+    _check_counts(values, ends)
     with styled():
         figure, axes = new_axes(_layout(len(titles)))
         handles: dict[str, Any] = {}
@@ -81,8 +104,7 @@ def curves_figure(
             own = {key[1:]: y for key, y in values.items() if key[0] == title}
             axis.set(xscale=scales[0], yscale=scales[1])
             handles |= _curves(axis, own, looks) | _bands(axis, own, looks, bands or {})
-            if len(titles) > 1:
-                axis.set_title(str(title).replace(", ", ",\n", 1) if len(titles) > 3 else title)
+        _name(axes, list(map(str, titles)))
         if lowest is not None and min(values.values()) < lowest:
             axes[0].set_ylim(bottom=lowest)
         _finish(axes, values, xlabel, ylabel)
@@ -91,6 +113,27 @@ def curves_figure(
         if len(shown) > 1:
             legend(axes, [handles[name] for name in shown], shown)
     return figure
+
+
+def _check_counts(values: Mapping[tuple[Any, ...], float], ends: Collection[str]) -> None:
+    curves: dict[Any, set[Any]] = {}
+    for panel, curve, _ in values:
+        if curve not in ends:
+            curves.setdefault(panel, set()).add(curve)
+    for panel, names in curves.items():
+        if len(names) > _MOST_CURVES:
+            raise ValueError(
+                f"The panel {panel!r} has {len(names)} curves: expected at most {_MOST_CURVES}, "
+                f"got {', '.join(sorted(map(str, names)))}. Make two pictures of them."
+            )
+
+
+def _name(axes: "Sequence[Axes]", titles: Sequence[str]) -> None:
+    """Set the titles of panels, in two lines if one of them is too long for one."""
+    are_long = any(text_width(title, FONT) > _TITLE * width_of(axes[0]) for title in titles)
+    for axis, title in zip(axes, titles, strict=True):
+        first, _, rest = title.rpartition(", ")
+        axis.set_title(f"{first}\n{rest}" if are_long and first else title)
 
 
 def _layout(count: int) -> Layout:
@@ -105,6 +148,8 @@ def _curves(axis: "Axes", values: Mapping[Any, float], looks: Mapping[str, Look]
         points = [(x, y) for (curve, x), y in values.items() if str(curve) == name]
         if points:
             style = look.line() if len(points) <= _FEW else look.line() | {"marker": ""}
+            # Where curves coincide, the lower one shows between the dashes of the upper one.
+            style["zorder"] = _SOLID if look.dashes == "-" else _DASHED
             handles |= {name: axis.plot(*zip(*points, strict=True), label=name, **style)[0]}
     return handles
 
@@ -135,8 +180,20 @@ def _finish(axes: "Sequence[Axes]", values: Mapping[Any, float], xlabel: str, yl
         few = len(places) <= _FEW
         plain = "" if axis.get_yscale() == "symlog" else "y"
         finish(axis, xlabel, ylabel if is_first else "", ticks=plain if few else f"x{plain}")
+        if not plain:
+            _symmetric_ticks(axis)
         if few:
             place_ticks(axis.xaxis, places, 0.95 * panel_points(axis)[0])
+
+
+def _symmetric_ticks(axis: "Axes") -> None:
+    """Mark zero and the powers of ten of a scale that is linear near zero."""
+    low, high = axis.get_ylim()
+    powers = [10.0**power for power in range(_POWERS)]
+    places = [*(-place for place in powers), 0.0, *powers]
+    shown = [place for place in places if low <= place <= high]
+    axis.set_yticks(shown, [f"{place:g}" for place in shown])
+    axis.set_yticks([], minor=True)
 
 
 def fields_figure(

@@ -106,6 +106,15 @@ def _run_direction(cell: Cell, options: Options) -> Mapping[str, float]:
 
 
 _SIZE = "M / d"
+_FORMS = (
+    design.JORDAN_IID,
+    design.JORDAN,
+    design.POLAR_IID,
+    design.POLAR,
+    design.LEAST_SQUARES,
+    design.NYSTROEM,
+)
+_IID_FORMS = (design.JORDAN_IID, design.JORDAN_SETS, design.JORDAN_FITTED, design.POLAR_IID)
 
 ASYMMETRIC = Benchmark(
     name="asymmetric",
@@ -126,8 +135,17 @@ ASYMMETRIC = Benchmark(
                     "Relative error of the Gram matrix against the number of frequencies over "
                     "that of inputs.",
                     _SIZE,
-                    "relative error of the Gram matrix",
-                    partial(page.curves, metric="relative_error"),
+                    "relative error",
+                    partial(page.curves, metric="relative_error", methods=_FORMS),
+                ),
+                Picture(
+                    "forms",
+                    "The same error of independent frequencies of the paper's Jordan form, with "
+                    "its masses exact or fitted and its sets of equal or proportional size, and of "
+                    "the polar form.",
+                    _SIZE,
+                    "relative error",
+                    partial(page.curves, metric="relative_error", methods=_IID_FORMS),
                 ),
             ),
         ),

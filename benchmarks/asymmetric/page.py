@@ -1,7 +1,7 @@
 """Text, tables and curves of the page on features of asymmetric kernels."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -248,7 +248,9 @@ def mass_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
     return values
 
 
-def curves(rows: Sequence[Row], *, metric: str) -> dict[tuple[str, str, float], float]:
+def curves(
+    rows: Sequence[Row], *, metric: str, methods: Collection[str] = tuple(design.METHODS)
+) -> dict[tuple[str, str, float], float]:
     """Return medians with a panel for each kernel and data set, and sizes in order."""
     found = median_groups(grouped(rows, metric, ("kernel", "dataset", "size")))
     names = list(dict.fromkeys(key[1] for key in found))
@@ -260,13 +262,14 @@ def curves(rows: Sequence[Row], *, metric: str) -> dict[tuple[str, str, float], 
         (f"{kernel}, {name}", method, float(size)): value
         for kernel, name, size in ordered
         for method, value in found[kernel, name, size].items()
+        if method in methods
     }
 
 
 def classifier_curves(rows: Sequence[Row], *, metric: str) -> dict[tuple[str, str, float], float]:
     """Return curves of both asymmetric forms, and the accuracy of a linear classifier."""
     ours = [row for row in rows if row["method"] in (design.ASY_JORDAN, design.ASY_POLAR)]
-    values = curves(ours, metric=metric)
+    values = curves(ours, metric=metric, methods=(design.ASY_JORDAN, design.ASY_POLAR))
     level = median_groups(grouped(rows, metric, method=design.LINEAR))
     # A classifier of the rows themselves has no size: its curve is flat.
     flat = {

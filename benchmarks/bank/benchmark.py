@@ -216,6 +216,9 @@ def _speed_page(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
+_LOW, _HIGH = (f"{design.OURS}, {share} % of draws" for share in (5, 95))
+
+
 def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
     """Return the curves of the first trial."""
     found = first_trial(rows)
@@ -223,11 +226,11 @@ def _kernel_curves(rows: Sequence[Row]) -> dict[tuple[str, str, float], float]:
         TRUE: (TRUE, "mean"),
         TRUE_SPECTRUM: (TRUE_SPECTRUM, "mean"),
         design.OURS: (design.OURS, "mean"),
-        f"{design.OURS}, 5 % of draws": (design.OURS, "low"),
-        f"{design.OURS}, 95 % of draws": (design.OURS, "high"),
+        _LOW: (design.OURS, "low"),
+        _HIGH: (design.OURS, "high"),
     }
     return {
-        ("trial 0", curve, lag): found[method, name_at(what, lag)]
+        ("", curve, lag): found[method, name_at(what, lag)]
         for curve, (method, what) in curves.items()
         for lag in LAGS
         if (method, name_at(what, lag)) in found
@@ -289,6 +292,7 @@ BANK = Benchmark(
                     "kernel",
                     _kernel_curves,
                     LINEAR,
+                    bands={("90 % of draws", design.OURS): (_LOW, _HIGH)},
                 ),
             ),
         ),

@@ -112,16 +112,16 @@ _ERROR_PICTURE = Picture(
     "Root mean square error of the Gram matrix on eeg_eye_state, against frequencies of each part "
     "over inputs; after Figure 2 of the paper.",
     _SIZE,
-    "root mean square error",
-    partial(page.means, metric="rmse", x="size", methods=design.ERROR_METHODS),
+    "RMSE",
+    partial(page.means, metric="rmse", x="size", methods=design.DRAWN_ERRORS),
 )
 _ACCURACY_PICTURES = tuple(
     Picture(
         f"accuracy-{kernel.lower()}",
         f"Test accuracy on features of the {kernel} kernel, next to the best of the library and "
-        "what the paper reports.",
+        "what the paper reports. The table has the other methods, too.",
         _SIZE,
-        "accuracy, %",
+        "accuracy (%)",
         partial(page.accuracy_curves, kernel=kernel),
         SEMILOG,
     )
@@ -167,7 +167,7 @@ _ASCENT_PICTURES = (
         "Change of the probabilities of labels in each iteration of the published updates, TL1 "
         "kernel, M = 2 d; after Figure 5.",
         "iteration",
-        "Frobenius norm",
+        "Frobenius norm of the change",
         partial(page.ascents, what="change", method=design.TAYLOR),
         ("linear", "log"),
     ),
@@ -175,7 +175,7 @@ _ASCENT_PICTURES = (
         "bounds",
         "How far the evidence lower bound is below its highest value, TL1 kernel, M = 2 d.",
         "iteration",
-        "below the highest",
+        "distance to the highest bound",
         partial(page.ascents, what="bound", method=design.EXACT),
         ("linear", "log"),
     ),

@@ -216,13 +216,13 @@ def accuracy_curves(rows: Sequence[Row], *, kernel: str) -> Curves:
     curves = {
         (str(name), method, float(size)): value
         for (label, name, size, method), value in ours.items()
-        if (label == kernel and method in design.ACCURACY_METHODS) or method == design.BEST
+        if method in design.DRAWN_ACCURACIES and label in (kernel, design.NO_KERNEL)
     } | {
         (name, _PAPER_CURVE, float(size)): value
         for (label, name, size, method), value in paper.ACCURACIES.items()
         if (label, method) == (kernel, paper.DIGMM)
     }
-    order = (*design.ACCURACY_METHODS, design.BEST, _PAPER_CURVE)
+    order = (*design.DRAWN_ACCURACIES, _PAPER_CURVE)
     shown = sorted(
         (key for key in curves if key[0] in names), key=lambda key: (key[0], order.index(key[1]))
     )

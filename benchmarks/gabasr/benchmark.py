@@ -239,7 +239,7 @@ def _mixture_curves(
 ) -> Mapping[Any, float]:
     found = first_trial(rows)
     return {
-        ("trial 0", method, place): found[method, name_at(what, place)]
+        ("", method, place): found[method, name_at(what, place)]
         for method in (design.TRUE, *_LEARNERS)
         for place in places
         if (method, name_at(what, place)) in found
@@ -257,6 +257,8 @@ def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
         if (method, name_at(curve, at)) in found
     }
 
+
+_BAND = {("central 95 %", "mean"): ("low", "high")}
 
 GABASR = Benchmark(
     name="gabasr",
@@ -318,10 +320,11 @@ GABASR = Benchmark(
                 Picture(
                     "mcycle",
                     "Head acceleration after an impact: predictions and their central 95 %.",
-                    "milliseconds",
-                    "acceleration, g",
+                    "time after the impact (ms)",
+                    "acceleration (g)",
                     partial(_series_curves, dataset=design.MCYCLE),
                     LINEAR,
+                    bands=_BAND,
                 ),
                 Picture(
                     "doppler",
@@ -330,6 +333,7 @@ GABASR = Benchmark(
                     "y",
                     partial(_series_curves, dataset=design.DOPPLER),
                     LINEAR,
+                    bands=_BAND,
                 ),
             ),
         ),

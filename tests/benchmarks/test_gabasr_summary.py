@@ -88,7 +88,7 @@ def test_the_seconds_of_an_update():
 def test_what_the_figures_show():
     values = values_by_picture(GABASR, [*XOR, *MIXTURE, *SERIES, *SHOWN_SERIES])
     assert [name for name, found in values.items() if found] == ["xor", "function", "mcycle"]
-    assert values["function"]["trial 0", design.OURS, PLACES[7]] == PLACES[7]
+    assert values["function"]["", design.OURS, PLACES[7]] == PLACES[7]
     assert values["mcycle"][design.OURS, "high", 2.5] == 2.5
     assert values["xor"][design.TRUE, GRID[3], GRID[5]] == GRID[3] + GRID[5]
 

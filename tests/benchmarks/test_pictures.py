@@ -1,7 +1,15 @@
 """Curves of results: what is given is what is drawn."""
 
+from pathlib import Path
+
+import pytest
+from plot.layout import faults
+
+from benchmarks import BENCHMARKS, find, read_rows
 from benchmarks.looks import LOOKS
 from benchmarks.pictures import LINEAR, LOG, curves_figure
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 VALUES = {
     ("wine", "iid", 2): 0.5,
@@ -54,7 +62,8 @@ def test_pairs_of_curves_are_bands():
     (band,) = axis.collections
     corners = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     assert {(1.0, 0.5), (1.0, 2.0), (3.0, 1.5), (3.0, 6.0)} <= corners
-    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["mean", "90 %"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["mean", "90 %"]
 
 
 def test_many_panels_take_several_lines():
@@ -68,3 +77,16 @@ def test_many_panels_take_several_lines():
     assert [text.get_text() for text in legend.get_texts()] == [f"curve {j}" for j in range(6)]
     assert figure.axes[0].get_legend() is None
     assert [axis.get_ylabel() for axis in figure.axes] == ["y", "", "", "y", "", ""]
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_no_picture_of_committed_results_has_faults(name):
+    rows = read_rows(RESULTS / f"{name}.csv")
+    found = {picture: faults(figure) for picture, figure in find(name).figures(rows).items()}
+    assert not {picture: wrong for picture, wrong in found.items() if wrong}
+
+
+def test_a_panel_with_more_than_six_curves_is_refused():
+    values = {("wine", f"curve {j}", x): 1.0 for j in range(7) for x in (1, 2)}
+    with pytest.raises(ValueError, match=r"'wine' has 7 curves: expected at most 6, got curve 0,"):
+        curves_figure(values, xlabel="x", ylabel="y")

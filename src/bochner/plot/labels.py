@@ -201,18 +201,20 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
-    """Give an axis ticks at given places, with as many texts as fit, that of the last one first."""
+    """Give an axis ticks at places in order, and texts to the last of them and as many as fit."""
     from bochner.plot.ticks import number_text
 
     low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
-    at = axis.get_transform().transform(np.asarray(places, dtype=np.float64))
-    scaled, texts, free = points * (at - low) / (high - low), [], np.inf
-    for place, value in zip(scaled[::-1], list(places)[::-1], strict=True):
-        half = 0.5 * text_width(number_text(value)) + 0.5 * _GAP
-        fits = place + half <= free
-        texts.append(number_text(value) if fits else "")
-        free = place - half if fits else free
-    axis.set_ticks(list(places), texts[::-1])
+    at = points * (axis.get_transform().transform(as_array(places)) - low) / (high - low)
+    texts = [number_text(place) for place in places]
+    room = as_array([text_width(text) + _GAP for text in texts])
+    for step in range(1, len(texts) + 1):
+        kept = slice((len(texts) - 1) % step, None, step)
+        if (np.diff(at[kept]) >= 0.5 * (room[kept][1:] + room[kept][:-1])).all():
+            break
+    shown = [""] * len(texts)
+    shown[kept] = texts[kept]
+    axis.set_ticks(list(places), shown)
     axis.set_ticks([], minor=True)
 
 
@@ -247,7 +249,8 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
     A legend above the data hides none of it.
     """
     figure = axes[0].figure
-    is_whole = len(axes) > 1 and len(figure.axes) == len(axes)
+    # A legend of the figure lies above titles, one of a panel would hide its own.
+    is_whole = len(figure.axes) == len(axes) and (len(axes) > 1 or bool(axes[0].get_title()))
     has_names = _names_width(axes[0]) > 0.2 * width_of(axes[0])  # It may lie above them, too
     width = 0.95 * figure.figure.get_figwidth() * _POINTS
     if not is_whole:

@@ -30,7 +30,13 @@ _HASH_LENGTH = 10
 a probability of a millionth."""
 
 
-def to_svg(picture: Any, *, title: str | None = None, description: str | None = None) -> str:
+def to_svg(
+    picture: Any,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    standalone: bool = False,
+) -> str:
     """Return a picture as an SVG element that can be put into an HTML page as it is.
 
     Texts, axes and reference lines have the colour of the text around the picture
@@ -46,6 +52,8 @@ def to_svg(picture: Any, *, title: str | None = None, description: str | None = 
         Name of the picture for screen readers; by default the labels of its first axes.
     description : str, default=None
         What it shows, in words; by default what the display describes.
+    standalone : bool, default=False
+        Whether the text is for a file of its own: dark on white, whatever is around it.
 
     Returns
     -------
@@ -74,7 +82,8 @@ def to_svg(picture: Any, *, title: str | None = None, description: str | None = 
         body = body.replace(f"stroke: {theme.grid.lower()}", _GRID)
     body = _FONT.sub(r"\1 sans-serif", body)
     body = _PATH.sub(lambda path: _NUMBER.sub(_rounded, path.group()), body)
-    return _with_identifiers(body.strip(), named, description or given or named)
+    style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
+    return _with_identifiers(body.strip(), named, description or given or named, style)
 
 
 def _drawn(figure: "Figure") -> str:
@@ -97,7 +106,7 @@ def _title(figure: "Figure") -> str:
     return " against ".join(label for label in labels if label) or "picture"
 
 
-def _with_identifiers(body: str, title: str, description: str) -> str:
+def _with_identifiers(body: str, title: str, description: str, style: str) -> str:
     """Return an element with title and description, and with identifiers of its own."""
     prefix = "b" + hashlib.sha256((body + title).encode()).hexdigest()[:_HASH_LENGTH]
     used = set(_REFERENCE.findall(body))
@@ -107,7 +116,7 @@ def _with_identifiers(body: str, title: str, description: str) -> str:
     assert head is not None  # Matplotlib writes one
     opening = head.group()[:-1] + (
         f' role="img" aria-labelledby="{prefix}-title {prefix}-desc"'
-        ' style="stroke-linejoin: round; stroke-linecap: butt">'
+        f' style="stroke-linejoin: round; stroke-linecap: butt{style}">'
     )
     words = (
         f'<title id="{prefix}-title">{escape(title)}</title>'

@@ -70,14 +70,14 @@ def number_texts(values: Array) -> list[str]:
 
 
 def number_text(value: float) -> str:
-    """Return a number with four digits at most.
+    """Return a number with four digits, or a whole number of five.
 
     Examples
     --------
-    >>> number_text(-0.00002), number_text(1234.56)
-    ('−2e−5', '1235')
+    >>> number_text(-0.00002), number_text(1234.56), number_text(13900.0)
+    ('−2e−5', '1235', '13900')
     """
-    text = f"{value:.4g}"
+    text = f"{value:.5g}" if value == round(value) else f"{value:.4g}"
     if "e" in text:
         digits, _, power = text.partition("e")
         text = f"{digits}e{int(power)}"
