@@ -133,6 +133,7 @@ def test_matplotlib_is_needed_when_something_is_drawn():
 
 
 NAMES = ["<b> & price ($)", "a*b_{c}^2 $x$"]
+CONTROL = "a\x00b\x1b"
 
 
 def svgs():
@@ -175,6 +176,18 @@ def test_svgs_have_the_colours_of_the_page_around_them():
 def test_the_same_picture_is_the_same_svg():
     assert list(svgs()) == list(svgs())
     assert len({len(svg) for svg in svgs()}) > 1
+
+
+def test_characters_that_xml_does_not_allow_are_replaced():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # The font has no glyph for them
+        svg = plot.to_svg(plot.kernel(Gaussian(), names=[CONTROL]), title=CONTROL)
+    assert ET.fromstring(svg)[0].text == "a\ufffdb\ufffd"
+
+
+def test_files_of_their_own_are_dark_on_white():
+    own = ET.fromstring(plot.to_svg(plot.kernel(Gaussian(), theme="dark"), standalone=True))
+    assert {"color: #262626", "background: white"} <= set(own.get("style").split("; "))
 
 
 def test_clouds_are_small():

@@ -9,6 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.learning.trace import Trace
 from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import learned_models
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import BAND, DATA, MODEL, Theme, look_of
 
@@ -101,7 +102,7 @@ def trace(
     Parameters
     ----------
     model : fitted estimator with learned draws, or Trace
-        Of several classes each has a trace: give one of ``model.trace_``.
+        Several classes, and the parts of a forecaster, have a trace each: give one of them.
     records : sequence of str, default=None
         Names of the records. By default log evidence, acceptances, components and step sizes, as
         far as the trace has them and at most six, or else the first six records.
@@ -130,17 +131,20 @@ def trace(
     >>> plot.trace(found).ax_.get_ylabel()
     'log evidence'
     """
-    found = model if isinstance(model, Trace) else getattr(model, "trace_", None)
-    if isinstance(found, list):
-        raise ValueError(
-            f"The model has {len(found)} traces, one for each class: give one of them, such as "
-            "model.trace_[0]."
-        )
-    if not isinstance(found, Trace):
-        raise TypeError(
-            "trace takes a fitted model with learned draws, or a Trace, got "
-            f"{type(model).__name__}."
-        )
+    found = model
+    if not isinstance(model, Trace):
+        traces = [learned.trace for bank in learned_models(model) for learned in bank.learned_]
+        if not traces:
+            raise TypeError(
+                "trace takes a fitted model with learned draws, or a Trace, got "
+                f"{type(model).__name__}."
+            )
+        if len(traces) > 1:
+            raise ValueError(
+                f"The model has {len(traces)} traces, of its classes or parts: give one of them, "
+                "such as model.trace_[0] or model.models_[0].trace_."
+            )
+        (found,) = traces
     usual = [name for start in _TRACED for name in found.records if name.startswith(start)]
     shown = (usual or list(found.records))[:_MOST_RECORDS] if records is None else list(records)
     for name in shown:

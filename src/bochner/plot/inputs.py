@@ -19,8 +19,14 @@ def input_names(model: Any, names: Sequence[str] | None, dim: int, X: Any = None
 
     Raises ValueError if there is not one for each input.
     """
-    of_table = getattr(X, "columns", getattr(model, "feature_names_in_", None))
-    found = of_table if names is None else names
+    found = names
+    if names is None and hasattr(model, "encoder_"):
+        # A table model's kernel is on encoded columns, not those that it has the names of.
+        encoded = model.encoder_.get_feature_names_out()
+        varying = getattr(model, "varying_", None)
+        found = encoded if varying is None else encoded[varying]
+    elif names is None:
+        found = getattr(X, "columns", getattr(model, "feature_names_in_", None))
     if found is None:
         return [f"x{i}" for i in range(dim)]
     if len(found) != dim:

@@ -167,8 +167,7 @@ def kernel(
     banks = learned_models(model)
     function, draws = _functions(model, banks)
     centre, unit = _geometry(model, banks, rows)
-    # A table model's inputs are encoded columns, not those that it has the names of.
-    all_names = input_names(None if hasattr(model, "encoder_") else model, names, len(centre), X)
+    all_names = input_names(model, names, len(centre), X)
     reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
     chosen = chosen_inputs(inputs, all_names)
     middles = [_middles(rows, centre, unit, i) for i in chosen]

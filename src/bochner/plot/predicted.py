@@ -24,7 +24,12 @@ def observed(y: ArrayLike, target: int | None) -> Array:
         values = values[:, target]
     if values.ndim != 1 or not len(values):
         raise ValueError(f"y must have shape (n,) or (n, t), with n > 0, got {values.shape}.")
-    return as_array(values)
+    try:
+        return as_array(values)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must be numbers, got {str(values[0])!r}: for classes, use calibration, roc or confusion."
+        ) from error
 
 
 def of_target(values: Any, target: int | None) -> Array:

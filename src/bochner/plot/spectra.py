@@ -215,7 +215,7 @@ def spectrum(
         raise ValueError(f"axis must be 'auto', 'frequency' or 'period', got {axis!r}.")
     omega, weights, is_learned = _frequencies(model)
     dim = omega.shape[1]
-    all_names = input_names(None if hasattr(model, "encoder_") else model, names, dim)
+    all_names = input_names(model, names, dim)
     chosen = chosen_inputs(inputs, all_names)
     if axis == "auto":
         axis = "period" if is_learned and dim == 1 else "frequency"

@@ -25,6 +25,9 @@ _EMPTY = re.compile(r"<defs>\s*</defs>\s*")
 _GRID = "stroke: currentColor; stroke-opacity: 0.13"
 """Colour of the grid: the opacity makes it as pale on white pages as that of the light theme."""
 
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML does not allow and that names from files may have."""
+
 _HASH_LENGTH = 10
 """Characters of the prefix of identifiers: two of a thousand pictures of a page have the same with
 a probability of a millionth."""
@@ -83,7 +86,8 @@ def to_svg(
     body = _FONT.sub(r"\1 sans-serif", body)
     body = _PATH.sub(lambda path: _NUMBER.sub(_rounded, path.group()), body)
     style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
-    return _with_identifiers(body.strip(), named, description or given or named, style)
+    svg = _with_identifiers(body.strip(), named, description or given or named, style)
+    return _NOT_XML.sub("\ufffd", svg)
 
 
 def _drawn(figure: "Figure") -> str:
