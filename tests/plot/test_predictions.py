@@ -231,7 +231,7 @@ REFUSED = [
     (lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0), "level must be between"),
     (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
     (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
-    (lambda: plot.residuals(Normal(), ROWS[:2], ["yes", "no"]), "y must be numbers, got 'yes': for"),
+    (lambda: plot.residuals(Normal(), ROWS[:2], ["yes", "no"]), "must be numbers, got 'yes'"),
     (lambda: plot.PredictionsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
     (lambda: plot.ResidualsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
     (lambda: plot.residuals(Normal(), ROWS, TARGETS, "time"), "column must be one of x0, got"),

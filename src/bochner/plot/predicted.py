@@ -28,7 +28,8 @@ def observed(y: ArrayLike, target: int | None) -> Array:
         return as_array(values)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y must be numbers, got {str(values[0])!r}: for classes, use calibration, roc or confusion."
+            f"y must be numbers, got {str(values[0])!r}: for classes, use calibration, roc or "
+            "confusion."
         ) from error
 
 
