@@ -42,6 +42,7 @@ def _affordable(cells: Iterable[Cell], rows: Mapping[str, int], slow: Sequence[s
         for cell in cells
         if (cell.method != design.EXACT or rows[cell.dataset] <= design.MOST_EXACT)
         and (cell.method not in slow or cell.seed < design.SLOW_SPLITS)
+        and (cell.method != design.XRFM or cell.dataset not in design.BEYOND_MEMORY)
     ]
 
 

@@ -38,7 +38,8 @@ _CONDITIONS = (
     "of the training rows for validation. Its target is standardised. The other methods read codes "
     "as numbers.",
     f"{design.SPARSE} is fitted to the first split or fold only, {design.XRFM} to the first fold "
-    "only; ratios compare the same splits.",
+    f"only, and not to {' and '.join(design.BEYOND_MEMORY)}, where it takes more than 24 GB. "
+    "Ratios compare the same splits.",
     f"“{design.EXACT}” and {design.SPARSE} (stochastic variational) are Gaussian processes in "
     "GPyTorch with a constant mean and a Matérn 5/2 kernel with one length scale per input, on "
     "standardised inputs and targets. Their intervals are those of normal distributions. The exact "

@@ -48,19 +48,26 @@ def test_tables(tmp_path):
         (("--time-limit", "0"), "time_limit must be"),
         (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
-        (("--weight", "a"), "Negative values in data passed to `sample_weight`"),
+        (("--weight", "a"), "The weight 'a' must not be negative, and is -0.1321 in row 2"),
         (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),
         (("--group", "colours"), "Did you mean 'colour'?"),
         (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
         (("--group", "colour", "--time", "a"), "give one of them"),
-        (("--pictures", "t.csv"), "t.csv is a file: expected the name of a folder"),
+        (("--report", "t.csv"), "is read from, and would be replaced"),
+        (("--report", "model.bochner"), "--out and --report both name"),
+        (("--interval", "0"), "--interval must lie between 0 and 1, or 1 and 100 for per cent"),
+        (("--split", "last"), "auto, random, time, group, got 'last'"),
+        (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
+        (("--id", "y"), "'y' is the target and has another role"),
         (("--task", "regresion"), "must be one of auto, regression, classification"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
         (("--test-size", "2"), "--test-size must lie between 0 and 1, got 2.0."),
         (("--test-size", "nan"), "--test-size must lie between 0 and 1, got nan."),
         (("--test-size", "0.9999"), "leaves 0 to fit and 150 to test"),
-        (("--target", "a"), "--target was given 2 times (y, a): expected one column."),
+        (("--target", "y"), "--target names a column twice: y, y."),
+        (("--target", "colour"), "The target 'colour' is text"),
+        (("--target", "a", "--task", "classification"), "several targets must be numbers"),
         (("--drop", "colou"), "Did you mean 'colour'?"),
         (("--drop", "y"), "No column 'y' in the table."),
         (("--drop", "a", "--drop", "b", "--drop", "colour"), "no column but the target"),
@@ -171,9 +178,10 @@ def test_models_of_no_table(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--interval", "90"), "level must lie between 0 and 1, got 90.0"),
-        (("--quantiles", "0.1;0.9"), "separated by commas, such as 0.1,0.5,0.9, got '0.1;0.9'"),
-        (("--quantiles", "0.1,2"), "level must lie between 0 and 1, got 2.0"),
+        (("--interval", "100"), "level must lie between 0 and 1, got 100.0"),
+        (("--quantiles", "0.1;0.9"), "such as 10,50,90, got '0.1;0.9'"),
+        (("--quantiles", "0.1,0"), "level must lie between 0 and 1, got 0.0"),
+        (("--keep", "some"), "--keep must be one of none, id, all, got 'some'"),
     ],
 )
 def test_levels(tmp_path, regressor, options, message):
@@ -187,13 +195,11 @@ def test_classes_have_no_intervals(tmp_path):
         assert f"{options[0]} is for regression" in message
 
 
-def test_models_of_several_targets_predict_in_python_and_are_inspected(tmp_path):
+def test_models_of_several_targets_are_inspected(tmp_path):
     frame = table(60)
     model = library.TableRegressor(effort="quick", random_state=0)
     model.fit(frame[["a", "b"]], np.column_stack((frame["y"], -frame["a"])))
     library.save(model, tmp_path / "m.bochner")
-    path = write(frame, tmp_path / "t.csv")
-    assert "has 2 targets" in refusal(tmp_path, "predict", tmp_path / "m.bochner", path)
     shown = " ".join(bochner("inspect", tmp_path / "m.bochner").stdout.split())
     one, two = model.score_
     assert f"{one:.4g}, {two:.4g}" in shown

@@ -1,10 +1,11 @@
 """Data sets from a folder and from the package."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from bochner.datasets import Dataset, available, load
+from bochner.datasets import Dataset, available, load, table_file
 from bochner.datasets.dataset import infer_task
 from bochner.datasets.npz import read_npz, write_npz
 
@@ -27,6 +28,21 @@ def save(folder, name="toy", **arrays):
     path = folder / f"{name}.npz"
     np.savez(path, **(defaults | arrays))
     return path
+
+
+def test_the_weather_of_seattle_is_that_of_its_file():
+    dataset = load("seattle_weather")
+    with table_file("seattle_weather").open(encoding="utf-8") as file:
+        frame = pd.read_csv(file, parse_dates=["date"])
+    assert frame["date"].tolist() == list(pd.date_range("2012-01-01", "2015-12-31"))
+    assert (frame["temp_max"] >= frame["temp_min"]).all()
+    np.testing.assert_array_equal(dataset.y, frame["temp_max"])
+    read = dataset.to_frame()
+    assert read["weather"].tolist() == frame["weather"].tolist()
+    np.testing.assert_allclose(read["wind"], frame["wind"], rtol=1e-6)
+    date = frame["date"].dt
+    years = date.year + (date.day_of_year - 1) / (365 + date.is_leap_year)
+    np.testing.assert_allclose(dataset.X[:, 0], years, atol=1e-9)
 
 
 def test_a_folder_gives_arrays_names_and_provenance(folder):

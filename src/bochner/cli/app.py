@@ -11,31 +11,65 @@ import pandas as pd  # noqa: F401  (imported here so that a missing extra is not
 import typer
 from rich.console import Console
 
+from bochner import __version__
 from bochner.cli.demo import run_demo
 from bochner.cli.diagnosing import diagnose_table
+from bochner.cli.evaluating import EvaluateOptions, evaluate_table
+from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
-from bochner.cli.predicting import PredictOptions, predict_table
+from bochner.cli.output import plain
+from bochner.cli.predicting import PredictOptions, fraction, predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
+from bochner.tables.reading import ReadOptions, read_types
 
 app = typer.Typer(
     name="bochner",
-    help="Random Fourier features for every kernel.",
+    help="Kernel machines and Gaussian processes for tables: predictions with intervals.",
+    epilog="Example: bochner fit houses.csv --target price --report houses.html",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    rich_markup_mode="rich",
 )
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
 
+_ROWS, _MODEL, _READING, _OUTPUT = "Test rows", "Model", "Reading the file", "Output"
+
 Seed = Annotated[
-    int, typer.Option(min=0, max=_LARGEST_SEED, help="Random seed of splits and samplers.")
+    int,
+    typer.Option(
+        min=0,
+        max=_LARGEST_SEED,
+        help="Random seed of the split and of the sampler.",
+        rich_help_panel=_MODEL,
+    ),
 ]
-TableFile = Annotated[Path, typer.Argument(help="Table: .csv, .csv.gz, .tsv or .parquet.")]
+_FORMATS = (
+    "Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV from "
+    "standard input."
+)
+TableFile = Annotated[Path, typer.Argument(help=_FORMATS, allow_dash=True)]
+ModelFile = Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")]
 Dropped = Annotated[
     list[str] | None, typer.Option("--drop", help="Column to leave out; repeat for more.")
+]
+TableName = Annotated[
+    str | None,
+    typer.Option(
+        help="Table of an SQLite file, or sheet of an Excel file.", rich_help_panel=_READING
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=_OUTPUT),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=_OUTPUT)]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="HTML file to write a report to.", rich_help_panel=_OUTPUT),
 ]
 
 
@@ -50,50 +84,134 @@ def _refusals() -> Iterator[None]:
     except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
             raise
-        Console(stderr=True, soft_wrap=True).print(f"bochner: {error}", style="red", markup=False)
+        text = plain(f"bochner: {error}")
+        Console(stderr=True, soft_wrap=True).print(text, style="red", markup=False)
         raise typer.Exit(2) from None
 
 
-@app.command()
+def _show_version(value: bool) -> None:
+    if value:
+        typer.echo(f"bochner {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Kernel machines and Gaussian processes for tables: predictions with intervals."""
+
+
+@app.command(epilog="Example: bochner fit houses.csv --target price --report houses.html")
 def fit(
     file: TableFile,
-    target: Annotated[list[str], typer.Option(help="Column to predict.")],
+    target: Annotated[
+        list[str], typer.Option(help="Column to predict; repeat for several columns of numbers.")
+    ],
     task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
-    method: Annotated[
+    weight: Annotated[
+        str | None, typer.Option(help="Column of the rows' weights, not used as a feature.")
+    ] = None,
+    id: Annotated[
+        str | None,
+        typer.Option(help="Column that names rows: no feature, and copied to the predictions."),
+    ] = None,
+    drop: Dropped = None,
+    split: Annotated[
         str,
         typer.Option(
-            help="auto: a sum of kernels. learned: frequencies learned by sampling. fixed: random "
-            "features of one kernel."
+            help="auto, random, time (the latest rows) or group (whole groups). auto takes the "
+            "latest rows if a column of dates sorts the table.",
+            rich_help_panel=_ROWS,
         ),
     ] = "auto",
-    effort: Annotated[str, typer.Option(help="quick, default or thorough.")] = "default",
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which no further kernel or sample begins.")
-    ] = None,
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads, -1 for all cores.")] = None,
-    weight: Annotated[
-        str | None, typer.Option(help="Column of the rows' weights, no feature.")
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of times: errors are those of later rows.", rich_help_panel=_ROWS
+        ),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="Column of groups, no feature: errors are those of new groups."),
-    ] = None,
-    time: Annotated[
-        str | None, typer.Option(help="Column of times, a feature: errors are those of later rows.")
+        typer.Option(
+            help="Column of groups, not used as a feature: errors are those of new groups.",
+            rich_help_panel=_ROWS,
+        ),
     ] = None,
     test_size: Annotated[
-        float, typer.Option(help="Share of rows or groups held out for testing.")
+        float,
+        typer.Option(help="Share of rows or groups held out for testing.", rich_help_panel=_ROWS),
     ] = 0.2,
-    seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.bochner"),
-    drop: Dropped = None,
-    compare: Annotated[bool, typer.Option(help="Also fit other methods for comparison.")] = True,
-    pictures: Annotated[
-        Path | None, typer.Option(help="Folder for pictures of effects and of predictions.")
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto: a weighted sum of Gaussian processes. learned: kernels learned by sampling "
+            "frequencies. fixed: random features of one kernel.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "auto",
+    effort: Annotated[
+        str, typer.Option(help="quick, default or thorough.", rich_help_panel=_MODEL)
+    ] = "default",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds after which no further kernel or sample begins.", rich_help_panel=_MODEL
+        ),
     ] = None,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(help="Number of threads, -1 for all cores.", rich_help_panel=_MODEL),
+    ] = None,
+    interval: Annotated[
+        float,
+        typer.Option(
+            help="Level of the prediction intervals that are tested, such as 0.9 or 90.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = 0.9,
+    seed: Seed = 0,
+    decimal: Annotated[
+        str,
+        typer.Option(help="Decimal mark: auto, . or ,", rich_help_panel=_READING),
+    ] = "auto",
+    dates: Annotated[
+        str,
+        typer.Option(
+            help="Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.",
+            rich_help_panel=_READING,
+        ),
+    ] = "auto",
+    types: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV (column,type) or JSON file with the kind of some columns: number, text, "
+            "date or ignore.",
+            rich_help_panel=_READING,
+        ),
+    ] = None,
+    table: TableName = None,
+    out: Annotated[Path, typer.Option(help="Model file to write.", rich_help_panel=_OUTPUT)] = Path(
+        "model.bochner"
+    ),
+    report: Report = None,
+    compare: Annotated[
+        bool,
+        typer.Option(help="Also fit other methods for comparison.", rich_help_panel=_OUTPUT),
+    ] = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Also print all columns.", rich_help_panel=_OUTPUT),
+    ] = False,
 ) -> None:
-    """Fit a model to a table, compare it with other methods on held-out rows, and save it."""
+    """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
     with _refusals():
+        kinds = {} if types is None else read_types(types)
         options = FitOptions(
             target=target,
             task=task,
@@ -102,49 +220,122 @@ def fit(
             time_limit=time_limit,
             n_jobs=n_jobs,
             weight=weight,
-            group=group,
-            time=time,
-            test_size=test_size,
-            seed=seed,
-            out=out,
+            id=id,
             drop=tuple(drop or ()),
+            split=split,
+            time=time,
+            group=group,
+            test_size=test_size,
+            interval=fraction(interval),
+            seed=seed,
             compare=compare,
-            pictures=pictures,
+            read=ReadOptions(decimal=decimal, dates=dates, types=kinds, table=table),
+            out=out,
+            report=report,
+            as_json=as_json,
+            quiet=quiet,
+            verbose=verbose,
         )
         fit_table(file, options, Console())
 
 
-@app.command()
+@app.command(
+    epilog="Example: bochner predict houses.bochner new.csv --interval 90 --out predictions.csv"
+)
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")],
-    file: Annotated[Path, typer.Argument(help="Table with the columns of the training table.")],
+    model: ModelFile,
+    file: TableFile,
     std: Annotated[
         bool, typer.Option("--std", help="Add the predictive standard deviation, including noise.")
     ] = False,
     interval: Annotated[
-        float | None, typer.Option(help="Add prediction intervals of this level, such as 0.9.")
+        float | None,
+        typer.Option(help="Add prediction intervals of this level, such as 90 or 0.9."),
     ] = None,
     quantiles: Annotated[
-        str | None, typer.Option(help="Add quantiles of these levels, such as 0.1,0.5,0.9.")
+        str | None, typer.Option(help="Add quantiles of these levels, such as 10,50,90.")
     ] = None,
+    keep: Annotated[
+        str, typer.Option(help="Columns of the table to copy: none, id or all.")
+    ] = "id",
+    table: TableName = None,
     out: Annotated[
         Path | None, typer.Option(help="CSV file to write instead of standard output.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Predict the target for every row of a table; for classes, with their probabilities."""
+    """Predict the target for every row of a table; for classes, with their probabilities.
+
+    Errors are reported for rows whose target is in the table.
+    """
     with _refusals():
-        extra = PredictOptions(std, interval, quantiles)
-        predict_table(model, file, extra, out)
+        level = None if interval is None else fraction(interval)
+        extra = PredictOptions(std, level, quantiles, keep, table, quiet)
+        predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
 
-@app.command()
+@app.command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
+def evaluate(
+    model: ModelFile,
+    file: TableFile,
+    group: Annotated[
+        str | None, typer.Option(help="Column of groups whose errors are shown one by one.")
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Level of the prediction intervals; by default that of the fit."),
+    ] = None,
+    table: TableName = None,
+    report: Report = None,
+    as_json: Json = False,
+) -> None:
+    """Measure errors and calibration of a model on a table with known targets."""
+    with _refusals():
+        options = EvaluateOptions(
+            group=group,
+            interval=None if interval is None else fraction(interval),
+            table=table,
+            report=report,
+            as_json=as_json,
+        )
+        evaluate_table(model, file, options, Console())
+
+
+@app.command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
+def explain(
+    model: ModelFile,
+    file: TableFile,
+    row: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Row whose prediction is explained, from 1; repeat for more."),
+    ] = None,
+    seed: Seed = 0,
+    table: TableName = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file for the contributions to all predictions, or to those of --row.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how columns change predictions: on average, or the Shapley values of single rows."""
+    with _refusals():
+        options = ExplainOptions(
+            rows=tuple(row or ()), seed=seed, table=table, out=out, as_json=as_json
+        )
+        explain_table(model, file, options, Console())
+
+
+@app.command(epilog="Example: bochner inspect houses.bochner")
 def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
-    """Show the contents of a model file."""
+    """Show what a model file holds: data, errors, kernels and the columns that matter."""
     with _refusals():
         inspect_model(model, Console())
 
 
-@app.command()
+@app.command(epilog="Example: bochner diagnose houses.csv --kernel tl1 --target price")
 def diagnose(
     file: TableFile,
     kernel: Annotated[str, typer.Option(help="A kernel's name, such as gaussian, tl1 or ntk.")],
@@ -163,7 +354,7 @@ def diagnose(
         diagnose_table(file, kernel, left_out, rows, seed, Console())
 
 
-@app.command()
+@app.command(epilog="Example: bochner demo --out demo")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
     n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,

@@ -1,20 +1,25 @@
-"""`bochner fit`: read, split, fit, compare, save, print."""
+"""`bochner fit`: read, hold rows out, fit, compare, save, show."""
 
+from __future__ import annotations
+
+import json
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from bochner import persist
-from bochner.cli.inspecting import expected_error, share_tables
-from bochner.cli.output import check_folder, check_output, counted, reporting, results_table
-from bochner.cli.pictures import write_pictures
-from bochner.comparison.contenders import N_COMPONENTS, OURS, installed, measure
+from bochner._numerics.arrays import Array, as_array
+from bochner.cli.choosing import TestRows, chosen_rows
+from bochner.cli.output import check_output, noting_warnings, plain, reporting
+from bochner.cli.records import fit_record, versions
+from bochner.cli.screen import print_studies
 from bochner.comparison.split import Split, split_rows
+from bochner.comparison.study import Model, Study, TableFacts, compared, table_facts
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.learning.ensemble.learner import EFFORTS
 from bochner.tables.checks import (
@@ -26,22 +31,19 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.columns import labels
-from bochner.tables.reading import read
+from bochner.tables.reading import ReadOptions, TableRead, read
 from bochner.tables.refusals import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CHOICES: Mapping[str, Sequence[str]] = {
     "task": ("auto", *get_args(Task)),
     "method": ("auto", "learned", "fixed"),
     "effort": tuple(EFFORTS),
+    "split": ("auto", "random", "time", "group"),
 }
 _MODELS: Mapping[str, Any] = {"regression": TableRegressor, "classification": TableClassifier}
-_METRICS = {
-    "regression": {"rmse": "RMSE", "error": "MSE / variance", "fit_seconds": "seconds"},
-    "classification": {"log_loss": "log loss", "error": "error rate", "fit_seconds": "seconds"},
-}
-
-Results = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,135 +51,242 @@ class FitOptions:
     """Options of `bochner fit`."""
 
     target: Sequence[str]
-    task: str
-    method: str
-    effort: str
-    time_limit: float | None
-    n_jobs: int | None
-    weight: str | None
-    group: str | None
-    time: str | None
-    test_size: float
-    seed: int
-    out: Path
-    drop: Sequence[str]
-    compare: bool
-    pictures: Path | None
+    task: str = "auto"
+    method: str = "auto"
+    effort: str = "default"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    weight: str | None = None
+    id: str | None = None
+    drop: Sequence[str] = ()
+    split: str = "auto"
+    time: str | None = None
+    group: str | None = None
+    test_size: float = 0.2
+    interval: float = 0.9
+    seed: int = 0
+    compare: bool = True
+    read: ReadOptions = field(default_factory=ReadOptions)
+    out: Path = Path("model.bochner")
+    report: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """The checked rows of a table, and how they are split."""
+
+    facts: TableFacts
+    layout: Mapping[str, Any]
+    split: Split
+    rows: TestRows
 
 
 def fit_table(path: Path, options: FitOptions, console: Console) -> None:
-    """Fit a model to a table, measure it on held-out rows, save it and print the results."""
+    """Fit a model to a table, measure it on test rows, save it and show what was found."""
     _check_options(path, options)
-    with reporting(console) as progress:
+    is_silent = options.quiet or options.as_json
+    with noting_warnings() as notes, reporting(console, is_quiet=is_silent) as progress:
         progress(f"reading {path}")
-        split = _read(path, options)
-        model = _MODELS[split.task](
+        table = _table(path, options)
+        model = _MODELS[table.split.task](
             method=options.method,
             effort=options.effort,
             time_limit=options.time_limit,
             n_jobs=options.n_jobs,
             random_state=options.seed,
         )
-        # Fits of the other methods leave no rows out; then groups and times choose test rows only.
-        leaves_out = options.method == "auto"
-        together = {"groups": split.groups, "time": split.time} if leaves_out else {}
-        results = {OURS: measure(model, split, progress=progress, **together)}
-        for name, contender in installed().items() if options.compare else ():
-            if name != OURS:
-                progress(f"comparing with: {name}")
-                results[name] = measure(contender(split.task, N_COMPONENTS, options.seed), split)
-        model.record_ |= _record(options, split, results[OURS])
-        progress("analysing the model")
-        shares = model.importance(), model.interactions()
-        written = []
-        if options.pictures is not None:
-            progress("drawing")
-            written = write_pictures(model, split, *shares, options.pictures)
-    persist.save(model, options.out)
-    _print(console, options, split, model, results, share_tables(*shares))
-    saved = ", ".join(map(str, (options.out, *written)))
-    console.print(f"\nSaved {saved}; next: bochner predict {options.out} FILE", markup=False)
+        studies = _studied(path, options, table, model, progress)
+        persist.save(model, options.out)
+        if options.report is not None:
+            from bochner import report
+
+            progress("writing the report")
+            report.write(studies, options.report)
+    if options.as_json:
+        record = fit_record(studies, notes, options.out, options.report)
+        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    elif not options.quiet:
+        print_studies(console, studies, notes, is_verbose=options.verbose)
+        written = [f"\nModel   {options.out}"]
+        if options.report is not None:
+            written.append(f"Report  {options.report}")
+        for line in (*written, f"Next    bochner predict {options.out} FILE --interval 90"):
+            console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _check_options(path: Path, options: FitOptions) -> None:
-    """Raise an error that needs no data, and make the folder of the pictures."""
-    if len(options.target) != 1:
-        raise InputError(
-            f"--target was given {len(options.target)} times ({', '.join(options.target)}): "
-            "expected one column. Fit a model for each."
-        )
+    """Raise an error that needs no data."""
     for name, choices in _CHOICES.items():
         given = getattr(options, name)
         if given not in choices:
             near = nearest(given, choices)
             hint = f" Did you mean {near!r}?" if near else ""
             raise InputError(f"--{name} must be one of {', '.join(choices)}, got {given!r}.{hint}")
-    if options.group is not None and options.time is not None:
+    if options.report is not None:
+        import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
+    if len(set(options.target)) < len(options.target):
+        raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
+    if not 0.0 < options.interval < 1.0:
         raise InputError(
-            "--group and --time both choose the rows that are held out: give one of them."
+            "--interval must lie between 0 and 1, or 1 and 100 for per cent, got "
+            f"{options.interval:g}."
         )
-    check_output(options.out, path)
-    if options.pictures is not None:
-        check_folder(options.pictures)
+    if options.quiet and options.verbose:
+        raise InputError("--quiet and --verbose exclude each other: give one of them.")
+    inputs = [] if str(path) == "-" else [path]
+    check_output(options.out, *inputs)
+    if options.report is not None:
+        check_output(options.report, *inputs)
+        if options.report.absolute() == options.out.absolute():
+            raise InputError(f"--out and --report both name {options.out}: give two files.")
 
 
-def _read(path: Path, options: FitOptions) -> Split:
-    """Return the checked rows of a table, split."""
-    sides = (options.weight, options.group, options.time)
-    named = {*options.target, *options.drop, *(name for name in sides if name is not None)}
-    frame = drop_columns(read(path, keep=named).frame, options.drop)
-    rows: dict[str, Any] = {}
+def _table(path: Path, options: FitOptions) -> _Table:
+    roles = (options.weight, options.id, options.group, options.time)
+    kept = {*options.target, *options.drop, *(name for name in roles if name is not None)}
+    found: TableRead = read(path, options.read, keep=kept)
+    frame = drop_columns(found.frame, options.drop)
+    sides: dict[str, Any] = {}
     if options.weight is not None:
-        weight = side_column(frame, options.weight, "weight", ("numeric",))
-        rows["weight"] = weight.values
-    if options.group is not None:
-        group = side_column(frame, options.group, "group")
-        rows["groups"] = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
-    if options.time is not None:
-        rows["time"] = side_column(frame, options.time, "time", ("numeric", "date")).values
-    frame = drop_columns(frame, {name for name in (options.weight, options.group) if name})
-    features, target = split_target(frame, options.target[0])
-    task: Any = infer_task(target) if options.task == "auto" else options.task
-    check_target(target, task)
+        sides["weight"] = _weights(frame, options.weight)
+    if options.id is not None:
+        side_column(frame, options.id, "id")
+    rows = chosen_rows(frame, options)
+    aside = {name for name in (options.weight, options.id, rows.group) if name}
+    if both := aside.intersection(options.target):
+        raise InputError(f"{both.pop()!r} is the target and has another role: name two columns.")
+    frame = drop_columns(frame, aside)
+    features, target = _targets(frame, options.target)
+    task = _task(target, options.task)
     check_table(features)
-    return split_rows(features, target, task, options.test_size, options.seed, **rows)
+    split = split_rows(
+        features,
+        target if target.shape[1] > 1 else target.iloc[:, 0],
+        task,
+        options.test_size,
+        options.seed,
+        **sides,
+        **rows.per_row,
+    )
+    facts = table_facts(features, str(path), found.notes)
+    return _Table(facts, found.layout.to_record(), split, rows)
 
 
-def _record(options: FitOptions, split: Split, metrics: dict[str, float]) -> dict[str, Any]:
-    named = {name: getattr(options, name) for name in ("weight", "group", "time")}
+def _weights(frame: pd.DataFrame, name: str) -> Array:
+    column = side_column(frame, name, "weight", ("numeric",))
+    if (wrong := np.flatnonzero(column.values < 0.0)).size:
+        raise InputError(
+            f"The weight {name!r} must not be negative, and is {column.values[wrong[0]]:.4g} in "
+            f"row {wrong[0] + 1}: expected zero or more in every row."
+        )
+    return as_array(column.values)
+
+
+def _targets(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the features and the complete targets, a column each."""
+    features, targets = frame, []
+    for name in names:
+        features, target = split_target(features, name)
+        targets.append(target)
+    import pandas as pd
+
+    return features, pd.concat(targets, axis=1)
+
+
+def _task(target: pd.DataFrame, given: str) -> Task:
+    """Return the task of the targets, and raise InputError if they do not suit it."""
+    several = target.shape[1] > 1
+    first = target.iloc[:, 0]
+    task: Any = given
+    if given == "auto":
+        task = "regression" if several else infer_task(first)
+    if several and task == "classification":
+        raise InputError(
+            f"--target was given {target.shape[1]} times: several targets must be numbers. Fit a "
+            "model to each."
+        )
+    for name in target.columns:
+        check_target(target[name], task)
+    return task
+
+
+def _studied(
+    path: Path, options: FitOptions, table: _Table, model: Model, progress: Any
+) -> list[Study]:
+    """Fit and compare, and return a study of each target."""
+    split = table.split
+    # Fits of the other methods leave no rows out; then groups and times choose test rows only.
+    leaves_out = options.method == "auto"
+    together = {"groups": split.groups, "time": split.time} if leaves_out else {}
+    outcomes = compared(
+        model,
+        split,
+        level=options.interval,
+        seed=options.seed,
+        compare=options.compare,
+        progress=progress,
+        **together,
+    )
+    progress("analysing the model")
+    shares = model.importance(), model.interactions()
+    command = {"command": _command(path, options), "seed": options.seed, **versions()}
+    studies = [
+        Study(
+            model,
+            name,
+            table.facts,
+            split.of_target(number),
+            of_target,
+            *shares,
+            kind=table.rows.kind,
+            reason=table.rows.reason,
+            record=command,
+        )
+        for number, (name, of_target) in enumerate(zip(options.target, outcomes, strict=True))
+    ]
+    model.record_ |= _record(options, table, studies)
+    return studies
+
+
+def _command(path: Path, options: FitOptions) -> str:
+    """Return the command that repeats the fit."""
+    given: list[str] = ["bochner", "fit", str(path)]
+    for name in options.target:
+        given += ["--target", name]
+    default = FitOptions(target=())
+    for name in ("task", "method", "effort", "time_limit", "weight", "id", "split", "time",
+                 "group", "test_size", "interval", "seed"):  # fmt: skip
+        value = getattr(options, name)
+        if value != getattr(default, name):
+            given += [f"--{name.replace('_', '-')}", str(value)]
+    for name in options.drop:
+        given += ["--drop", name]
+    return " ".join(f'"{part}"' if any(map(str.isspace, part)) else part for part in given)
+
+
+def _record(options: FitOptions, table: _Table, studies: Sequence[Study]) -> dict[str, Any]:
+    """Return what a model file keeps of the fit."""
+    named = {"weight": options.weight, "group": table.rows.group, "time": table.rows.time,
+             "id": options.id}  # fmt: skip
+    several = len(studies) > 1
+    own = [study.own.scores() for study in studies]
+    tested = {
+        f"test_{name}": [scores[name].value for scores in own] if several else score.value
+        for name, score in own[0].items()
+        if np.isfinite(score.value)
+    }
     return {
-        "target": options.target[0],
+        "target": list(options.target) if several else options.target[0],
         "dropped": list(options.drop),
         **{name: column for name, column in named.items() if column is not None},
-        "task": split.task,
-        "n_columns": split.X.shape[1],
-        "n_test_samples": len(split.y_test),
-        **{f"test_{name}": value for name, value in metrics.items() if name != "fit_seconds"},
+        "task": table.split.task,
+        "source": table.facts.source,
+        "layout": dict(table.layout),
+        "interval": options.interval,
+        "n_columns": table.split.X.shape[1],
+        "n_test_samples": len(table.split.y_test),
+        **tested,
     }
-
-
-def _print(
-    console: Console,
-    options: FitOptions,
-    split: Split,
-    model: TableRegressor | TableClassifier,
-    results: Results,
-    tables: list[Table],
-) -> None:
-    console.print(
-        f"{split.task.capitalize()} of {options.target[0]!r} from "
-        f"{counted(split.X.shape[1], 'column')}: {len(split.y)} rows to fit, {len(split.y_test)} "
-        "to test.\n",
-        markup=False,
-    )
-    console.print(results_table(results, _METRICS[split.task]))
-    console.print()
-    if "coverage" in results[OURS]:
-        coverage = results[OURS]["coverage"]
-        console.print(f"The 90 % intervals cover {coverage:.1%} of the test rows.")
-    if model.score_ is not None:
-        name = expected_error(model)
-        console.print(f"The {name} of new rows is {model.score_:.4g}, by rows left out of the fit.")
-    for table in tables:
-        console.print()
-        console.print(table)

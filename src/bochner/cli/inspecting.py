@@ -1,4 +1,4 @@
-"""`bochner inspect`, and the facts about models that `bochner fit` prints."""
+"""`bochner inspect`: what a model file holds."""
 
 from pathlib import Path
 from typing import Any
@@ -10,50 +10,88 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner.cli.output import cells_table, facts_table
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.table_base import TableModel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.periods import Period
 
-_SHOWN_COLUMNS = 8
-"""Columns listed, the most important first: a screen has room for a few lines."""
+_KINDS = {
+    "numeric": "numbers",
+    "date": "dates",
+    "text": "text",
+    "constant": "constant, not used",
+    "empty": "empty, not used",
+    "identifier": "identifiers, not used",
+}
+"""Words for the kinds of columns that an encoder knows."""
 
-_SHOWN_PAIRS = 4
-"""Pairs of columns listed, those with the greatest shares."""
-
-LEAST_PAIR = 0.01
-"""Least share of a pair that is listed or drawn."""
+_TESTED = {
+    "rmse": "RMSE",
+    "mae": "mean absolute error",
+    "coverage": "coverage of the intervals",
+    "log_loss": "log loss",
+    "error": "error rate",
+}
+"""Errors on test rows that a card shows, by their names in the record."""
 
 
 def inspect_model(path: Path, console: Console) -> None:
     """Print the contents of a model file."""
     model = persist.load(path)
-    if isinstance(model, TableModel):
-        check_is_fitted(model)
-    console.print(facts_table({"model": type(model).__name__, **_facts(model)}))
     if not isinstance(model, TableModel):
+        console.print(facts_table({"model": type(model).__name__, **_facts(model)}))
         return
-    kinds = {state["name"]: state["kind"] for state in model.encoder_.columns_}
-    tables = [facts_table(kinds)]
+    check_is_fitted(model)
+    kinds = {
+        state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
+    }
+    tables = [_card(model), cells_table(("column", "kind"), kinds.items())]
     if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
-        tables.insert(0, _laws_table(model.head_))
+        tables.insert(1, _laws_table(model.head_))
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        console.print(table)
     if model.background_ is not None:  # Older files have none
         with console.status("analysing the model"):
-            tables += share_tables(model.importance(), model.interactions())
-    for table in tables:
-        console.print()
-        console.print(table)
+            shares = model.importance(), model.interactions()
+        print_shares(console, *shares)
+
+
+def _card(model: TableModel) -> Table:
+    """Return the facts of a table model: what it predicts, from what, and how well."""
+    record = model.record_
+    target = record.get("target", "unknown")
+    named = target if isinstance(target, str) else ", ".join(target)
+    source = f" of {record['source']}" if "source" in record else ""
+    facts = {
+        "model": type(model).__name__,
+        "target": named,
+        "rows": f"{record['n_samples']:,}{source}",
+    }
+    roles = {"weight": "weights", "group": "groups", "time": "times", "id": "names of rows"}
+    facts |= {what: str(record[name]) for name, what in roles.items() if name in record}
+    if record.get("dropped"):
+        facts["left out"] = ", ".join(record["dropped"])
+    tested = [
+        f"{name} {_shown(record[f'test_{key}'])}"
+        for key, name in _TESTED.items()
+        if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
+    ]
+    if tested:
+        facts["tested"] = f"on {record['n_test_samples']:,} rows: {', '.join(tested)}"
+    if (score := getattr(model, "score_", None)) is not None:
+        what = "log loss" if hasattr(model, "classes_") else "RMSE"
+        facts["expected"] = f"{what} {_shown(score)} on new rows, by rows left out of the fit"
+    if hasattr(model, "classes_"):
+        facts["classes"] = ", ".join(map(str, model.classes_))
+    return facts_table({**facts, **_facts(model.head_)})
 
 
 def _facts(model: Any) -> dict[str, str]:
-    if isinstance(model, TableModel):
-        facts = {name.replace("_", " "): _shown(value) for name, value in model.record_.items()}
-        if (score := getattr(model, "score_", None)) is not None:
-            facts[expected_error(model)] = _shown(score)
-        numeric = " and ".join(encoder.numeric for encoder in model._encoders())
-        return {**facts, "numeric columns": numeric, **_facts(model.head_)}
+    """Return facts about a model of numbers."""
     if isinstance(model, BaNK):
         return bank_facts(model)
     if isinstance(model, BaNKForecaster):
@@ -70,14 +108,9 @@ def _facts(model: Any) -> dict[str, str]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return ", ".join(map(_shown, value.tolist()))
+    if isinstance(value, np.ndarray | list):
+        return ", ".join(map(_shown, np.asarray(value).tolist()))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def expected_error(model: TableModel) -> str:
-    """Return the name of the error that a model expects on new rows."""
-    return "expected log loss" if hasattr(model, "classes_") else "expected RMSE"
 
 
 def bank_facts(head: BaNK) -> dict[str, str]:
@@ -104,32 +137,6 @@ def periods_text(found: list[Period]) -> str:
 def _range(values: list[float]) -> str:
     low, high = round(min(values)), round(max(values))
     return str(low) if low == high else f"{low} to {high}"
-
-
-def share_tables(importance: VarianceShares, pairs: VarianceShares) -> list[Table]:
-    """Return the most important columns, and the pairs that act together, if there are any."""
-    n_pairs = min(_SHOWN_PAIRS, int(np.sum(pairs.share >= LEAST_PAIR)))
-    cells = _share_cells(importance, _SHOWN_COLUMNS)
-    if n_others := len(importance.columns) - len(cells):
-        most = importance.share[_SHOWN_COLUMNS]
-        cells.append((f"{n_others} more", f"{most:.1%} or less", ""))
-    tables = [cells_table(("column", "share of variance", "std error"), cells)]
-    if n_pairs:
-        headings = "together", "share of variance", "std error"
-        tables.append(cells_table(headings, _share_cells(pairs, n_pairs)))
-    return tables
-
-
-def _share_cells(shares: VarianceShares, most: int) -> list[tuple[str, str, str]]:
-    rows = zip(shares.columns[:most], shares.share, shares.std_error, strict=False)
-    return [
-        (
-            name if isinstance(name, str) else " × ".join(name),
-            f"{share:.1%}",
-            "" if np.isnan(error) else f"{error:.1%}",
-        )
-        for name, share, error in rows
-    ]
 
 
 def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:

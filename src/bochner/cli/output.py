@@ -1,18 +1,85 @@
-"""Tables, progress and warnings that the commands print, and checks of files to write."""
+"""Tables, progress and plain text that the commands print, and checks of files to write."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
+from rich.text import Text
+
+from bochner._numerics.progress import silent
+
+
+def plain(text: str) -> str:
+    """Return a text with its control characters shown, so that a terminal does not obey them."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
+        for char in text
+    )
 
 
 @contextmanager
-def reporting(console: Console) -> Iterator[Callable[[str], None]]:
-    """Show a spinner with the last line of progress."""
+def reporting(console: Console, *, is_quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Show a spinner with the last line of progress, and the time left where steps are counted."""
+    if is_quiet:
+        yield silent
+        return
+    left = TimeLeft()
     with console.status("reading") as status:
-        yield lambda message: status.update(message)
+        yield lambda message: status.update(Text(plain(message + left.after(message))))
+
+
+@contextmanager
+def noting_warnings() -> Iterator[list[str]]:
+    """Collect what the library warns its users of; other warnings are raised as before."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            notes.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    notes[:] = dict.fromkeys(notes)
+
+
+class TimeLeft:
+    """Time left of steps whose messages count them, such as "chain 3 of 8"."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._began: dict[str, float] = {}
+        self._last = clock()
+
+    def after(self, message: str) -> str:
+        """Return ", about 5 s left of this step", or nothing if that cannot be known."""
+        now, last = self._clock(), self._last
+        self._last = now
+        words = message.split()
+        counted = [i for i in range(1, len(words) - 1) if words[i] == "of"]
+        for i in counted:
+            done, total = words[i - 1], words[i + 1].rstrip(",;:.")
+            if done.isdigit() and total.isdigit() and int(done):
+                step = " ".join([*words[: i - 1], *words[i + 2 :]])
+                # A first message may come after its own part of the work, or before.
+                seconds = now - self._began.setdefault(step, last)
+                remaining = seconds / int(done) * (int(total) - int(done))
+                if remaining >= 1.0:
+                    return f", about {duration(remaining)} left of this step"
+        return ""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, such as "40 s" or "3 min"."""
+    if seconds < 100.0:
+        return f"{seconds:.0f} s" if seconds >= 10.0 else f"{seconds:.2g} s"
+    return f"{seconds / 60.0:.0f} min"
 
 
 def cells_table(
@@ -21,9 +88,9 @@ def cells_table(
     """Return a table of texts; columns after the first are flush right."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else first)
+        table.add_column(heading, justify="right" if number else first, no_wrap=True)
     for cells in rows:
-        table.add_row(*cells)
+        table.add_row(*(Text(plain(cell)) for cell in cells))
     return table
 
 
@@ -42,7 +109,7 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, value)
+        table.add_row(Text(plain(name)), Text(plain(value)))
     return table
 
 

@@ -1,58 +1,100 @@
 """`bochner predict`: predictions of a table as CSV."""
 
+from __future__ import annotations
+
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
+from rich.console import Console
 
-from bochner import persist
 from bochner._numerics.files import replacing
-from bochner.cli.output import check_output
-from bochner.estimators.table_base import ClassificationTable, TableModel
+from bochner.cli.models import Fresh, load_model, read_for, target_names
+from bochner.cli.output import check_output, plain
+from bochner.comparison.study import Model, own_outcomes
+from bochner.estimators.table_base import ClassificationTable
 from bochner.estimators.table_models import TableRegressor
-from bochner.tables.reading import read
 from bochner.tables.refusals import InputError
+
+_KEPT = ("none", "id", "all")
+
+_SCORES = {
+    "log_loss": "log loss",
+    "error": "error rate",
+    "rmse": "RMSE",
+    "mae": "mean absolute error",
+    "coverage": "coverage of 90 % intervals",
+}
+"""Errors that are shown where the target is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictOptions:
-    """What `bochner predict` adds to predictions of numbers."""
+    """What `bochner predict` adds to predictions."""
 
     std: bool = False
     interval: float | None = None
     quantiles: str | None = None
+    keep: str = "id"
+    table: str | None = None
+    is_quiet: bool = False
 
 
-def predict_table(model_path: Path, path: Path, options: PredictOptions, out: Path | None) -> None:
-    """Write predictions as CSV, to ``out`` or to standard output."""
+def predict_table(
+    model_path: Path, path: Path, options: PredictOptions, out: Path | None, messages: Console
+) -> None:
+    """Write predictions as CSV, to ``out`` or to standard output; say on ``messages`` how good."""
+    if options.keep not in _KEPT:
+        raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
     if out is not None:
-        check_output(out, model_path, path)
-    model = persist.load(model_path)
-    if not isinstance(model, TableModel):
-        raise InputError(
-            f"{model_path} holds a {type(model).__name__}: expected a model that `bochner fit` "
-            "wrote. Load it in Python with bochner.load."
-        )
-    check_is_fitted(model)
-    text = [state["name"] for state in model.encoder_.columns_ if state["kind"] == "text"]
-    names = [state["name"] for state in model.encoder_.columns_]
-    frame = read(path, text=text, keep=names).frame
-    record = model.record_
-    unused = {record.get(name) for name in ("target", "weight", "group")}
-    unused.update(record.get("dropped", []))
-    frame = frame.drop(columns=[name for name in frame.columns if name in unused])
-    predictions = _predictions(model, frame, options)
+        check_output(out, model_path, *([] if str(path) == "-" else [path]))
+    model = load_model(model_path)
+    fresh = read_for(model, path, options.table)
+    found = _predictions(model, fresh.features, options)
+    predictions = pd.concat([_kept(model, fresh, options.keep, found), found], axis=1)
     if out is None:
         predictions.to_csv(sys.stdout, index=False)
-        return
-    with replacing(out) as fresh:
-        predictions.to_csv(fresh, index=False)
+    else:
+        with replacing(out) as file:
+            predictions.to_csv(file, index=False)
+    if not options.is_quiet:
+        for line in (*fresh.notes, *_scored(model, fresh)):
+            messages.print(plain(line), markup=False, highlight=False)
 
 
-def _predictions(model: TableModel, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
+def _kept(model: Model, fresh: Fresh, keep: str, found: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of the table that stand before the predictions."""
+    identity = model.record_.get("id")
+    names = list(fresh.frame.columns) if keep == "all" else []
+    if keep == "id" and identity in fresh.frame.columns:
+        names = [identity]
+    if both := [name for name in names if name in found.columns]:
+        raise InputError(
+            f"--keep {keep} keeps a column {both[0]!r}, which predictions have, too: rename it, or "
+            "use --keep none."
+        )
+    return fresh.frame[names].reset_index(drop=True)
+
+
+def _scored(model: Model, fresh: Fresh) -> list[str]:
+    """Return a line about the errors for each target that the table has."""
+    if fresh.targets is None or len(fresh.known) < 2:
+        return []
+    lines = []
+    outcomes = own_outcomes(model, fresh.split(model))
+    for name, of_target in zip(target_names(model), outcomes, strict=True):
+        (found,) = of_target.values()
+        scores = found.scores()
+        shown = ("log_loss", "error") if found.classes is not None else ("rmse", "mae", "coverage")
+        listed = ", ".join(f"{_SCORES[key]} {scores[key].value:.4g}" for key in shown)
+        lines.append(f"{len(fresh.known):,} rows have {name!r}: {listed}.")
+    return lines
+
+
+def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd.DataFrame:
     if isinstance(model, ClassificationTable):
         given = {"std": options.std, "interval": options.interval, "quantiles": options.quantiles}
         for name, value in given.items():
@@ -66,31 +108,35 @@ def _predictions(model: TableModel, frame: pd.DataFrame, options: PredictOptions
         named = zip(model.classes_, probability.T, strict=True)
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
     assert isinstance(model, TableRegressor)  # The only other kind of table model
-    if np.ndim(model.target_mean_):
-        raise InputError(
-            f"The model has {np.size(model.target_mean_)} targets, and a CSV holds predictions "
-            "of one: predict in Python, with bochner.load."
-        )
-    if not options.std:
-        columns = {"prediction": model.predict(frame)}
-    else:
-        columns = dict(zip(("prediction", "std"), model.predict(frame, True), strict=True))
+    columns = {"prediction": np.asarray(model.predict(frame))}
+    if options.std:
+        columns["std"] = model.predict(frame, return_std=True)[1]
     if options.interval is not None:
         ends = model.predict_interval(frame, options.interval)
         columns |= zip(("lower", "upper"), ends, strict=True)
     if options.quantiles is not None:
         levels = _levels(options.quantiles)
         found = model.predict_quantiles(frame, list(levels.values()))
-        columns |= zip((f"q{level}" for level in levels), found.T, strict=True)
-    return pd.DataFrame(columns)
+        columns |= {f"q{level}": found[..., i] for i, level in enumerate(levels)}
+    if not np.ndim(model.target_mean_):
+        return pd.DataFrame(columns)
+    targets = enumerate(target_names(model))
+    return pd.DataFrame(
+        {f"{name}_{kind}": values[:, i] for i, name in targets for kind, values in columns.items()}
+    )
 
 
 def _levels(text: str) -> dict[str, float]:
-    """Return levels by how they are written."""
+    """Return levels by how they are written, numbers of one and more as per cent."""
     try:
-        return {level.strip(): float(level) for level in text.split(",")}
+        return {level.strip(): fraction(float(level)) for level in text.split(",")}
     except ValueError:
         raise InputError(
             f"--quantiles must be numbers between 0 and 1, separated by commas, such as "
-            f"0.1,0.5,0.9, got {text!r}."
+            f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r}."
         ) from None
+
+
+def fraction(level: float) -> float:
+    """Return a level between 0 and 1, which may be given in per cent."""
+    return level / 100.0 if 1.0 <= level < 100.0 else level

@@ -2,7 +2,7 @@
 
 from bochner.datasets.dataset import Dataset
 from bochner.datasets.generated import SpectralDraw, make_gp_draw, make_spectral_mixture
-from bochner.datasets.loading import available, load
+from bochner.datasets.loading import available, load, table_file
 from bochner.datasets.parquet import ParquetChunks
 from bochner.datasets.remote import downloadable, fetch
 
@@ -16,4 +16,5 @@ __all__ = [
     "load",
     "make_gp_draw",
     "make_spectral_mixture",
+    "table_file",
 ]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import numpy as np
@@ -111,8 +112,7 @@ def _unknown(name: str, folder: str | Path | None) -> str:
 
 def load_co2() -> Dataset:
     """Return the weekly Mauna Loa record; ``y`` is NaN in the weeks without a value."""
-    resource = files("bochner.datasets") / "data" / "mauna_loa_co2_weekly.csv"
-    with resource.open(encoding="utf-8") as file:
+    with table_file("mauna_loa_co2_weekly").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     dates = np.array([row["date"] for row in rows], dtype="M8[D]")
     return Dataset(
@@ -126,6 +126,37 @@ def load_co2() -> Dataset:
         license="public domain",
         notes="weekly means in ppm, 1958-03-29 to 2001-12-29; 59 weeks have no value (NaN in y)",
     )
+
+
+def load_seattle() -> Dataset:
+    """Return the weather of Seattle by day; the date is a decimal year."""
+    with table_file("seattle_weather").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    dates = np.array([row["date"] for row in rows], dtype="M8[D]")
+    kinds, codes = np.unique([row["weather"] for row in rows], return_inverse=True)
+    numbers = ("precipitation", "temp_min", "wind")
+    columns = [[float(row[name]) for row in rows] for name in numbers]
+    return Dataset(
+        "seattle_weather",
+        X=np.column_stack([decimal_years(dates), *columns, codes]).astype(np.float64),
+        y=np.array([float(row["temp_max"]) for row in rows]),
+        task="regression",
+        feature_names=("decimal_year", *numbers, "weather"),
+        target_name="temp_max",
+        categorical=(False, False, False, False, True),
+        levels={"weather": tuple(kinds.tolist())},
+        source="National Oceanic and Atmospheric Administration; copied from vega_datasets 0.9.0",
+        license="public domain",
+        notes="1,461 days from 2012-01-01; precipitation in mm, temperatures in °C, wind in m/s",
+    )
+
+
+def table_file(name: str) -> Traversable:
+    """Return the CSV file of a bundled table, ``"seattle_weather"`` or ``"mauna_loa_co2_weekly"``.
+
+    Unlike :func:`load` it has dates and text as they are.
+    """
+    return files("bochner.datasets") / "data" / f"{name}.csv"
 
 
 def _from_sklearn(name: str, task: Task, target_name: str, notes: str) -> Dataset:
@@ -154,5 +185,6 @@ _SKLEARN: tuple[tuple[str, Task, str, str], ...] = (
 
 BUNDLED: Mapping[str, Callable[[], Dataset]] = {
     "mauna_loa_co2_weekly": load_co2,
+    "seattle_weather": load_seattle,
     **{row[0]: partial(_from_sklearn, *row) for row in _SKLEARN},
 }

@@ -1,0 +1,122 @@
+"""`bochner evaluate`: errors and calibration of a model on a table with known targets."""
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
+from bochner.cli.output import check_output, plain, reporting
+from bochner.cli.records import evaluation_record
+from bochner.cli.screen import confusion_table, groups_table, print_errors
+from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.study import Model, Study, own_outcomes, table_facts
+from bochner.tables.checks import side_column
+from bochner.tables.refusals import InputError
+
+_MOST_GROUPS = 12
+"""Groups shown, the largest ones: a screen has room for a table of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """Options of `bochner evaluate`."""
+
+    group: str | None = None
+    interval: float | None = None
+    table: str | None = None
+    report: Path | None = None
+    as_json: bool = False
+
+
+def evaluate_table(
+    model_path: Path, path: Path, options: EvaluateOptions, console: Console
+) -> None:
+    """Measure a model on a table, and show or write what was found."""
+    inputs = [model_path] if str(path) == "-" else [model_path, path]
+    if options.report is not None:
+        check_output(options.report, *inputs)
+    with reporting(console, is_quiet=options.as_json) as progress:
+        progress(f"reading {path}")
+        model = load_model(model_path)
+        fresh = read_for(model, path, options.table)
+        if fresh.targets is None:
+            names = ", ".join(map(repr, target_names(model)))
+            raise InputError(
+                f"{path} has no row with a known target {names}: expected the column of the fit. "
+                "`bochner predict` needs none."
+            )
+        progress("predicting")
+        studies = _studies(model, path, fresh, options)
+        groups = [_groups(study.own, fresh, options.group) for study in studies]
+        if options.report is not None:
+            from bochner import report
+
+            progress("writing the report")
+            report.write(studies, options.report)
+    if options.as_json:
+        record = evaluation_record(studies, groups, model_path)
+        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        return
+    for note in fresh.notes:
+        console.print(Text(plain(note)))
+    for study, of_groups in zip(studies, groups, strict=True):
+        _print(console, study, of_groups, options.group)
+    if options.report is not None:
+        console.print(Text(f"\nReport  {plain(str(options.report))}"))
+
+
+def _studies(model: Model, path: Path, fresh: Fresh, options: EvaluateOptions) -> list[Study]:
+    level = interval_level(model) if options.interval is None else options.interval
+    split = fresh.split(model)
+    shares: Any = model.importance(), model.interactions()
+    facts = table_facts(fresh.features, str(path), fresh.notes)
+    reason = f"The test rows are all {len(fresh.known):,} rows with a known target."
+    return [
+        Study(
+            model,
+            name,
+            facts,
+            split.of_target(number),
+            of_target,
+            *shares,
+            "file",
+            reason,
+            {"command": f"bochner evaluate MODEL {path}"},
+        )
+        for number, (name, of_target) in enumerate(
+            zip(target_names(model), own_outcomes(model, split, level), strict=True)
+        )
+    ]
+
+
+def _groups(own: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
+    if name is None:
+        return {}
+    labels = side_column(fresh.frame.iloc[fresh.known], name, "group").raw
+    found = by_group(replace(own, clusters=None), labels)
+    return dict(found)
+
+
+def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
+    print_errors(console, study)
+    if study.is_classification:
+        table = confusion_table(study.own)
+        console.print()
+        console.print(
+            "Too many classes for a table of them: see --json." if table is None else table
+        )
+    if groups and group is not None:
+        shown = dict(list(groups.items())[:_MOST_GROUPS])
+        console.print()
+        console.print(groups_table(shown, group))
+        if rest := len(groups) - len(shown):
+            rows = sum(len(found.y) for found in groups.values()) - sum(
+                len(found.y) for found in shown.values()
+            )
+            console.print(f"{rest} more groups have {np.round(rows):,} rows: see --json.")

@@ -1,0 +1,224 @@
+"""`bochner explain`: what columns do to predictions, on average and for single rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.files import replacing
+from bochner.cli.models import Fresh, load_model, read_for, target_names
+from bochner.cli.output import cells_table, check_output, plain, reporting
+from bochner.cli.records import SCHEMA_VERSION
+from bochner.cli.screen import print_shares
+from bochner.comparison.study import Model
+from bochner.diagnosis.contributions import Contributions
+from bochner.diagnosis.sensitivity import Effect
+from bochner.tables.refusals import InputError
+
+_EFFECTS = 8
+"""Columns whose effects are shown, the most important ones: a screen has room for their lines."""
+
+_BARS = "▁▂▃▄▅▆▇█"
+"""Heights of an effect along its column."""
+
+_MOST_BARS = 12
+"""Values of a column along which an effect is shown: a line has room for so many bars."""
+
+_ROWS = 50
+"""Rows whose contributions are computed for the mean sizes, a few seconds of predictions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """Options of `bochner explain`."""
+
+    rows: Sequence[int] = ()
+    seed: int = 0
+    table: str | None = None
+    out: Path | None = None
+    as_json: bool = False
+
+
+def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
+    """Show effects of columns, or the contributions of columns to the predictions of rows."""
+    if options.out is not None:
+        check_output(options.out, model_path, *([] if str(path) == "-" else [path]))
+    with reporting(console, is_quiet=options.as_json) as progress:
+        progress(f"reading {path}")
+        model = load_model(model_path)
+        fresh = read_for(model, path, options.table)
+        chosen = _chosen(len(fresh.features), options)
+        progress(f"explaining {len(chosen)} predictions")
+        found = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)
+        if not options.rows and not options.as_json:
+            progress("computing effects")
+            importance, pairs = model.importance(), model.interactions()
+            effects = _effects(model, importance.columns)
+    if options.out is not None:
+        with replacing(options.out) as file:
+            _frame(model, found, chosen).to_csv(file, index=False)
+    if options.as_json:
+        record = _record(model, model_path, found, chosen)
+        sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        return
+    if options.rows:
+        for number, row in enumerate(chosen):
+            _print_row(console, model, fresh, found, number, int(row))
+    else:
+        print_shares(console, importance, pairs)
+        for table in effects:
+            console.print()
+            console.print(table)
+        console.print(
+            Text(
+                f"\nFor single predictions: bochner explain {plain(f'{model_path} {path}')} --row 1"
+            )
+        )
+    if options.out is not None:
+        console.print(Text(f"Wrote {plain(str(options.out))}"))
+
+
+def _chosen(n_rows: int, options: ExplainOptions) -> Any:
+    """Return the numbers of rows, from 0."""
+    if not options.rows:
+        most = n_rows if options.out is not None else _ROWS
+        return np.sort(np.random.default_rng(options.seed).permutation(n_rows)[:most])
+    if wrong := [row for row in options.rows if not 1 <= row <= n_rows]:
+        raise InputError(
+            f"--row {wrong[0]} is not in the table, which has {n_rows} rows, counting from 1 below "
+            "the header."
+        )
+    return np.array(options.rows) - 1
+
+
+def _outputs(model: Model, found: Contributions) -> list[str]:
+    """Return the names of the numbers that are explained: classes, targets, or the target."""
+    if hasattr(model, "classes_"):
+        return [str(label) for label in model.classes_]
+    return target_names(model)
+
+
+def _print_row(
+    console: Console, model: Model, fresh: Fresh, found: Contributions, number: int, row: int
+) -> None:
+    """Print the contributions to one prediction, the largest first."""
+    values, errors = (np.atleast_2d(part[number].T) for part in (found.values, found.std_error))
+    prediction = np.atleast_1d(found.prediction[number])
+    base, names = np.atleast_1d(found.base), _outputs(model, found)
+    # Of two classes the second says all, of more the predicted one says most.
+    is_classes = hasattr(model, "classes_")
+    shown = [int(np.argmax(prediction))] if is_classes else range(len(names))
+    for output in shown:
+        what = f"the probability of {names[output]!r}" if is_classes else repr(names[output])
+        console.print(
+            Text(
+                plain(
+                    f"Row {row + 1}: {what} is predicted as {prediction[output]:.4g}; the average "
+                    f"prediction is {base[output]:.4g}."
+                ),
+                style="bold",
+            )
+        )
+        order = np.argsort(-np.abs(values[output]), kind="stable")
+        cells = [
+            (
+                found.columns[i],
+                str(fresh.features[found.columns[i]].iloc[row]),
+                f"{values[output, i]:+.4g}",
+                f"{errors[output, i]:.2g}" if errors[output, i] > 0.0 else "exact",
+            )
+            for i in order
+        ]
+        console.print(cells_table(("column", "value", "contribution", "std error"), cells))
+        console.print()
+
+
+def _effects(model: Model, columns: Sequence[Any]) -> list[Table]:
+    """Return a table of effects along the most important columns."""
+    known = {state["name"] for state in model.encoder_.columns_
+             if state["kind"] in ("numeric", "date", "text")}  # fmt: skip
+    drawn = [name for name in columns if name in known][:_EFFECTS]
+    effects = [model.effect(name, n_values=_MOST_BARS) for name in drawn]
+    rows = [_effect_cells(effect) for effect in effects]
+    if not rows:
+        return []
+    return [cells_table(("effect of", "from", "to", "average", "lowest", "highest"), rows)]
+
+
+def _effect_cells(effect: Effect) -> list[str]:
+    """Return the ends of a column, bars of the average predictions along it, and the extremes.
+
+    Of several classes, it is the probability of the one that changes most.
+    """
+    name, (values,), mean = effect.columns[0], effect.values, effect.mean
+    if effect.classes is not None:
+        most = int(np.argmax(np.ptp(mean, axis=0)))
+        name, mean = f"{name} on {effect.classes[most]}", mean[:, most]
+    if values.dtype.kind == "f":
+        values, mean = values[~np.isnan(values)], mean[~np.isnan(values)]
+    low, high = float(mean.min()), float(mean.max())
+    spread = (high - low) or 1.0
+    bars = "".join(_BARS[int((len(_BARS) - 1) * (value - low) / spread)] for value in mean)
+    ends = [_value(values[0]), _value(values[-1])]
+    least, greatest = (
+        f"{mean[i]:.4g} at {_value(values[i])}" for i in (mean.argmin(), mean.argmax())
+    )
+    return [name, *ends, bars, least, greatest]
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def _frame(model: Model, found: Contributions, rows: Any) -> pd.DataFrame:
+    """Return the contributions to predictions, a row each, or one for each row and output."""
+    names = _outputs(model, found)
+    parts = []
+    for number, name in enumerate(names):
+        values, prediction = _of_output(found, number)
+        base = float(np.ravel(found.base)[number])
+        part = pd.DataFrame(values, columns=list(found.columns))
+        part.insert(0, "prediction", prediction)
+        part.insert(0, "average", base)
+        if len(names) > 1:
+            part.insert(0, "output", name)
+        part.insert(0, "row", np.asarray(rows) + 1)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _of_output(found: Contributions, number: int) -> tuple[Array, Array]:
+    if found.values.ndim == 2:
+        return found.values, found.prediction
+    return found.values[..., number], found.prediction[:, number]
+
+
+def _record(model: Model, path: Path, found: Contributions, rows: Any) -> dict[str, Any]:
+    """Return what `bochner explain --json` writes."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": str(path),
+        "outputs": _outputs(model, found),
+        "columns": list(found.columns),
+        "average": np.ravel(found.base).tolist(),
+        "rows": [
+            {
+                "row": int(row) + 1,
+                "prediction": np.ravel(found.prediction[number]).tolist(),
+                "contributions": np.atleast_2d(found.values[number].T).tolist(),
+                "std_errors": np.atleast_2d(found.std_error[number].T).tolist(),
+            }
+            for number, row in enumerate(rows)
+        ],
+    }

@@ -1,0 +1,121 @@
+"""Models that `bochner fit` wrote, and tables read as those that they were fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bochner import persist
+from bochner.comparison.outcomes import LEVEL
+from bochner.comparison.split import Split
+from bochner.comparison.study import Model
+from bochner.estimators.table_base import ClassificationTable, TableModel
+from bochner.tables.columns import read_column
+from bochner.tables.reading import ReadOptions, read
+from bochner.tables.refusals import InputError, naming
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fresh:
+    """A table for a fitted model.
+
+    ``features`` are its columns in the order of the fit, ``frame`` all columns, ``targets`` (n,) or
+    (n, t) those of rows that have all of them, with their numbers ``known``, if there are some.
+    """
+
+    frame: pd.DataFrame
+    features: pd.DataFrame
+    notes: tuple[str, ...]
+    known: NDArray[np.intp]
+    targets: NDArray[Any] | None
+
+    def split(self, model: Model) -> Split:
+        """Return the rows whose target is known as test rows."""
+        assert self.targets is not None  # The caller has asked
+        task = "classification" if isinstance(model, ClassificationTable) else "regression"
+        rows = self.features.iloc[self.known]
+        return Split(rows, self.targets, rows, self.targets, task)
+
+
+def load_model(path: Path) -> Any:
+    """Return a fitted table model from its file."""
+    model = persist.load(path)
+    if not isinstance(model, TableModel):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
+            "wrote. Load it in Python with bochner.load."
+        )
+    check_is_fitted(model)
+    return model
+
+
+def target_names(model: Model) -> list[str]:
+    """Return the names of the targets of a model."""
+    named = model.record_.get("target", "target")
+    return [named] if isinstance(named, str) else list(named)
+
+
+def interval_level(model: Model) -> float:
+    """Return the level of prediction intervals that a model was asked for at its fit."""
+    return float(model.record_.get("interval", LEVEL))
+
+
+def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
+    """Read a table as that of the fit was read."""
+    record = model.record_
+    is_older = "layout" not in record
+    layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
+    if table is not None:
+        layout = replace(layout, table=table)
+    states = {state["name"]: state for state in model.encoder_.columns_}
+    text = [name for name, state in states.items() if state["kind"] == "text"]
+    roles = {record[name] for name in ("weight", "group", "id") if name in record}
+    keep = {*states, *target_names(model), *roles} if is_older else set[str]()
+    found = read(path, layout, text=text, keep=keep)
+    known = {*states, *target_names(model), *record.get("dropped", []), *roles}
+    columns = list(found.frame.columns)
+    unknown = [(name, "") for name in columns if name not in known]
+    notes = [f"Left out {naming(unknown)}, which the fit did not have."] if unknown else []
+    features = found.frame[[name for name in columns if name in states]]
+    rows, targets = _targets(model, found.frame)
+    return Fresh(found.frame, features, (*found.notes, *notes), rows, targets)
+
+
+def _targets(model: Model, frame: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[Any] | None]:
+    """Return the rows that have all targets of a model, and these."""
+    names = target_names(model)
+    nothing = np.empty(0, dtype=np.intp)
+    if any(name not in frame.columns for name in names):
+        return nothing, None
+    columns = [read_column(name, frame[name]) for name in names]
+    if isinstance(model, ClassificationTable):
+        (column,) = columns
+        labels = _labels(column.raw, column.present, model.classes_)
+        rows = np.flatnonzero([label is not None for label in labels])
+        return rows, (np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
+                      if rows.size else None)  # fmt: skip
+    if any(column.kind != "numeric" for column in columns):
+        return nothing, None
+    values = np.stack([column.values for column in columns], axis=1)
+    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
+    return rows, (values[:, 0] if len(names) == 1 else values)[rows] if rows.size else None
+
+
+def _labels(raw: NDArray[Any], present: NDArray[np.bool_], classes: NDArray[Any]) -> Sequence[Any]:
+    """Return the class of each row, ``None`` where it is missing or none of the classes."""
+    named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
+    as_text = {str(label): label for label in classes.tolist()}
+    given = zip(raw.tolist(), present, strict=True)
+    return [
+        named.get(entry, as_text.get(str(entry))) if is_present else None
+        for entry, is_present in given
+    ]

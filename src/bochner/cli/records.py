@@ -1,0 +1,135 @@
+"""What the commands write as JSON: plain objects with stable keys, as their schemas say."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.study import Study, TableFacts
+from bochner.comparison.verdict import best_other, calibration, verdict
+from bochner.diagnosis.sensitivity import VarianceShares
+
+SCHEMA_VERSION = 1
+"""Version of the keys: it rises when one changes its meaning or goes, not when one is added."""
+
+_PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that compute."""
+    return {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES}
+
+
+def fit_record(
+    studies: Sequence[Study], warned: Sequence[str], out: Path, report: Path | None
+) -> dict[str, Any]:
+    """Return what `bochner fit --json` writes."""
+    first = studies[0]
+    score = first.model.score_
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "table": _table(first.table),
+        "warnings": list(warned),
+        "task": "classification" if first.is_classification else "regression",
+        "split": {
+            "kind": first.kind,
+            "reason": first.reason,
+            "n_fit": len(first.split.y),
+            "n_test": len(first.own.y),
+        },
+        "targets": [_target(study) for study in studies],
+        "importance": _shares(first.importance),
+        "interactions": _shares(first.interactions),
+        "model": {
+            "file": str(out),
+            "class": type(first.model).__name__,
+            "score": None if score is None else np.atleast_1d(score).tolist(),
+        },
+        "report": None if report is None else str(report),
+        "record": dict(first.record),
+    }
+
+
+def evaluation_record(
+    studies: Sequence[Study], groups: Sequence[Mapping[str, Outcome]], model: Path
+) -> dict[str, Any]:
+    """Return what `bochner evaluate --json` writes."""
+    first = studies[0]
+    targets = [_target(study) for study in studies]
+    for target, of_groups in zip(targets, groups, strict=True):
+        target["groups"] = [
+            {"group": name, "n": len(found.y), "scores": _scores(found)}
+            for name, found in of_groups.items()
+        ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "model": str(model),
+        "table": _table(first.table),
+        "n": len(first.own.y),
+        "targets": targets,
+    }
+
+
+def _table(facts: TableFacts) -> dict[str, Any]:
+    return {
+        "source": facts.source,
+        "n_rows": facts.n_rows,
+        "columns": [asdict(column) for column in facts.columns],
+        "notes": list(facts.notes),
+    }
+
+
+def _target(study: Study) -> dict[str, Any]:
+    found = best_other(study)
+    own = study.own
+    confusion = None
+    if own.classes is not None:
+        confusion = {
+            "classes": [str(label) for label in own.classes],
+            "counts": [
+                [int(np.sum((own.y == true) & (own.prediction == label))) for label in own.classes]
+                for true in own.classes
+            ],
+        }
+    return {
+        "name": study.target,
+        "verdict": verdict(study),
+        "calibration": calibration(study),
+        "level": own.level if own.classes is None else None,
+        "methods": [
+            {"name": name, "seconds": _finite(outcome.seconds), "scores": _scores(outcome)}
+            for name, outcome in study.outcomes.items()
+        ],
+        "best_other": None if found is None else asdict(found) | {"certain": found.is_certain},
+        "confusion": confusion,
+    }
+
+
+def _scores(found: Outcome) -> dict[str, dict[str, float | None]]:
+    return {name: _score(score) for name, score in found.scores().items()}
+
+
+def _score(score: Score) -> dict[str, float | None]:
+    return {"value": _finite(score.value), "std_error": _finite(score.std_error)}
+
+
+def _finite(value: float) -> float | None:
+    """Return a number that JSON has, or nothing."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _shares(shares: VarianceShares) -> list[dict[str, Any]]:
+    rows = zip(shares.columns, shares.share, shares.std_error, strict=True)
+    return [
+        {
+            "columns": [name] if isinstance(name, str) else list(name),
+            "share": _finite(share),
+            "std_error": _finite(error),
+        }
+        for name, share, error in rows
+    ]

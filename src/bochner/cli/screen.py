@@ -1,0 +1,213 @@
+"""What the commands show of a study: the table, the verdict, errors, calibration and columns."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bochner.cli.output import cells_table, counted, plain
+from bochner.comparison.contenders import OURS
+from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.study import Study, TableFacts
+from bochner.comparison.verdict import calibration, verdict
+from bochner.diagnosis.sensitivity import VarianceShares
+
+_SHOWN_COLUMNS = 8
+"""Columns listed, the most important first: a screen has room for a few lines."""
+
+_SHOWN_PAIRS = 4
+"""Pairs of columns listed, those with the greatest shares."""
+
+LEAST_PAIR = 0.01
+"""Least share of a pair that is listed or drawn."""
+
+_MORE_THAN_ALL = 1.05
+"""Sum of shares that is explained: less is within their standard errors."""
+
+_MOST_CLASSES = 12
+"""Most classes of a confusion matrix on a screen: its columns fit into 100 characters."""
+
+_HEADINGS = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "explained",
+    "coverage": "coverage",
+    "log_loss": "log loss",
+    "error": "error rate",
+    "auc": "AUC",
+}
+_NUMBERS = ("rmse", "mae", "r2", "coverage")
+_CLASSES = ("log_loss", "error", "auc")
+_WITH_ERROR = ("rmse", "log_loss", "error")
+"""Metrics that are shown with their standard error: a line has 80 characters."""
+
+_SHARES = ("r2", "coverage")
+"""Metrics that are shown in per cent."""
+
+
+def print_studies(
+    console: Console,
+    studies: Sequence[Study],
+    warned: Sequence[str] = (),
+    *,
+    is_verbose: bool = False,
+) -> None:
+    """Print what was read; verdict, errors and calibration of each target; and the columns."""
+    first = studies[0]
+    _print_table_facts(console, first, warned)
+    for study in studies:
+        print_errors(console, study)
+    if is_verbose:
+        _print_details(console, first)
+    print_shares(console, first.importance, first.interactions)
+
+
+def print_errors(console: Console, study: Study) -> None:
+    """Print the verdict on a model, errors of all methods, and calibration."""
+    console.print()
+    console.print(Text(plain(verdict(study)), style="bold"))
+    console.print()
+    console.print(scores_table(study.outcomes))
+    console.print()
+    console.print(Text(plain(calibration(study))))
+
+
+def print_shares(console: Console, importance: VarianceShares, pairs: VarianceShares) -> None:
+    """Print the columns that matter, and the pairs that act together."""
+    for table in share_tables(importance, pairs):
+        console.print()
+        console.print(table)
+    if importance.share.sum() > _MORE_THAN_ALL:
+        console.print(
+            "\nShares of columns include what they do together, and add up to more than 100 %."
+        )
+
+
+def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
+    facts = study.table
+    n_test = len(study.own.y)
+    split = f"{len(study.split.y):,} rows to fit, {n_test:,} to test. {study.reason}"
+    labels = ["Table", *[""] * (len(facts.notes) + len(warned)), "Rows"]
+    grid = Table.grid(padding=(0, 2))
+    for label, text in zip(labels, [_read_line(facts), *facts.notes, *warned, split], strict=True):
+        grid.add_row(label, Text(plain(text)))
+    console.print(grid)
+
+
+def _read_line(facts: TableFacts) -> str:
+    """Return "bikes.csv: 120 rows, 5 columns (3 of numbers, 2 of text), 1.2 % missing"."""
+    kinds = Counter(column.kind for column in facts.columns)
+    listed = ", ".join(f"{count} of {kind}" for kind, count in kinds.most_common())
+    missing = f", {100.0 * facts.share_missing:.2g} % missing" if facts.share_missing else ""
+    columns = counted(len(facts.columns), "column")
+    return f"{facts.source}: {facts.n_rows:,} rows, {columns} ({listed}){missing}."
+
+
+def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
+    """Return the errors of methods with their standard errors, the most accurate first."""
+    scores = {name: found.scores() for name, found in outcomes.items()}
+    metrics = _NUMBERS if next(iter(outcomes.values())).classes is None else _CLASSES
+    shown = [name for name in metrics if any(name in found for found in scores.values())]
+    order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
+    has_time = any(np.isfinite(found.seconds) for found in outcomes.values())
+    headings = ["method", *(_HEADINGS[name] for name in shown), *(["seconds"] * has_time)]
+    table = cells_table(headings, [])
+    for name in order:
+        cells = [_shown(scores[name].get(metric), metric) for metric in shown]
+        if has_time:
+            cells.append(f"{outcomes[name].seconds:.2g}")
+        style = "bold" if name == OURS and len(order) > 1 else ""
+        table.add_row(*(Text(plain(cell)) for cell in (name, *cells)), style=style)
+    return table
+
+
+def _rank(scores: Mapping[str, Score], metrics: Sequence[str]) -> tuple[bool, float]:
+    first = scores.get(metrics[0])
+    return (first is None, first.value if first is not None else scores[metrics[1]].value)
+
+
+def _shown(score: Score | None, metric: str) -> str:
+    """Return a metric with its standard error, or a dash."""
+    if score is None:
+        return "–"
+    if metric in _SHARES:
+        return f"{100.0 * score.value:.1f} %"
+    has_error = metric in _WITH_ERROR and np.isfinite(score.std_error)
+    error = f" ± {score.std_error:.2g}" if has_error else ""
+    return f"{score.value:.4g}{error}"
+
+
+def _print_details(console: Console, study: Study) -> None:
+    columns = [
+        (c.name, c.kind, f"{c.n_missing:,}", f"{c.n_distinct:,}", c.summary)
+        for c in study.table.columns
+    ]
+    console.print()
+    console.print(cells_table(("column", "kind", "missing", "distinct", "values"), columns))
+    if (score := study.model.score_) is not None:
+        what = "log loss" if study.is_classification else "RMSE"
+        shown = ", ".join(f"{value:.4g}" for value in np.atleast_1d(score))
+        console.print(f"\nExpected {what} on new rows, from rows left out of the fit: {shown}.")
+
+
+def share_tables(importance: VarianceShares, pairs: VarianceShares) -> list[Table]:
+    """Return the most important columns, and the pairs that act together, if there are any."""
+    n_pairs = min(_SHOWN_PAIRS, int(np.sum(pairs.share >= LEAST_PAIR)))
+    cells = _share_cells(importance, _SHOWN_COLUMNS)
+    if n_others := len(importance.columns) - len(cells):
+        most = importance.share[_SHOWN_COLUMNS]
+        cells.append((f"{n_others} more", f"{100.0 * most:.1f} % or less", ""))
+    tables = [cells_table(("columns that matter", "share of variance", "std error"), cells)]
+    if n_pairs:
+        headings = "pairs that act together", "share of variance", "std error"
+        tables.append(cells_table(headings, _share_cells(pairs, n_pairs)))
+    return tables
+
+
+def _share_cells(shares: VarianceShares, most: int) -> list[tuple[str, str, str]]:
+    rows = zip(shares.columns[:most], shares.share, shares.std_error, strict=False)
+    return [
+        (
+            joined(name),
+            f"{100.0 * share:.1f} %",
+            "" if np.isnan(error) else f"{100.0 * error:.1f} %",
+        )
+        for name, share, error in rows
+    ]
+
+
+def joined(name: str | Iterable[str]) -> str:
+    """Return the name of a column, or those of a pair."""
+    return name if isinstance(name, str) else " × ".join(name)
+
+
+def confusion_table(found: Outcome) -> Table | None:
+    """Return counts of predicted classes by true class, or ``None`` if there are too many."""
+    assert found.classes is not None
+    if len(found.classes) > _MOST_CLASSES:
+        return None
+    rows = []
+    for true in found.classes:
+        own = found.prediction[found.y == true]
+        rows.append([str(true), *(str(int(np.sum(own == label))) for label in found.classes)])
+    return cells_table(["true \\ predicted", *map(str, found.classes)], rows)
+
+
+def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
+    """Return the number of rows and the errors of each group."""
+    all_scores = {label: found.scores() for label, found in groups.items()}
+    first = next(iter(groups.values()))
+    metrics = _NUMBERS if first.classes is None else _CLASSES
+    shown = [metric for metric in metrics if any(metric in found for found in all_scores.values())]
+    rows = [
+        [
+            label,
+            f"{len(groups[label].y):,}",
+            *(_shown(found.get(metric), metric) for metric in shown),
+        ]
+        for label, found in all_scores.items()
+    ]
+    return cells_table([plain(name), "rows", *(_HEADINGS[metric] for metric in shown)], rows)

@@ -1,0 +1,186 @@
+"""What a user does with `bochner evaluate` and `explain`, and scores that `predict` adds."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import bochner, fit, labelled, refusal, table, write
+from sklearn.metrics import confusion_matrix, log_loss
+
+import bochner as library
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory):
+    return fit(tmp_path_factory.mktemp("classifier"), labelled())
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """A model whose rows have names."""
+    frame = table().assign(who=[f"row {i}" for i in range(150)])
+    return fit(tmp_path_factory.mktemp("named"), frame, "--id", "who")
+
+
+def fresh(n_rows=40):
+    return table(190).tail(n_rows).reset_index(drop=True)
+
+
+def run(*arguments):
+    result = bochner(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
+    frame = fresh()
+    path = write(frame, tmp_path / "new.csv")
+    shown = json.loads(run("evaluate", regressor, path, "--json").stdout)
+    model = library.load(regressor)
+    residual = model.predict(frame.drop(columns="y")) - frame["y"]
+    lower, upper = model.predict_interval(frame.drop(columns="y"), 0.9)
+    (method,) = shown["targets"][0]["methods"]
+    values = {name: score["value"] for name, score in method["scores"].items()}
+    assert values["rmse"] == pytest.approx(np.sqrt(np.mean(residual**2)))
+    assert values["coverage"] == np.mean((lower <= frame["y"]) & (frame["y"] <= upper))
+    printed = run("evaluate", regressor, path).stdout
+    assert f"{values['rmse']:.4g}" in printed
+    assert "for the rows of this file" in " ".join(printed.split())
+
+
+def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
+    frame = fresh()
+    frame.loc[::4, "y"] = np.nan
+    path = write(frame, tmp_path / "new.csv")
+    assert json.loads(run("evaluate", regressor, path, "--json").stdout)["n"] == 30
+    written = run("predict", regressor, path)
+    assert len(pd.read_csv(pd.io.common.StringIO(written.stdout))) == 40
+    assert written.stderr.startswith("30 rows have 'y': RMSE ")
+
+
+def test_errors_by_group(regressor, tmp_path):
+    frame = fresh()
+    path = write(frame, tmp_path / "new.csv")
+    shown = json.loads(run("evaluate", regressor, path, "--group", "colour", "--json").stdout)
+    groups = shown["targets"][0]["groups"]
+    residual = library.load(regressor).predict(frame.drop(columns="y")) - frame["y"]
+    expected = frame.assign(square=residual**2).groupby("colour")["square"].mean() ** 0.5
+    found = {group["group"]: group["scores"]["rmse"]["value"] for group in groups}
+    assert found == pytest.approx(expected.to_dict())
+    printed = run("evaluate", regressor, path, "--group", "colour").stdout
+    for name, value in found.items():
+        assert re.search(rf"^{name} +\d+ +{value:.4g}", printed, re.M)
+
+
+def test_classes_have_a_confusion_matrix(classifier, tmp_path):
+    frame = labelled(190).tail(40)
+    path = write(frame, tmp_path / "new.csv")
+    shown = json.loads(run("evaluate", classifier, path, "--json").stdout)["targets"][0]
+    model, features = library.load(classifier), frame.drop(columns="y").reset_index(drop=True)
+    expected = confusion_matrix(frame["y"], model.predict(features))
+    assert shown["confusion"] == {"classes": ["high", "low"], "counts": expected.tolist()}
+    loss = shown["methods"][0]["scores"]["log_loss"]["value"]
+    assert loss == pytest.approx(log_loss(frame["y"], model.predict_proba(features)))
+    printed = run("evaluate", classifier, path).stdout
+    assert re.search(rf"high +{expected[0, 0]} +{expected[0, 1]}", printed)
+
+
+def test_a_table_without_the_target_cannot_be_evaluated(regressor, tmp_path):
+    path = write(fresh().drop(columns="y"), tmp_path / "new.csv")
+    message = refusal(tmp_path, "evaluate", regressor, path)
+    assert "no row with a known target 'y'" in message
+
+
+def test_contributions_of_a_row_add_up(regressor, tmp_path):
+    frame = fresh()
+    path = write(frame, tmp_path / "new.csv")
+    shown = json.loads(run("explain", regressor, path, "--row", "3", "--json").stdout)
+    (row,) = shown["rows"]
+    assert row["row"] == 3
+    total = shown["average"][0] + np.sum(row["contributions"][0])
+    assert total == pytest.approx(row["prediction"][0], rel=1e-9)
+    expected = library.load(regressor).predict(frame.drop(columns="y"))[2]
+    assert row["prediction"][0] == pytest.approx(expected)
+    printed = run("explain", regressor, path, "--row", "3").stdout
+    assert f"'y' is predicted as {expected:.4g}" in printed
+    for name, value in zip(shown["columns"], row["contributions"][0], strict=True):
+        assert re.search(rf"^{name} .*{re.escape(f'{value:+.4g}')} ", printed, re.M)
+
+
+def test_contributions_are_written_for_all_rows(classifier, tmp_path):
+    path = write(labelled(170).tail(20), tmp_path / "new.csv")
+    out = tmp_path / "c.csv"
+    run("explain", classifier, path, "--out", out)
+    found = pd.read_csv(out)
+    assert sorted(set(found["output"])) == ["high", "low"]
+    assert found["row"].tolist() == 2 * list(range(1, 21))
+    sums = found[["average", "a", "b", "colour"]].sum(axis=1)
+    np.testing.assert_allclose(sums, found["prediction"], atol=1e-9)
+    both = found.groupby("row")["prediction"].sum()
+    np.testing.assert_allclose(both, 1.0, atol=1e-9)
+
+
+def test_effects_are_those_of_the_model(regressor, tmp_path):
+    path = write(fresh(), tmp_path / "new.csv")
+    printed = run("explain", regressor, path).stdout
+    effect = library.load(regressor).effect("colour", n_values=12)
+    lowest = f"{effect.mean.min():.4g} at {effect.values[0][effect.mean.argmin()]}"
+    assert lowest in " ".join(printed.split())
+    assert "columns that matter" in printed
+
+
+@pytest.mark.parametrize("row", ["0", "41"])
+def test_rows_that_are_not_there(regressor, tmp_path, row):
+    path = write(fresh(), tmp_path / "new.csv")
+    result = bochner("explain", regressor, path, "--row", row)
+    assert result.exit_code == 2
+    assert "equal to 1" in result.stderr or "which has 40 rows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("keep", "columns"),
+    [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])],
+)
+def test_columns_are_kept(named, tmp_path, keep, columns):
+    frame = fresh(5).assign(who=[f"new {i}" for i in range(5)])[["who", "a", "b", "colour", "y"]]
+    path, out = write(frame, tmp_path / "new.csv"), tmp_path / "p.csv"
+    run("predict", named, path, "--keep", keep, "--out", out)
+    found = pd.read_csv(out)
+    assert list(found.columns) == [*columns, "prediction"]
+    pd.testing.assert_frame_equal(found[columns], frame[columns])
+
+
+def test_a_kept_column_and_a_prediction_of_one_name(named, tmp_path):
+    path = write(fresh(5).assign(who="x", prediction=1.0), tmp_path / "new.csv")
+    message = refusal(tmp_path, "predict", named, path, "--keep", "all", "--quiet")
+    assert "keeps a column 'prediction'" in message
+
+
+def test_the_table_comes_from_standard_input(regressor, tmp_path):
+    from cli.command import CliRunner, app
+
+    text = fresh().to_csv(index=False)
+    result = CliRunner().invoke(app, ["predict", str(regressor), "-", "--quiet"], input=text)
+    assert result.exit_code == 0, result.output
+    expected = run("predict", regressor, write(fresh(), tmp_path / "x.csv"), "--quiet")
+    assert result.stdout == expected.stdout
+
+
+def test_several_targets(tmp_path):
+    frame = table().assign(z=lambda f: 3.0 * f["a"] - f["y"])
+    model = fit(tmp_path, frame, "--target", "z")
+    loaded = library.load(model)
+    assert loaded.record_["target"] == ["y", "z"]
+    features = frame[["a", "b", "colour"]].head(6)
+    path = write(features, tmp_path / "new.csv")
+    text = run("predict", model, path, "--interval", "90", "--quiet").stdout
+    found = pd.read_csv(pd.io.common.StringIO(text))
+    np.testing.assert_allclose(
+        found[["y_prediction", "z_prediction"]], loaded.predict(features), rtol=1e-12
+    )
+    lower, _ = loaded.predict_interval(features, 0.9)
+    np.testing.assert_allclose(found[["y_lower", "z_lower"]], lower, rtol=1e-12)
+    shown = json.loads(run("evaluate", model, write(frame, tmp_path / "t.csv"), "--json").stdout)
+    assert [target["name"] for target in shown["targets"]] == ["y", "z"]

@@ -1,0 +1,86 @@
+"""Which rows are held out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bochner.cli.choosing import chosen_rows
+from bochner.cli.output import TimeLeft, plain
+from bochner.tables.refusals import InputError
+
+
+@dataclass
+class Asked:
+    split: str = "auto"
+    time: str | None = None
+    group: str | None = None
+    target: tuple = ("y",)
+
+
+def dated(n=40, **columns):
+    days = pd.date_range("2021-01-01", periods=n)
+    return pd.DataFrame({"day": days, "a": np.arange(n), "who": list("pq") * (n // 2)} | columns)
+
+
+def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest():
+    found = chosen_rows(dated(), Asked())
+    assert (found.kind, found.time) == ("time", "day")
+    assert (np.diff(found.per_row["time"]) > 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        dated().drop(columns="day"),
+        dated().sample(frac=1.0, random_state=1),
+        dated(day=pd.date_range("2021-01-01", periods=40).where(np.arange(40) != 7)),
+        dated(day=np.repeat(pd.date_range("2021-01-01", periods=2), 20)),
+        dated().rename(columns={"day": "y"}),
+    ],
+    ids=["no dates", "not sorted", "gaps", "two dates", "the target"],
+)
+def test_else_rows_are_chosen_at_random(frame):
+    assert chosen_rows(frame, Asked()).kind == "random"
+
+
+def test_groups_and_times_that_are_named():
+    by_group = chosen_rows(dated(), Asked(group="who"))
+    assert (by_group.kind, by_group.group) == ("group", "who")
+    assert by_group.per_row["groups"].tolist() == [0, 1] * 20
+    by_time = chosen_rows(dated(), Asked(time="a"))
+    assert (by_time.kind, by_time.time) == ("time", "a")
+    assert chosen_rows(dated(), Asked("time")).time == "day"
+
+
+@pytest.mark.parametrize(
+    ("frame", "asked", "message"),
+    [
+        (dated(), Asked("group"), "add --group COLUMN"),
+        (dated(), Asked("random", time="day"), "--split random and --time contradict"),
+        (dated(), Asked("time", group="who"), "--split time and --group contradict"),
+        (dated(), Asked(time="day", group="who"), "give one of them"),
+        (dated().drop(columns="day"), Asked("time"), "(none): add --time COLUMN"),
+        (dated(other=dated()["day"]), Asked("time"), "(2: day, other): add --time COLUMN"),
+    ],
+)
+def test_contradictions(frame, asked, message):
+    with pytest.raises(InputError) as error:
+        chosen_rows(frame, asked)
+    assert message in str(error.value)
+
+
+def test_the_time_left_is_that_of_equal_steps():
+    times = iter([0.0, *np.arange(1.0, 20.0, 2.0)])
+    left = TimeLeft(lambda: next(times))
+    assert left.after("reading") == ""
+    assert left.after("kernel 1 of 5") == ", about 8 s left of this step"
+    assert left.after("kernel 2 of 5") == ", about 6 s left of this step"
+    assert left.after("comparing with: trees of a forest") == ""
+    assert left.after("kernel 5 of 5") == ""
+
+
+def test_control_characters_are_shown():
+    assert plain("a\x1b[31m b\tc\u202e") == "a\\x1b[31m b\\tc\\u202e"
+    assert plain("größe, 色\n[/x]") == "größe, 色\n[/x]"

@@ -1,0 +1,101 @@
+"""JSON output, its schemas, and what a fit prints otherwise."""
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import pandas as pd
+import pytest
+from cli.command import SMALL, bochner, fit, labelled, table, write
+
+import bochner as library
+
+
+def schema(name):
+    found = json.loads((files("bochner.cli") / "schemas" / f"{name}.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(found)
+    return jsonschema.Draft202012Validator(found)
+
+
+def run(*arguments):
+    result = bochner(*arguments)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("compare", [True, False])
+@pytest.mark.parametrize("frame", [table(), labelled()], ids=["numbers", "classes"])
+def test_a_fit_is_written_as_its_schema_says(tmp_path, frame, compare):
+    path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
+    options = SMALL if not compare else ("--effort", "quick")
+    found = run("fit", path, "--target", "y", *options, "--out", out, "--json")
+    schema("fit").validate(found)
+    (target,) = found["targets"]
+    tested = library.load(out).record_
+    metric = "rmse" if found["task"] == "regression" else "log_loss"
+    assert target["methods"][0]["scores"][metric]["value"] == tested[f"test_{metric}"]
+    assert (target["best_other"] is not None) == compare
+    assert found["split"] == {
+        "kind": "random",
+        "reason": "The test rows were chosen at random.",
+        "n_fit": 120,
+        "n_test": 30,
+    }
+    assert [entry["columns"] for entry in found["importance"]] == [
+        [name] for name in library.load(out).importance().columns
+    ]
+    again = tmp_path / "again.bochner"
+    command = found["record"]["command"].split()
+    assert command[:2] == ["bochner", "fit"]
+    repeated = run(*command[1:], "--out", again, "--json", "--no-compare")
+    assert repeated["targets"][0]["methods"][0]["scores"] == target["methods"][0]["scores"]
+
+
+def test_evaluations_and_explanations_are_written_as_their_schemas_say(tmp_path):
+    for frame in (table(), labelled()):
+        model = fit(tmp_path, frame)
+        path = write(frame.head(30), tmp_path / "new.csv")
+        schema("evaluate").validate(run("evaluate", model, path, "--group", "colour", "--json"))
+        schema("explain").validate(run("explain", model, path, "--json"))
+
+
+def test_several_targets_are_written(tmp_path):
+    frame = table().assign(z=lambda f: f["a"])
+    path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
+    targets = "--target", "y", "--target", "z"
+    found = run("fit", path, *targets, *SMALL, "--out", out, "--json")
+    schema("fit").validate(found)
+    assert len(found["model"]["score"]) == 2
+
+
+def test_schemas_refuse_other_objects(tmp_path):
+    found = run("fit", write(table(), tmp_path / "t.csv"), "--target", "y", *SMALL, "--out",
+                tmp_path / "m.bochner", "--json")  # fmt: skip
+    for broken in (found | {"more": 1}, {k: v for k, v in found.items() if k != "table"}):
+        assert not schema("fit").is_valid(broken)
+
+
+def test_quiet_prints_nothing(tmp_path):
+    path = write(table(), tmp_path / "t.csv")
+    options = "--target", "y", *SMALL, "--out", tmp_path / "m.bochner", "--quiet"
+    result = bochner("fit", path, *options)
+    assert (result.exit_code, result.output) == (0, "")
+    both = bochner("fit", path, *options, "--verbose")
+    assert "exclude each other" in both.stderr
+
+
+def test_a_dated_table_is_split_in_time(tmp_path):
+    frame = table(120).assign(day=pd.date_range("2021-01-01", periods=120))
+    path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
+    options = "--target", "y", *SMALL, "--out", out, "--json"
+    split = run("fit", path, *options)["split"]
+    assert split["kind"] == "time"
+    assert "'day'" in split["reason"]
+    assert "--split random" in split["reason"]
+    for backwards in (frame.iloc[::-1], frame):
+        path = write(backwards, tmp_path / "t.csv")
+        assert run("fit", path, *options)["split"]["kind"] == "time"
+    assert run("fit", path, *options, "--split", "random")["split"]["kind"] == "random"
+    shuffled = write(frame.sample(frac=1.0, random_state=0), tmp_path / "t.csv")
+    assert run("fit", shuffled, *options)["split"]["kind"] == "random"
+    assert run("fit", shuffled, *options, "--split", "time")["split"]["kind"] == "time"

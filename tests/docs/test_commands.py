@@ -1,0 +1,68 @@
+"""The commands that pages and helps print run, in their order."""
+
+import re
+import shlex
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli.command import bochner
+from docs.test_pages import ROOT
+
+from bochner.datasets import table_file
+
+BLOCK = re.compile(r"^```(?:console|sh|bash)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FAST = {"fit": ("--effort", "quick", "--no-compare")}
+
+
+def commands(page):
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [shlex.split(line.split("  #")[0]) for line in lines if line.startswith("bochner ")]
+
+
+def is_command(words):
+    """Tell a command from a row of printed results, which begins with our method's name."""
+    return re.fullmatch(r"[a-z]+|--[a-z-]+", words[1]) is not None
+
+
+PAGES = {
+    page: found
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if "results" not in page.parts and "adr" not in page.parts
+    and (found := [words[1:] for words in commands(page) if is_command(words)])
+}  # fmt: skip
+
+
+def demand():
+    rng = np.random.default_rng(0)
+    hour, day = rng.integers(0, 24, 80), rng.choice(["workday", "weekend"], 80)
+    columns = {"hour": hour, "temperature": rng.normal(12.0, 7.0, 80), "day": day}
+    return pd.DataFrame(columns | {"demand": hour + rng.normal(size=80)})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").mkdir()
+    with table_file("seattle_weather").open("rb") as source:
+        lines = source.read().splitlines(keepends=True)
+    (tmp_path / "demo" / "seattle_weather.csv").write_bytes(b"".join(lines[:121]))
+    demand().to_csv("demand.csv", index=False)
+    demand().rename(columns={"demand": "price"}).to_csv("houses.csv", index=False)
+    shutil.copy("houses.csv", "new.csv")
+    for words in PAGES[page]:
+        if words[0] == "demo":
+            continue  # tests/cli runs it
+        result = bochner(*words, *FAST.get(words[0], ()))
+        assert result.exit_code == 0, (words, result.output)
+        for option in ("--out", "--report"):
+            if option in words:
+                assert (tmp_path / words[words.index(option) + 1]).stat().st_size > 0
+
+
+def test_pages_print_commands():
+    names = {page.name: {words[0] for words in found} for page, found in PAGES.items()}
+    assert {"fit", "predict", "evaluate", "explain", "inspect", "diagnose"} <= names["commands.md"]
+    assert {"fit", "predict"} <= names["README.md"] & names["table.md"]
