@@ -12,13 +12,14 @@ from docs.test_pages import ROOT
 
 from bochner.datasets import table_file
 
-BLOCK = re.compile(r"^```(?:console|sh|bash)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FAST = {"fit": ("--effort", "quick", "--no-compare")}
 
 
 def commands(page):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    shell = [block for kind, block in blocks if kind in ("", "console", "sh", "bash")]
+    lines = [line.removeprefix("$ ") for block in shell for line in block.splitlines()]
     return [shlex.split(line.split("  #")[0]) for line in lines if line.startswith("bochner ")]
 
 

@@ -4,7 +4,6 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
 from bochner.cli.output import check_output, plain, reporting
-from bochner.cli.records import evaluation_record
+from bochner.cli.records import evaluation_record, versions
 from bochner.cli.screen import confusion_table, groups_table, print_errors
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
@@ -74,9 +73,9 @@ def evaluate_table(
 def _studies(model: Model, path: Path, fresh: Fresh, options: EvaluateOptions) -> list[Study]:
     level = interval_level(model) if options.interval is None else options.interval
     split = fresh.split(model)
-    shares: Any = model.importance(), model.interactions()
+    importance, interactions = model.importance(), model.interactions()
     facts = table_facts(fresh.features, str(path), fresh.notes)
-    reason = f"The test rows are all {len(fresh.known):,} rows with a known target."
+    named = zip(target_names(model), own_outcomes(model, split, level), strict=True)
     return [
         Study(
             model,
@@ -84,14 +83,13 @@ def _studies(model: Model, path: Path, fresh: Fresh, options: EvaluateOptions) -
             facts,
             split.of_target(number),
             of_target,
-            *shares,
-            "file",
-            reason,
-            {"command": f"bochner evaluate MODEL {path}"},
+            importance,
+            interactions,
+            kind="file",
+            reason=f"The test rows are all {len(fresh.known):,} rows with a known target.",
+            record={"command": f"bochner evaluate MODEL {path}", **versions()},
         )
-        for number, (name, of_target) in enumerate(
-            zip(target_names(model), own_outcomes(model, split, level), strict=True)
-        )
+        for number, (name, of_target) in enumerate(named)
     ]
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from rich.console import Console
@@ -200,7 +200,7 @@ def _task(target: pd.DataFrame, given: str) -> Task:
     """Return the task of the targets, and raise InputError if they do not suit it."""
     several = target.shape[1] > 1
     first = target.iloc[:, 0]
-    task: Any = given
+    task = cast(Task, given)
     if given == "auto":
         task = "regression" if several else infer_task(first)
     if several and task == "classification":

@@ -67,7 +67,7 @@ def predict_table(
 
 def _kept(model: Model, fresh: Fresh, keep: str, found: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of the table that stand before the predictions."""
-    identity = model.record_.get("id")
+    identity = model.record_.get("id", "")
     names = list(fresh.frame.columns) if keep == "all" else []
     if keep == "id" and identity in fresh.frame.columns:
         names = [identity]
