@@ -13,6 +13,7 @@ from rich.console import Console
 
 from bochner import __version__
 from bochner.cli.demo import run_demo
+from bochner.cli.demo_table import run_table
 from bochner.cli.diagnosing import diagnose_table
 from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
@@ -356,11 +357,12 @@ def diagnose(
 
 @app.command(epilog="Example: bochner demo --out demo")
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for models, report and picture.")] = Path("demo"),
     n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
     n_chains: Annotated[int, typer.Option(min=1, help="Number of chains for each trend.")] = 12,
     seed: Seed = 0,
 ) -> None:
-    """Learn a kernel from carbon dioxide at Mauna Loa, and forecast ten years with intervals."""
+    """Fit a model to the weather of Seattle, and forecast carbon dioxide for ten years."""
     with _refusals():
+        run_table(out, seed, Console())
         run_demo(out, n_frequencies, n_chains, seed, Console())
