@@ -162,6 +162,7 @@ def test_residuals_against_columns(regressor, test_rows, column):
     axis = display.ax_
     if name == "kind":
         assert {text.get_text() for text in axis.get_yticklabels()} == set(X["kind"])
+        assert axis.get_ylabel() == "kind"
         for row, level in enumerate(display.levels()[0]):
             own = display.residuals[(X["kind"] == level).to_numpy()]
             assert axis.lines[0].get_xdata()[row] == median(own.tolist())

@@ -98,6 +98,7 @@ def test_levels_are_points_in_order_of_their_averages(regressor):
     axis = plot.effect(regressor, "kind").ax_
     order = np.argsort(-found.mean)
     assert rows_of(axis) == [found.values[0][i] for i in order]
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("average prediction", "kind")
     (line,) = axis.lines
     np.testing.assert_allclose(line.get_xdata(), found.mean[order])
     segments = np.array(axis.collections[0].get_segments())[:, :, 0]

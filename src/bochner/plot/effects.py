@@ -183,7 +183,7 @@ class EffectDisplay(Display):
         names = [curve.label for curve in curves]
         if self._is_text(i):
             handles = _levels(axis, list(self._places(i)), curves)
-            finish(axis, label, "", ticks="x")
+            finish(axis, label, self.effect.columns[i], ticks="x")
         else:
             handles = self._numbers(axis, i, curves, theme)
             is_date = self.effect.columns[i] in self.dates

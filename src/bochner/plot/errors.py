@@ -104,7 +104,7 @@ class ResidualsDisplay(Display):
             axis.plot(quartiles[:, 1], rows, "o", color=MODEL)
             axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
             name_rows(axis, names)
-            finish(axis, f"{self.ylabel}: median and quartiles", "", ticks="x")
+            finish(axis, f"{self.ylabel}: median and quartiles", self.xlabel, ticks="x")
             return
         axis.plot(self.against, self.residuals, "o", color=DATA, ms=2.0, **cloud(len(self.against)))
         axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)

@@ -33,11 +33,17 @@ _FEWEST_TICKS, _MOST_TICKS = 2, 6
 _LINE = 1.2
 """Height of a line of text with its gap, in its font's size."""
 
+_LEGEND_LINE = 1.3 * SMALL
+"""Points of a line of a legend: gaps between lines are three tenths of a line."""
+
 _FEWEST_ROWS = 2
 """Rows that a picture of bars has room for at least: its axis needs as much."""
 
 _LEFT = 40.0
 """Points that labels and ticks of numbers take on the left of a panel, and margins."""
+
+_BELOW = 36.0
+"""Points that a label and ticks take below a panel, and margins."""
 
 _MARGIN = 12.0
 """Points on both sides of a panel whose rows have names."""
@@ -136,7 +142,7 @@ def panel_points(axis: "Axes") -> tuple[float, float]:
     # Labels and ticks of the other axis take about a fifth of the place of a panel, or more where
     # they are names.
     width = width_of(axis)
-    return min(0.8 * width, width - _names_width(axis) - _MARGIN), 0.85 * height
+    return min(0.8 * width, width - _names_width(axis) - _MARGIN), height - _BELOW
 
 
 def _names_width(axis: "Axes") -> float:
@@ -246,7 +252,7 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Put a legend above the panels of a figure, or above the first one if others have a share.
 
-    A legend above the data hides none of it.
+    A legend above the data hides none of it. The vertical axis below it has less room for its name.
     """
     figure = axes[0].figure
     # A legend of the figure lies above titles, one of a panel would hide its own.
@@ -265,6 +271,9 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
         made = axes[0].legend(handles, shown, ncols=columns, **corner)
     for text in made.get_texts():
         text.set_parse_math(False)
+    lines = -(-len(labels) // columns)
+    own = axes[0].yaxis
+    name_axis(own, own.get_label_text(), panel_points(axes[0])[1] - lines * _LEGEND_LINE)
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:
@@ -272,7 +281,7 @@ def legend_height(labels: Sequence[str], width: float) -> float:
     points = width * _POINTS - _LEFT
     shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
     lines = -(-len(labels) // columns_of(shown, points))
-    return lines * 1.3 * SMALL / _POINTS  # With gaps of three tenths of a line between lines
+    return lines * _LEGEND_LINE / _POINTS
 
 
 def columns_of(labels: Sequence[str], points: float) -> int:
