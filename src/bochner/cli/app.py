@@ -357,7 +357,7 @@ def diagnose(
 
 @app.command(epilog="Example: bochner demo --out demo")
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for models, report and picture.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the files to write.")] = Path("demo"),
     n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
     n_chains: Annotated[int, typer.Option(min=1, help="Number of chains for each trend.")] = 12,
     seed: Seed = 0,

@@ -19,6 +19,7 @@ GROUPS = np.arange(40) % 11
 ROWS = {
     "plain": Rows(X, Y[:, :1], np.ones(40)),
     "all": Rows(X, Y, WEIGHTS, GROUPS),
+    "pairs": Rows(X, Y, WEIGHTS, np.arange(40) // 2),
 }
 POINT = np.array([0.3, 0.1, -0.2, -2.0])
 STEP = 1e-5

@@ -106,9 +106,17 @@ def error_and_slope(
         # V is diagonal and not negative: half of the products are enough.
         half = inverse * np.sqrt(np.sum(u * residuals, axis=1)).astype(dtype)
         change = syrk(1.0, half.T, trans=1, lower=1)
+    elif (n_columns := u.shape[1] * (int(rows.groups.max()) + 1)) < len(rows):
+        # V has a rank of one for each group and target.
+        of_group = rows.groups[:, None, None] == np.arange(rows.groups.max() + 1)[:, None]
+        both = (
+            inverse @ (part[:, None] * of_group).reshape(-1, n_columns).astype(dtype)
+            for part in (u, residuals)
+        )
+        change = syr2k(0.5, *(part.T for part in both), trans=1, lower=1)
     else:
         blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
-        change = inverse @ (blocks + blocks.T) @ (0.5 * inverse)
+        change = inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)
     pair = (inverse @ u).T, coefficients.T
     change = syr2k(-0.5, *pair, 1.0, change, trans=1, lower=1, overwrite_c=1)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha

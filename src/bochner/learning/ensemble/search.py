@@ -111,10 +111,10 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     for alpha in np.exp(_LOG_ALPHA):
         inverse = 1.0 / (values + alpha)
         right = vectors @ (rotated * inverse[:, None])
-        if rows.groups is None:
-            residuals = right / (squares @ inverse)[:, None]
-        else:
-            residuals = rows.solved((vectors * inverse) @ vectors.T, right)
+        residuals = right / (squares @ inverse)[:, None] if rows.groups is None else right
+        for own in rows.members() if rows.groups is not None else ():
+            part = vectors[own]
+            residuals[own] = np.linalg.solve((part * inverse) @ part.T, right[own])
         errors.append((float(np.sum(residuals**2)) / len(rows), float(alpha)))
     least = min(errors)[0]
     return max(
