@@ -68,13 +68,18 @@ plant_edits(
     "error_and_slope",
     partial(check_gradient, Matern(nu=2.5)),
     users=(length_scales,),
-    gradient_without_the_blocks_of_the_inverse=(
-        "inverse @ (blocks + blocks.T) @ (0.5 * inverse)",
-        "0.0 * inverse",
-    ),
-    groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
+    gradient_without_the_ranks_of_groups=("change = syr2k(0.5,", "change = syr2k(0.0,"),
+    rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
     slopes_without_weights=("weighted) * (2.0", "residuals) * (2.0"),
     noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
+)
+plant_edits(
+    leave_one_out,
+    "error_and_slope",
+    partial(check_gradient, Matern(nu=2.5), test_length_scales.ROWS["pairs"]),
+    users=(length_scales,),
+    gradient_without_the_blocks_of_the_inverse=("@ (0.5 * inverse)", "@ (0.0 * inverse)"),
+    groups_that_predict_themselves=("(rows.groups[:, None] == rows.groups)", "np.eye(len(rows))"),
 )
 plant_edits(
     leave_one_out,
