@@ -134,7 +134,7 @@ def _print_row(
         cells = [
             (
                 found.columns[i],
-                str(fresh.features[found.columns[i]].iloc[row]),
+                str(fresh.features[found.columns[i]].iloc[row]).removesuffix(" 00:00:00"),
                 f"{values[output, i]:+.4g}",
                 f"{errors[output, i]:.2g}" if errors[output, i] > 0.0 else "exact",
             )
