@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from bochner import plot
 from bochner._numerics.arrays import decimal_years
@@ -76,6 +77,17 @@ def test_numbers_have_a_line_a_band_and_a_level_of_missing_ones(regressor):
         assert np.abs(band - point).max(axis=1).min() < 1e-9
     texts = [text.get_text() for text in axis.get_legend().get_texts()]
     assert texts == ["average", "missing"]
+
+
+@pytest.mark.parametrize("days", [0.02, 0.08, 0.9, 1.9, 5.0, 40.0, 200.0, 583.0, 729.0, 4000.0])
+@pytest.mark.filterwarnings("error")
+def test_dates_of_any_range_have_ticks(days):
+    start = np.datetime64("2011-01-01T01:07", "ms")
+    times = start + (np.linspace(0.0, days, 9) * 86_400_000).astype("m8[ms]")
+    for width in (1.4, 3.4, 6.9):
+        axis = Figure(figsize=(width, 2.0), layout="constrained").subplots()
+        display = plot.ResidualsDisplay(np.zeros(9), times).plot(axis)
+        assert 1 <= len(display.ax_.get_xticks()) <= 7
 
 
 def test_dates_are_on_an_axis_of_dates(regressor):

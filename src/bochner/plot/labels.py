@@ -241,8 +241,12 @@ def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name:
     shown = [(ticks, rest) for least, ticks, rest in _DATE_FORMATS if days >= least]
     ticks, rest = shown[0] if shown else (_HOURS, _DAY)
     example = datetime(2000, 12, 28).strftime(ticks)
-    count = int(np.clip(points / (text_width(example) + _GAP), 2, _MOST_TICKS))
-    axis.set_major_locator(locator(minticks=2, maxticks=count))
+    count = int(np.clip(points / (text_width(example) + _GAP), 3, _MOST_TICKS))
+    places = locator(minticks=2, maxticks=count)
+    # Of two years, days or hours it would have too many ticks, and warn: it has no such long steps.
+    for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
+        places.intervald[unit] = [*places.intervald[unit], longest]
+    axis.set_major_locator(places)
     axis.set_major_formatter(formatter(ticks))
     first, last = (end.astype("M8[ms]").item().strftime(rest) for end in (times.min(), times.max()))
     added = first if first == last or not rest else f"{first}–{last}"
