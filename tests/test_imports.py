@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-OPTIONAL = ("dask", "distributed", "matplotlib", "pandas", "pyarrow", "rich", "typer")
+OPTIONAL = ("dask", "distributed", "jinja2", "matplotlib", "pandas", "pyarrow", "rich", "typer")
 
 
 def run(code):

@@ -15,6 +15,9 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 
+OPENED = {("bochner.estimators.table_base", "bochner.report.notebook")}
+"""Imports up the list of rooms, made when a method is called; pyproject.toml has the reason."""
+
 
 def imports(module: str) -> Iterator[str]:
     """Yield the modules of the package that a file imports anywhere, but for types alone."""
@@ -38,6 +41,8 @@ def imports(module: str) -> Iterator[str]:
 
 def test_imports_have_no_circles():
     graph = {module: set(imports(module)) - {module} for module in FILES}
+    for module, opened in OPENED:
+        graph[module].remove(opened)
     TopologicalSorter(graph).prepare()  # CycleError names the files of a circle
 
 

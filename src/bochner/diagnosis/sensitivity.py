@@ -109,12 +109,8 @@ class Dependence:
             for name, donor in zip(grid, donors, strict=True):
                 mixed[:, self.groups[name]] = self.X[donor, self.groups[name]]
             curves.append(self.predict(mixed))
-        own = np.stack(curves)  # (cells, n, t)
-        mean = own.mean(axis=1)
-        own += mean.mean(axis=0) - own.mean(axis=0)
-        lower, upper = np.quantile(own, (0.25, 0.75), axis=1)
         shape = shape if classes is None else (*shape, len(classes))
-        mean, lower, upper = (part.reshape(shape) for part in (mean, lower, upper))
+        mean, lower, upper = (part.reshape(shape) for part in averages(np.stack(curves)))
         return Effect(tuple(grid), values, mean, lower, upper, classes)
 
     def _shares(
@@ -166,6 +162,17 @@ class Dependence:
         with single_threaded_blas() as n_threads:
             parts = in_order(lambda batch: self.function(X[batch]), batches, n_threads)
             return np.concatenate([values for _, values in parts]).reshape(len(X), -1)
+
+
+def averages(curves: Array) -> tuple[Array, Array, Array]:
+    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own.
+
+    Each row's predictions are shifted to the common average over the v values of a grid.
+    """
+    mean = curves.mean(axis=1)
+    own = curves + (mean.mean(axis=0) - curves.mean(axis=0))
+    lower, upper = np.quantile(own, (0.25, 0.75), axis=1)
+    return mean, lower, upper
 
 
 def _shown(value: Any) -> str:

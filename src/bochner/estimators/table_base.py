@@ -137,6 +137,48 @@ class TableModel(ExplainedTable, BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
+    def report(self, X: Any, y: Any, path: Any = None) -> Any:
+        """Return a report on the model and rows with known targets, which notebooks show.
+
+        It has errors with standard errors, predictions with intervals, calibration, residuals,
+        importance, effects, periods of dates, and checks in plain words: one HTML page that needs
+        no network. It takes some seconds. Needs the extra ``report``.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+            Rows, best such as the model was not fitted to: errors on others are too small.
+        y : array-like of shape (n,) or (n, t)
+            Their targets; a Series or a DataFrame also names them.
+        path : str or path-like, default=None
+            HTML file to write the page to.
+
+        Returns
+        -------
+        report : bochner.report.Report
+            ``save(path)`` writes the page, and ``html`` holds it.
+
+        Raises
+        ------
+        ImportError
+            If jinja2, matplotlib or pandas is missing.
+        ValueError
+            If there are no rows, not one target for each, or an unknown class.
+        """
+        check_is_fitted(self, "head_")
+        try:
+            # Of all rooms above this one, the only import: users look for the report here.
+            from bochner.report.notebook import report_of
+        except ImportError as error:
+            raise ImportError(
+                f"Reports need {error.name}, which is not installed: run pip install "
+                "'bochner[report]'."
+            ) from error
+        found = report_of(self, X, y)
+        if path is not None:
+            found.save(path)
+        return found
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel on the encoded columns."""

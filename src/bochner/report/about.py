@@ -1,0 +1,203 @@
+"""Sections on the data, the model, and how to reproduce it."""
+
+import platform
+import re
+from collections.abc import Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from bochner.comparison.study import ColumnFacts, Study
+from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.kernel_laws import KernelLaw
+from bochner.report.blocks import Block, Bullets, Cell, Facts, Listing, Paragraph, Section, Table
+from bochner.report.subject import Subject
+from bochner.report.words import counted, cut, listed, number, percent, plain, quoted
+
+_MOST_COLUMNS = 200
+"""Columns of the table that are listed: more would be most of the file's size."""
+
+_PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
+"""Packages that compute, whose versions change numbers."""
+
+_NEGATIVE = re.compile(r"-(?=\d)")
+"""Signs of numbers."""
+
+_FUNCTIONS = {
+    "rough": "kinks along every input",
+    "turned": "kinks in any direction",
+    "smooth": "smooth, with two derivatives",
+}
+"""What the functions of a law look like, by its name."""
+
+
+def data_section(subject: Subject) -> Section:
+    """Return what the table holds, and which rows are test rows."""
+    study = subject.study
+    table = study.table
+    kinds = [column.kind for column in table.columns]
+    counts = [f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds)]
+    targets = "target" if subject.n_targets == 1 else "targets"
+    missing = table.share_missing
+    texts = [
+        f"{plain(table.source)} has {counted(table.n_rows, 'row')} and "
+        f"{counted(len(kinds), 'column')} besides the {targets}: {listed(counts, len(counts))}.",
+        "No entry is missing."
+        if not missing
+        else f"{percent(missing)} of the entries are missing.",
+        plain(study.reason),
+        _side_facts(study),
+    ]
+    blocks: list[Block] = [Paragraph(" ".join(filter(None, texts)))]
+    if table.notes:
+        blocks.append(Bullets([plain(note) for note in table.notes]))
+    return Section("data", "The data", [*blocks, _columns_table(study)])
+
+
+def _side_facts(study: Study) -> str:
+    """Return what weights and groups do."""
+    texts = []
+    if study.split.weight is not None:
+        texts.append("Rows have weights in the fit; errors on test rows are not weighted.")
+    if study.own.clusters is not None:
+        count = len(np.unique(study.own.clusters))
+        texts.append(
+            f"The test rows belong to {counted(count, 'group')}, and standard errors are those of "
+            "groups."
+        )
+    return " ".join(texts)
+
+
+def _columns_table(study: Study) -> Table:
+    columns = study.table.columns
+    shown = columns[:_MOST_COLUMNS]
+    rest = len(columns) - len(shown)
+    note = f"{counted(rest, 'more column')} not listed." if rest else ""
+    heads = ("column", "kind", "missing", "distinct", "range, or most frequent texts")
+    return Table("Columns", heads, [_column_row(c, study.table.n_rows) for c in shown], note)
+
+
+def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
+    share = column.n_missing / max(n_rows, 1)
+    is_number = column.kind == "numbers"
+    return [
+        Cell(cut(column.name)),
+        Cell(column.kind),
+        Cell(percent(share) if share else "0", share),
+        Cell(f"{column.n_distinct:,}", column.n_distinct),
+        Cell(_NEGATIVE.sub("−", column.summary) if is_number else cut(column.summary)),
+    ]
+
+
+def model_section(subjects: Sequence[Subject]) -> Section:
+    """Return what the model is, in a sentence and a table of its parts."""
+    subject = subjects[0]
+    model, head = subject.study.model, subject.study.model.head_
+    blocks: list[Block] = [Paragraph(f"{_model_sentence(subject)} {_expected(subjects)}".strip())]
+    if isinstance(head, SumOfLaws | SoftmaxOfLaws):
+        blocks.append(_laws_table(head, subjects))
+    blocks.append(Facts({"parameters": plain(" ".join(repr(model).split()))}))
+    return Section("model", "The model", blocks)
+
+
+def _model_sentence(subject: Subject) -> str:
+    head, fitted = subject.study.model.head_, f"fitted to {counted(subject.n_fit, 'row')}"
+    if isinstance(head, SumOfLaws):
+        count = counted(len(head.laws.members), "Gaussian process", "Gaussian processes")
+        return (
+            f"The model is a weighted sum of {count}, {fitted}. Their kernels minimise the errors "
+            "of rows that are left out; such rows also give the weights and calibrate the "
+            "intervals."
+        )
+    if isinstance(head, SoftmaxOfLaws):
+        count = counted(len(head.laws.members), "kernel regression")
+        return (
+            f"The model's class probabilities are the softmax of {count} of the classes' "
+            f"indicators, {fitted}. Their kernels minimise the errors of rows that are left out; "
+            "such rows also give the weights."
+        )
+    if subject.study.model.method == "learned":
+        return (
+            "The model is a kernel machine whose kernel is learned by short Markov chains, "
+            f"{fitted}."
+        )
+    kernel = type(subject.study.model.kernel_).__name__
+    return f"The model is a kernel machine with a {kernel} kernel chosen by evidence, {fitted}."
+
+
+def _expected(subjects: Sequence[Subject]) -> str:
+    """Return the error that the model expects, from rows that it left out."""
+    score = subjects[0].study.model.score_
+    if score is None:
+        return ""
+    article, name = ("a", "log loss") if subjects[0].study.is_classification else ("an", "RMSE")
+    values = np.atleast_1d(score)
+    if len(subjects) == 1:
+        own = number(float(values[subjects[0].number]))
+        return f"From rows left out, it expects {article} {name} of {own} on new rows."
+    each = [f"{number(float(values[s.number]))} for {quoted(s.study.target)}" for s in subjects]
+    return f"From rows left out, it expects {article} {name} of {listed(each)} on new rows."
+
+
+def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) -> Table:
+    """Return the parts of a sum, and their weights for each target."""
+    sums = isinstance(head, SumOfLaws)
+    weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
+    weights = weights.reshape(len(head.laws.members), -1)
+    names = ["weight"] if len(subjects) == 1 else [f"weight for {s.name}" for s in subjects]
+    encoders = subjects[0].study.model._encoders()
+    widths = [len(encoder.get_feature_names_out()) for encoder in encoders]
+    rows = []
+    for law, own in zip(head.laws.members, weights, strict=True):
+        inputs = _inputs(law, widths[0], sum(widths))
+        cells = [Cell(_FUNCTIONS.get(law.name, law.name)), Cell(inputs)]
+        cells += [Cell(type(law.found.kernel).__name__)]
+        values = [float(own[s.number if sums else 0]) for s in subjects]
+        shown = [percent(value) if sums else number(value, 3) for value in values]
+        rows.append([*cells, *(Cell(t, v) for t, v in zip(shown, values, strict=True))])
+    return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
+
+
+def _inputs(law: KernelLaw, n_standardised: int, n_encoded: int) -> str:
+    """Return which encoded columns a law is defined on; those of normal quantiles come last.
+
+    Laws of rows in time may leave out columns that only grow.
+    """
+    name, width = "both encodings", n_encoded
+    if law.columns.max() < n_standardised:
+        name, width = "standardised columns", n_standardised
+    elif law.columns.min() >= n_standardised:
+        name, width = "normal quantiles", n_encoded - n_standardised
+    return name if len(law.columns) == width else f"{name}, without trends"
+
+
+def reproduction_section(subject: Subject) -> Section:
+    """Return the command or call, the seed, versions, the date and the numbers of rows."""
+    study = subject.study
+    record = {str(name): value for name, value in study.record.items()}
+    command = record.pop("command", None)
+    given = f"random_state={study.model.random_state!r}"
+    facts = {
+        "random seed": plain(record.pop("seed", given)),
+        "rows": f"{subject.n_fit:,} to fit, {len(study.own.y):,} to test",
+        "date of the report": date.today().isoformat(),
+    }
+    known = {name: str(record.pop(name)) for name in ("python", *_PACKAGES) if name in record}
+    facts["versions"] = ", ".join(
+        f"{'Python' if name == 'python' else name} {own}"
+        for name, own in (_versions() | known).items()
+    )
+    facts |= {name.replace("_", " "): plain(value) for name, value in record.items()}
+    blocks: list[Block] = [] if command is None else [Listing("Command", plain(command))]
+    return Section("reproduction", "How to reproduce it", [*blocks, Facts(facts)])
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # Run from a checkout
+            continue
+    return found

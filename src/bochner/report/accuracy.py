@@ -1,0 +1,273 @@
+"""Sections on errors next to other methods, and on predictions of numbers and their intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.contenders import OURS
+from bochner.comparison.outcomes import Outcome, Score
+from bochner.comparison.verdict import calibration, difference, scope
+from bochner.plot import CalibrationDisplay, PredictionsDisplay, comparison
+from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
+from bochner.report.figures import drawn
+from bochner.report.subject import Subject
+from bochner.report.words import counted, number, percent, with_error
+from bochner.tables.columns import rows_of
+
+_LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
+"""Nominal levels of the intervals whose coverage is drawn: twenty steps."""
+
+_HEADS = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "explained variance",
+    "coverage": "coverage",
+    "log_loss": "log loss",
+    "error": "error rate",
+    "auc": "AUC",
+}
+_NUMBERS = ("rmse", "mae", "r2", "coverage")
+_CLASSES = ("log_loss", "error", "auc")
+_SHARES = ("r2", "coverage", "error")
+"""Metrics, of numbers and of classes, and those that are shown in per cent."""
+
+_THIRDS = ("lowest third", "middle third", "highest third")
+_FEWEST = 5
+"""Fewest rows of a third whose errors are shown."""
+
+
+def metric_of(subject: Subject) -> str:
+    """Return the name of the metric that methods are compared by."""
+    own = subject.study.own
+    if own.classes is None:
+        return "rmse"
+    return "log_loss" if own.probability is not None else "error"
+
+
+def shown(name: str, score: Score) -> str:
+    """Return a score with its standard error."""
+    if name in _SHARES:
+        return percent(score.value, score.std_error)
+    if name == "auc":
+        return f"{score.value:.3f}"
+    return with_error(score.value, score.std_error)
+
+
+def errors_section(subject: Subject) -> Section:
+    """Return errors of all methods on the test rows, with standard errors."""
+    study = subject.named
+    blocks: list[Block] = [Paragraph(_errors_text(subject)), _errors_table(subject)]
+    if study.others:
+        metric = metric_of(subject)
+        with_metric = {n: o for n, o in study.outcomes.items() if metric in o.scores()}
+        caption = _comparison_caption(subject, metric)
+        title = subject.titled(f"{_HEADS[metric]} of all methods")
+        blocks.append(drawn(comparison(with_metric, metric), title, caption))
+    return Section("errors", "Errors", blocks)
+
+
+def _errors_text(subject: Subject) -> str:
+    study = subject.named
+    parts = "groups" if study.own.clusters is not None else "rows"
+    text = (
+        f"Errors are those of {counted(len(study.own.y), 'test row')} ({scope(study)}), which no "
+        f"method was fitted to; ± is one standard error over test {parts}."
+    )
+    if study.kind == "file":
+        text = (
+            f"Errors are those of {counted(len(study.own.y), 'row')}; ± is one standard error over "
+            f"{parts}. If the model was fitted to some of them, errors on new rows are larger."
+        )
+    if study.others:
+        text += (
+            " The last column is the error of the model relative to that of the other method, with "
+            "an interval of two standard errors from differences row by row."
+        )
+    return text
+
+
+def _errors_table(subject: Subject) -> Table:
+    study, metric = subject.study, metric_of(subject)
+    names = [*(_NUMBERS if study.own.classes is None else _CLASSES)]
+    scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
+    # A column that only the model would have is no comparison; its numbers are shown elsewhere.
+    least = 2 if len(scores) > 1 else 1
+    names = [n for n in names if sum(n in own for own in scores.values()) >= least]
+    order = sorted(scores, key=lambda m: scores[m][metric].value if metric in scores[m] else np.inf)
+    timed = any(np.isfinite(outcome.seconds) for outcome in study.outcomes.values())
+    heads = ["method", *(_HEADS[name] for name in names), *["seconds to fit"] * timed]
+    heads += [f"{_HEADS[metric]} of {OURS} / method"] * bool(study.others)
+    rows = []
+    for method in order:
+        outcome, own = study.outcomes[method], scores[method]
+        cells = [Cell(method)] + [_score_cell(name, own.get(name)) for name in names]
+        if timed:
+            cells.append(Cell(number(outcome.seconds, 3), outcome.seconds))
+        if study.others:
+            cells.append(_ratio_cell(study.own, method, outcome, metric))
+        rows.append(cells)
+    return Table("Errors on test rows", heads, rows, emphasized=order.index(OURS))
+
+
+def _score_cell(name: str, score: Score | None) -> Cell:
+    return Cell("–", np.inf) if score is None else Cell(shown(name, score), score.value)
+
+
+def _ratio_cell(own: Outcome, method: str, other: Outcome, metric: str) -> Cell:
+    if method == OURS:
+        return Cell("1", 1.0)
+    if metric not in other.scores():
+        return Cell("–", np.inf)
+    found = difference(own, method, other)
+    return Cell(f"{found.ratio:.2f} ({found.lower:.2f} to {found.upper:.2f})", found.ratio)
+
+
+def _comparison_caption(subject: Subject, metric: str) -> str:
+    study = subject.named
+    scores = {
+        n: own for n, o in study.outcomes.items() if (own := o.scores().get(metric)) is not None
+    }
+    order = sorted(scores, key=lambda name: scores[name].value)
+    first, second = order[0], order[1] if len(order) > 1 else order[0]
+    text = f"{first} has the lowest {_HEADS[metric]}, {shown(metric, scores[first])}"
+    if second == first:
+        return f"{text}. Whiskers are standard errors."
+    against = second if first == OURS else first
+    found = difference(study.own, against, study.outcomes[against])
+    change = abs(found.ratio - 1.0)
+    direction = "lower" if found.ratio < 1.0 else "higher"
+    chance = "beyond chance" if found.is_certain else "within chance"
+    return (
+        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}, a "
+        f"difference {chance}. Whiskers are standard errors."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Third:
+    """Errors of the test rows of a third of the predictions."""
+
+    name: str
+    rows: NDArray[np.intp]
+    outcome: Outcome
+    rmse: float
+    bias: float
+    coverage: float
+    width: float
+
+
+def thirds(own: Outcome) -> list[Third]:
+    """Return errors of numbers by thirds of the predictions, or nothing if rows are too few."""
+    parts = np.array_split(np.argsort(own.prediction, kind="stable"), len(_THIRDS))
+    if min(map(len, parts)) < _FEWEST:
+        return []
+    found = []
+    for name, rows in zip(_THIRDS, parts, strict=True):
+        outcome = own.part(rows)
+        scores = outcome.scores()
+        nothing = Score(float("nan"))
+        coverage, width = (scores.get(key, nothing).value for key in ("coverage", "width"))
+        bias = float(np.mean(outcome.y - outcome.prediction))
+        found.append(Third(name, rows, outcome, scores["rmse"].value, bias, coverage, width))
+    return found
+
+
+def predictions_section(subject: Subject) -> Section:
+    """Return predictions against observations, and errors by thirds of the predictions."""
+    own, found = subject.study.own, thirds(subject.study.own)
+    display = PredictionsDisplay(own.y, as_array(own.prediction), own.lower, own.upper, own.level)
+    title = subject.titled("Predicted against observed values")
+    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, found))]
+    if found:
+        blocks.append(_thirds_table(found))
+    return Section("predictions", "Predicted and observed", blocks)
+
+
+def _predictions_caption(subject: Subject, found: Sequence[Third]) -> str:
+    own = subject.study.own
+    texts = ["Points on the line are predicted exactly."]
+    scores = own.scores()
+    if "coverage" in scores:
+        texts.append(
+            f"Bars are {100.0 * own.level:g} % prediction intervals, which contain "
+            f"{percent(scores['coverage'].value)} of the observations."
+        )
+    if found:
+        low, high = found[0].rmse, found[-1].rmse
+        if max(low, high) > 1.25 * min(low, high):  # Less is hardly visible
+            end, ratio = ("high", high / low) if high > low else ("low", low / high)
+            times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
+            texts.append(f"Errors are largest at the {end} end: {times} those at the other.")
+        else:
+            texts.append("Errors are about equal at both ends.")
+    return " ".join(texts)
+
+
+def _thirds_table(found: Sequence[Third]) -> Table:
+    rows = [
+        [
+            Cell(f"{third.name} ({_ends(third.outcome.prediction)})", place),
+            Cell(f"{len(third.rows):,}", len(third.rows)),
+            Cell(number(third.rmse, 3), third.rmse),
+            Cell(number(third.bias, 2), third.bias),
+            Cell(percent(third.coverage, digits=1), third.coverage),
+            Cell(number(third.width, 3), third.width),
+        ]
+        for place, third in enumerate(found)
+    ]
+    heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
+    return Table("Errors by size of the prediction", heads, rows)
+
+
+def _ends(values: Array) -> str:
+    return f"{number(float(values.min()), 3)} to {number(float(values.max()), 3)}"
+
+
+def intervals_section(subject: Subject) -> Section:
+    """Return how often intervals contain observations, by their level."""
+    study = subject.named
+    return Section(
+        "calibration", "Calibration", [Paragraph(calibration(study)), _coverage_figure(subject)]
+    )
+
+
+def _half_widths(subject: Subject, levels: Array) -> Array:
+    """Return half widths (k,) of intervals of k levels, relative to those of the study's level.
+
+    They are the same for all rows: a quantile for each level, times the row's own deviation.
+    """
+    study = subject.study
+    row = rows_of(study.split.X_test, np.arange(1))
+    widths = [
+        np.ravel(np.subtract(*study.model.predict_interval(row, level)))[subject.number]
+        for level in (*levels, study.own.level)
+    ]
+    return as_array(widths[:-1]) / float(widths[-1])
+
+
+def _coverage_figure(subject: Subject) -> Figure:
+    own, levels = subject.study.own, np.array(_LEVELS)
+    assert own.lower is not None  # The section is left out without intervals
+    assert own.upper is not None
+    middle, wide = own.prediction[:, None], _half_widths(subject, levels)
+    lower, upper = (middle + wide * (end[:, None] - middle) for end in (own.lower, own.upper))
+    display = CalibrationDisplay.from_intervals(own.y, lower, upper, levels)
+    outside = np.flatnonzero(
+        (display.observed < display.lower) | (display.observed > display.upper)
+    )
+    if not len(outside):
+        text = "Coverage is within the range of calibrated intervals at all levels."
+    else:
+        gaps = np.abs(display.observed - levels)
+        worst = outside[np.argmax(gaps[outside])]
+        side = "more" if display.observed[worst] > levels[worst] else "fewer"
+        text = (
+            f"Coverage is outside of the range of calibrated intervals at {len(outside)} of "
+            f"{len(levels)} levels. The largest difference: intervals of "
+            f"{100.0 * levels[worst]:.0f} % contain {percent(float(display.observed[worst]))} of "
+            f"the observations, {side} than they should."
+        )
+    return drawn(display, subject.titled("Coverage of intervals by level"), text)

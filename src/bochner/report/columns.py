@@ -1,0 +1,203 @@
+"""Sections on what predictions depend on: importance, interactions and effects of columns."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
+from bochner.plot.labels import dates_of
+from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
+from bochner.report.dates import cycles_of, date_effects
+from bochner.report.figures import drawn
+from bochner.report.subject import Subject
+from bochner.report.words import counted, joined, listed, number, percent, quoted, short
+
+_MOST_BARS = 15
+"""Columns with a bar; the table has all of them."""
+
+_LEAST_PAIR = 0.005
+"""Least share of a pair that is drawn: the standard error of a small share."""
+
+_LEAST_EFFECT = 0.01
+"""Least share of a column, or of a pair, whose effect is drawn."""
+
+_VALUES, _PAIR_VALUES = 24, 10
+"""Values of a column along its effect, and of each of a pair: some seconds of predictions each."""
+
+_MOST_LEVELS = 3
+"""Levels of text that a sentence names."""
+
+
+def importance_section(subject: Subject) -> Section:
+    """Return which columns the predictions depend on, and which of them act together."""
+    study = subject.study
+    shares, pairs = study.importance, study.interactions
+    text = (
+        "The share of a column is that of the variance of predictions which involves it: how much "
+        "predictions change when rows take this column from other rows. Shares add up to more than "
+        "100 % where columns act together. ± is one standard error."
+    )
+    if subject.n_targets > 1:
+        text += " Shares are those of all targets together, in units of their standard deviations."
+    kept = pairs.share >= _LEAST_PAIR
+    figures = [_importance_figure(shares)]
+    blocks: list[Block] = [Paragraph(text), Figures(figures)]
+    blocks.append(_shares_table("Columns by importance", "column", shares))
+    if kept.any():
+        strong = VarianceShares(
+            tuple(compress(pairs.columns, kept)), pairs.share[kept], pairs.std_error[kept]
+        )
+        figures.append(_pairs_figure(strong))
+        table = _shares_table("Pairs of columns that act together", "columns", strong)
+        rest = int(np.sum(~kept))
+        note = f"{counted(rest, 'more pair')} of the columns that matter: less than 0.5 % each."
+        blocks.append(replace(table, note=note if rest else ""))
+    else:
+        blocks.append(Paragraph(_no_pairs(pairs)))
+    return Section("importance", "What predictions depend on", blocks)
+
+
+def _no_pairs(pairs: VarianceShares) -> str:
+    if not len(pairs.share):
+        return "Fewer than two columns matter, so that none can act together."
+    return "No two columns act together: the effects of columns add up."
+
+
+def _importance_figure(shares: VarianceShares) -> Figure:
+    names = [joined(name) for name in shares.columns]
+    display = RelevanceDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
+    return drawn(display, "Importance of columns", importance_sentence(shares))
+
+
+def importance_sentence(shares: VarianceShares) -> str:
+    """Return which column matters most, and by how much."""
+    if not len(shares.share) or not shares.share[0] > 0.0:
+        return "Predictions depend on no column."
+    first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
+    text = (
+        f"{quoted(shares.columns[0])} matters most: {first} of the variance of predictions "
+        "involves it"
+    )
+    if len(shares.share) > 1 and shares.share[1] > 0.0:
+        ratio = float(shares.share[0] / shares.share[1])
+        times = f"{ratio:.1f} times" if ratio < 100.0 else "more than 100 times"
+        text += f", {times} as much as {quoted(shares.columns[1])}, the next"
+    n_none = int(np.sum(shares.share < _LEAST_EFFECT))
+    if n_none:
+        text += f". {counted(n_none, 'column')} of {len(shares.share)} have less than 1 %"
+    return f"{text}."
+
+
+def _pairs_figure(pairs: VarianceShares) -> Figure:
+    names = [joined(pair) for pair in pairs.columns]
+    display = InteractionsDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
+    first, second = (quoted(name) for name in pairs.columns[0])
+    share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
+    caption = (
+        f"{first} and {second} act together most: {share} of the variance of predictions is no sum "
+        "of their separate effects."
+    )
+    return drawn(display, "Pairs of columns that act together", caption)
+
+
+def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
+    rows = [
+        [Cell(joined(name)), Cell(percent(float(share), float(error)), float(share))]
+        for name, share, error in zip(shares.columns, shares.share, shares.std_error, strict=True)
+    ]
+    return Table(title, (head, "share of variance"), rows)
+
+
+def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | None:
+    """Return averaged predictions along the most important columns and pairs of them."""
+    study = subject.study
+    names = [name for name in _above(study.importance, most) if name in subject.columns]
+    cyclic = [name for name in names if cycles_of(study.model, name)]
+    figures = [figure for name in names for figure in _column_figures(subject, name, cyclic)]
+    pairs = [p for p in _above(study.interactions, most_pairs) if not {*p}.intersection(cyclic)]
+    effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
+    figures += [_figure(subject, effect) for effect in effects]
+    if not figures:
+        return None
+    text = (
+        "Curves are predictions averaged over rows that all get the value on the axis and keep "
+        "their other columns."
+    )
+    if not study.is_classification:
+        text += (
+            " Bands and bars lie between the quartiles of the rows' own curves, each shifted to "
+            "the common average: they are wide where other columns change the effect, and are no "
+            "confidence intervals."
+        )
+    if cyclic:
+        text += (
+            f" Dates of {listed([quoted(name) for name in cyclic])} move by whole weeks along the "
+            "axis of time, and by the hour or the weekday alone along the others."
+        )
+    return Section("effects", "Effects of columns", [Paragraph(text), Figures(figures)])
+
+
+def _above(shares: VarianceShares, most: int) -> list[Any]:
+    kept = int(np.sum(shares.share > _LEAST_EFFECT))
+    return list(shares.columns[: min(kept, most)])
+
+
+def _column_figures(subject: Subject, name: str, cyclic: Sequence[str]) -> list[Figure]:
+    model = subject.study.model
+    if name in cyclic:
+        effects = list(date_effects(model, name))
+    else:
+        effects = [model.effect(name, n_values=_VALUES)]
+    return [_figure(subject, effect) for effect in effects]
+
+
+def _figure(subject: Subject, effect: Effect) -> Figure:
+    if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
+        k = subject.number  # Of several targets
+        parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
+        effect = Effect(effect.columns, effect.values, *parts)
+    dates = [name for name in effect.columns
+             if name in subject.columns and subject.columns[name].kind == "date"]  # fmt: skip
+    label = "average prediction" if effect.classes is None else "average probability"
+    title = subject.titled(f"Effect of {' and '.join(map(short, effect.columns))}")
+    return drawn(EffectDisplay(effect, dates, label), title, effect_sentence(effect, dates))
+
+
+def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
+    """Return where averaged predictions are least and largest."""
+    means, what = effect.mean.reshape(-1), "The average prediction"
+    if effect.classes is not None:
+        cells = effect.mean.reshape(-1, len(effect.classes))
+        k = 1 if len(effect.classes) == 2 else int(np.argmax(np.ptp(cells, axis=0)))
+        means, what = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
+    shape = tuple(map(len, effect.values))
+    low, high = (np.unravel_index(pick(means), shape) for pick in (np.argmin, np.argmax))
+    where = [_where(effect, place, dates) for place in (low, high)]
+    ends = [number(float(value), 3) for value in (means.min(), means.max())]
+    if effect.classes is not None:
+        ends = [percent(float(value)) for value in (means.min(), means.max())]
+    return f"{what} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
+
+
+def _where(effect: Effect, place: Sequence[Any], dates: Sequence[str]) -> str:
+    """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
+    values = zip(effect.columns, effect.values, place, strict=True)
+    shown = [(quoted(name), _value(own[i], name in dates)) for name, own, i in values]
+    if len(shown) == 1:
+        return f"at {shown[0][1]}"
+    return " and ".join(f"{name} {value}" for name, value in shown)
+
+
+def _value(value: object, is_date: bool) -> str:
+    if isinstance(value, str):
+        return "other or missing" if value == "<unknown>" else quoted(value)
+    size = float(value)  # type: ignore[arg-type]
+    if np.isnan(size):
+        return "missing"
+    if is_date:
+        return str(dates_of(np.array([size]))[0].astype("M8[D]"))
+    return number(size)

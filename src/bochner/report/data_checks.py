@@ -1,0 +1,158 @@
+"""Checks of rows and columns of a table, in plain words."""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from bochner.report.accuracy import metric_of
+from bochner.report.blocks import Finding, fine
+from bochner.report.subject import Subject
+from bochner.report.words import counted, listed, percent, quoted, with_error
+
+_ROUGH_ERROR = 0.1
+"""Relative standard error from which an error is known too roughly to compare methods by it."""
+
+_ROWS_PER_COLUMN = 10
+"""Rows per column below which effects of columns can hardly be told apart: a rule of thumb of
+regression."""
+
+_MUCH_MISSING = 0.05
+"""Share of missing entries of a column that is reported: below, they hardly change an error."""
+
+_CORRELATED = 0.8
+"""Rank correlation from which two columns share two thirds of their variance."""
+
+_RARE = 10
+"""Test rows of a class below which its share of right predictions has an error above 15 %."""
+
+
+def rows(subject: Subject) -> Finding:
+    """Return whether rows suffice to learn from, and to know the error by."""
+    own = subject.study.own
+    score = own.scores()[metric_of(subject)]
+    n_columns = len(subject.columns)
+    if subject.n_fit < _ROWS_PER_COLUMN * n_columns:
+        return Finding(
+            "check",
+            f"Few rows: {subject.n_fit:,} for {counted(n_columns, 'column')}",
+            "With fewer than ten rows per column, the importance and the effects of columns depend "
+            "on which rows there happen to be.",
+            "Add rows, or leave out columns that cannot matter.",
+        )
+    if score.value > 0.0 and score.std_error > _ROUGH_ERROR * score.value:
+        return Finding(
+            "check",
+            f"Few test rows: the error is known to {percent(score.std_error / score.value)}",
+            f"{counted(len(own.y), 'test row')} tell the error as "
+            f"{with_error(score.value, score.std_error)} only. Smaller differences between methods "
+            "are chance.",
+            "Hold more rows out, repeat the split with other seeds, or add rows.",
+        )
+    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(own.y):,} to test.")
+
+
+def missing(subject: Subject) -> Finding:
+    """Return which columns have many missing entries."""
+    table = subject.study.table
+    counts = {c.name: c.n_missing / max(table.n_rows, 1) for c in table.columns}
+    much = sorted((n for n in counts if counts[n] >= _MUCH_MISSING), key=lambda n: -counts[n])
+    if not table.share_missing:
+        return fine("No entry is missing.")
+    if not much:
+        return fine(f"Few entries are missing: {percent(table.share_missing)} of the table.")
+    names = listed([f"{quoted(name)} ({percent(counts[name])})" for name in much])
+    return Finding(
+        "note",
+        f"Missing entries in {names}",
+        "The model takes the median for missing numbers, and has a column that tells which are "
+        "missing. Predictions may use the pattern of missing entries.",
+        "Find out why they are missing. If new rows lack entries for other reasons, errors there "
+        "may be larger.",
+    )
+
+
+_WHY = {
+    "constant": "has one value only",
+    "empty": "has no entries",
+    "identifier": "is an identifier, most of its texts occur once",
+}
+
+
+def left_out(subject: Subject) -> Finding:
+    """Return which columns have no features."""
+    states = subject.study.model.encoder_.columns_
+    found = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    if not found:
+        return fine("All columns are used: none is constant, empty or an identifier.")
+    return Finding(
+        "note",
+        f"{counted(len(found), 'column')} not used",
+        f"{listed(found)}. Nothing is learned from such columns about new rows.",
+        "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
+        "make that a column.",
+    )
+
+
+def classes(subject: Subject) -> Finding | None:
+    """Return which classes are rare, or never predicted."""
+    own = subject.study.own
+    if own.classes is None:
+        return None
+    counts = np.array([np.sum(own.y == name) for name in own.classes])
+    never = [quoted(name) for name in own.classes if not np.any(own.prediction == name)]
+    rare = [quoted(n) for n, count in zip(own.classes, counts, strict=True) if count < _RARE]
+    if not never and not rare:
+        return fine("All classes have enough test rows, and all of them are predicted.")
+    title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
+    texts = []
+    if never:
+        texts.append(
+            f"{listed(never)} never {'has' if len(never) == 1 else 'have'} the highest probability."
+        )
+    if rare:
+        texts.append(
+            f"{listed(rare)} {'has' if len(rare) == 1 else 'have'} fewer than {_RARE} test rows, "
+            "so that their errors are known roughly."
+        )
+    return Finding(
+        "check" if never else "note",
+        title,
+        " ".join(texts),
+        "Use the probabilities, with a lower threshold for rare classes; add rows of them, or join "
+        "classes.",
+    )
+
+
+def correlated(subject: Subject) -> Finding | None:
+    """Return which columns that matter are strongly correlated."""
+    study = subject.study
+    values = study.model.background_values_
+    if values is None:
+        return None
+    states = study.model.encoder_.columns_
+    shares = dict(zip(study.importance.columns, study.importance.share.tolist(), strict=True))
+    used = [
+        i
+        for i, state in enumerate(states)
+        if state["kind"] in ("numeric", "date") and shares.get(state["name"], 0.0) > 0.01
+    ]
+    if len(used) < 2:
+        return None
+    found = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
+    pairs = [
+        (abs(found[i, j]), states[used[i]]["name"], states[used[j]]["name"], found[i, j])
+        for i in range(len(used))
+        for j in range(i + 1, len(used))
+        if abs(found[i, j]) > _CORRELATED
+    ]
+    if not pairs:
+        return fine("No two columns that matter are strongly correlated.")
+    pairs.sort(reverse=True)
+    names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
+    return Finding(
+        "note",
+        f"Correlated columns: {listed([name.replace('-', '−') for name in names], 3)}",
+        "The numbers are rank correlations. Such columns tell nearly the same: their importance is "
+        "shared in a way that rows do not determine, and effects of one at fixed values of the "
+        "other are extrapolations.",
+        "Read their importance together. If one causes the other, keep the cause alone.",
+    )

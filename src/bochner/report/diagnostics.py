@@ -1,0 +1,46 @@
+"""Section on what checks of a model and its data have found."""
+
+from collections.abc import Iterator, Sequence
+
+from bochner.report import data_checks, error_checks
+from bochner.report.blocks import Finding, Findings, Paragraph, Section
+from bochner.report.drift import Drift
+from bochner.report.subject import Subject
+from bochner.report.words import listed
+
+_WEIGHTS = ("check", "note", "fine")
+"""Weights of findings, those to look at first."""
+
+
+def diagnostics_section(found: Sequence[Finding]) -> Section:
+    """Return all findings, those to look at first."""
+    order = [each for weight in _WEIGHTS for each in found if each.weight == weight]
+    counts = {weight: sum(each.weight == weight for each in found) for weight in _WEIGHTS}
+    verb = "needs" if counts["check"] < 2 else "need"
+    parts = [f"{counts['check'] or 'none'} {verb} a look"]
+    if counts["note"]:
+        parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} worth knowing")
+    parts.append(f"{counts['fine']} found nothing wrong")
+    text = f"Of {len(found)} checks, {listed(parts)}."
+    return Section("diagnostics", "Diagnostics in plain words", [Paragraph(text), Findings(order)])
+
+
+def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
+    """Return what all checks that apply to a target have found."""
+    return [found for found in _all(subject, drifts) if found is not None]
+
+
+def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
+    """Yield findings in the order of their importance; ``None`` where a check does not apply."""
+    yield data_checks.rows(subject)
+    yield error_checks.expectation(subject)
+    yield error_checks.others(subject)
+    yield error_checks.bias(subject)
+    yield error_checks.coverage(subject)
+    yield error_checks.coverage_by_size(subject)
+    yield error_checks.drifting(drifts)
+    yield error_checks.heavy_tails(subject)
+    yield data_checks.classes(subject)
+    yield data_checks.missing(subject)
+    yield data_checks.left_out(subject)
+    yield data_checks.correlated(subject)

@@ -1,0 +1,54 @@
+"""Displays of numbers as figures of a report."""
+
+import re
+from typing import Any
+
+from bochner.plot import ConfusionDisplay, EffectDisplay, to_svg
+from bochner.plot.display import Display
+from bochner.plot.style import PALETTE
+from bochner.report.blocks import Figure
+
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
+)
+"""Characters that HTML does not allow in a page, or that change the direction of what follows, and
+that a name from a file may have."""
+
+_COLORS = {f"c{place}": color.lower() for place, color in enumerate(PALETTE)}
+"""Colours of pictures by the names that the page gives them."""
+
+_MOST_VECTORS = 300
+"""Points of a cloud that are drawn as shapes: from here on an image takes less of the file."""
+
+
+def drawn(display: Display, title: str, caption: str) -> Figure:
+    """Return a display as a figure; the caption is also what is read out in place of the picture.
+
+    Curves have colours that the page sets, ``--c0``, ``--c1``, ..., so that one picture suits light
+    and dark pages. Clouds of points are images of the class ``cloud``.
+    """
+    title = title[:1].upper() + title[1:]
+    shown = display.plot()
+    for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):
+        if _count(artist) > _MOST_VECTORS:
+            artist.set_rasterized(True)
+    svg = to_svg(shown, title=title, description=caption)
+    if not isinstance(display, EffectDisplay | ConfusionDisplay):  # Their colours stand for numbers
+        svg = svg.replace("<image ", '<image class="cloud" ')
+    for name, color in _COLORS.items():
+        svg = svg.replace(color, f"var(--{name}, {color})")
+    return Figure(title, without_control(svg), caption)
+
+
+def _count(artist: Any) -> int:
+    """Return the number of markers, or of segments, of an artist."""
+    if hasattr(artist, "get_segments"):
+        return len(artist.get_segments())
+    if getattr(artist, "get_marker", None) and artist.get_linestyle() == "None":
+        return len(artist.get_xdata())
+    return 0
+
+
+def without_control(text: str) -> str:
+    """Return a text with a replacement character for each that does not belong in a page."""
+    return _CONTROL.sub("\ufffd", text)

@@ -1,0 +1,115 @@
+"""Reports on rows of one's own, shown in notebooks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bochner._numerics.files import replacing
+from bochner.comparison.split import Split
+from bochner.comparison.study import Model, Study, own_outcomes, table_facts
+from bochner.estimators.table_base import ClassificationTable
+from bochner.report.page import html
+from bochner.report.words import counted
+
+_HEIGHT = 720
+"""Pixels of the frame that a notebook shows: most of a laptop's screen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A report on a fitted model, which notebooks show and :meth:`save` writes.
+
+    ``studies`` are what it is about, one for each target, and ``html`` is the page.
+    """
+
+    studies: Sequence[Study] = field(repr=False)
+    html: str = field(repr=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page into a file, which it replaces once it is complete."""
+        with replacing(Path(path)) as fresh:
+            fresh.write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page, so that its styles do not change the notebook's."""
+        return (
+            f'<iframe title="Report" srcdoc="{escape(self.html)}" '
+            f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8886" '
+            'sandbox="allow-scripts allow-popups"></iframe>'
+        )
+
+
+def report_of(model: Model, X: Any, y: Any) -> Report:
+    """Return a report on a fitted model and rows with known targets.
+
+    Parameters
+    ----------
+    model : TableRegressor or TableClassifier
+    X : table or array-like of shape (n, d)
+        Rows, best such as the model was not fitted to.
+    y : array-like of shape (n,) or (n, t)
+        Their targets; the names of a Series or a DataFrame are those of the targets.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or not one target for each.
+    """
+    targets = np.asarray(y)
+    if targets.shape[:1] != (len(X),) or not len(targets):
+        raise ValueError(
+            f"y must have one entry for each of the {len(X)} rows of X, at least one, got shape "
+            f"{targets.shape}."
+        )
+    is_class = isinstance(model, ClassificationTable)
+    if is_class and (unknown := np.setdiff1d(targets, model.classes_)).size:
+        raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
+    rows = counted(len(targets), "row")
+    split = Split(X, targets, X, targets, "classification" if is_class else "regression")
+    shares = model.importance(), model.interactions()
+    facts = table_facts(_frame(X, model), "The data frame")
+    studies = [
+        Study(
+            model,
+            name,
+            facts,
+            split.of_target(number),
+            outcomes,
+            *shares,
+            kind="file",
+            reason=f"Predictions are compared with the targets of all {rows}.",
+            record={"call": "model.report(X, y)"},
+        )
+        for number, (name, outcomes) in enumerate(
+            zip(_names(model, y, targets), own_outcomes(model, split), strict=True)
+        )
+    ]
+    return Report(studies, html(studies))
+
+
+def _names(model: Model, y: Any, targets: np.ndarray) -> list[str]:
+    """Return the names of the targets: those of ``y``, or those of the fit."""
+    count = 1 if targets.ndim == 1 else targets.shape[1]
+    if count == 1 and targets.ndim == 1:
+        given = getattr(y, "name", None)
+        named = [given] if given is not None else [model.record_.get("target", "target")]
+    else:
+        named = list(getattr(y, "columns", model.record_.get("target", ())))
+    names = [str(name) for name in named if isinstance(name, str)]
+    return names if len(names) == count else [f"target {number}" for number in range(count)]
+
+
+def _frame(X: Any, model: Model) -> pd.DataFrame:
+    """Return a table as a pandas frame."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "columns"):
+        return pd.DataFrame({str(name): X[name].to_numpy() for name in X.columns})
+    array = np.asarray(X)
+    return pd.DataFrame({f"x{i}": column for i, column in enumerate(array.T)})

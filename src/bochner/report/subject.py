@@ -1,0 +1,148 @@
+"""One target of a report: its study, the columns of its test rows, and its residuals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.study import Study
+from bochner.report.words import number, short
+from bochner.tables.columns import Column, labels, read_column
+from bochner.tables.encodings import output_names
+
+_MATCHED = 20
+"""Rows whose predictions tell which of several targets a study is about."""
+
+_FEW_VALUES = 6
+"""Most distinct numbers that are levels: lines between them would be of no row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A target of a model, with everything that the sections of a report ask for."""
+
+    study: Study
+    n_targets: int = 1
+
+    @property
+    def name(self) -> str:
+        """The target's name, short and plain."""
+        return short(self.study.target)
+
+    def titled(self, title: str) -> str:
+        """Return a title of a figure, with the target's name if there are several."""
+        return title if self.n_targets == 1 else f"{title}, {self.name}"
+
+    @property
+    def named(self) -> Study:
+        """The study with a short and plain name, for sentences."""
+        return replace(self.study, target=self.name)
+
+    @property
+    def n_fit(self) -> int:
+        """Number of rows that the model was fitted to."""
+        known = self.study.model.record_.get("n_samples", len(self.study.split.y))
+        return int(known)
+
+    @cached_property
+    def number(self) -> int:
+        """Number of the target among those of the model."""
+        if self.n_targets == 1:
+            return 0
+        some = self.study.split.X_test
+        rows = some.iloc[:_MATCHED] if hasattr(some, "iloc") else some[:_MATCHED]
+        predicted = as_array(self.study.model.predict(rows))
+        apart = np.abs(predicted - self.study.own.prediction[:_MATCHED, None]).sum(axis=0)
+        return int(np.argmin(apart))
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns of the test rows that the model uses, by name."""
+        states = {s["name"]: s for s in self.study.model.encoder_.columns_ if output_names(s)}
+        table = self.study.split.X_test
+        series = series_of(table)
+        return {
+            name: read_column(name, series[name], keep_text=state["kind"] == "text")
+            for name, state in states.items()
+        }
+
+    @cached_property
+    def residuals(self) -> Array:
+        """Observations less predictions (n,).
+
+        Of two classes, whether the second one occurred less its probability; of more, whether the
+        predicted class occurred less its probability.
+        """
+        own = self.study.own
+        if own.classes is None:
+            return as_array(own.y - own.prediction)
+        if own.probability is None:
+            return as_array((own.y == own.prediction).astype(np.float64))
+        if len(own.classes) == 2:
+            return as_array((own.y == own.classes[1]) - own.probability[:, 1])
+        return as_array((own.y == own.prediction) - own.probability.max(axis=1))
+
+    @property
+    def important(self) -> list[str]:
+        """Columns in the order of their importance."""
+        return [str(name) for name in self.study.importance.columns if name in self.columns]
+
+    @cached_property
+    def time_columns(self) -> list[str]:
+        """Columns that are time-like: dates, and the column that the rows are split along."""
+        dates = [name for name, column in self.columns.items() if column.kind == "date"]
+        split = self.study.split
+        if split.time is None:
+            named = str(self.study.model.record_.get("time"))
+            return dates + [named] * (named in self.columns and named not in dates)
+        table = series_of(split.X)
+        return dates + [
+            name
+            for name, column in self.columns.items()
+            if column.kind == "numeric" and _equals(table[name], split.time)
+        ]
+
+
+def series_of(table: Any) -> Mapping[str, Any]:
+    """Return the columns of a table by name; those of an array are x0, x1, ..."""
+    if not hasattr(table, "columns"):
+        array = np.asarray(table)
+        return {f"x{i}": values for i, values in enumerate(array.T)}
+    if hasattr(table, "iloc"):
+        return {str(name): table.iloc[:, i] for i, name in enumerate(table.columns)}
+    return {str(name): table[name] for name in table.columns}
+
+
+def _equals(series: Any, times: NDArray[Any]) -> bool:
+    values = np.asarray(series)
+    return (
+        values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)
+    )
+
+
+def subjects_of(studies: Sequence[Study]) -> list[Subject]:
+    """Return the targets of studies of one model, or raise ValueError."""
+    if not studies:
+        raise ValueError("A report needs at least one study, got none.")
+    if any(study.model is not studies[0].model for study in studies):
+        raise ValueError("The studies of a report are those of one model: write a report for each.")
+    scale = getattr(studies[0].model, "target_scale_", 1.0)
+    return [Subject(study, int(np.size(scale))) for study in studies]
+
+
+def shown_values(column: Column) -> NDArray[Any]:
+    """Return numbers, times, or levels of a column, for a picture. Few numbers are levels."""
+    if column.kind == "date":
+        times: NDArray[Any] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
+        times[column.present] = column.times()
+        return times
+    if column.kind in ("numeric", "empty"):
+        values = as_array(column.values)
+        if len(np.unique(values[column.present])) > _FEW_VALUES:
+            return values
+        return np.array([number(v) if np.isfinite(v) else None for v in values], dtype=object)
+    return labels(column.raw, column.present)

@@ -1,0 +1,167 @@
+"""Checks in plain words: each finds what it is for, and nothing else."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from report.studies import build, of_classes, of_laws, table
+
+from bochner import TableRegressor
+from bochner.comparison.outcomes import Outcome
+from bochner.report import data_checks, error_checks
+from bochner.report.diagnostics import diagnostics_section, findings
+from bochner.report.drift import drift
+from bochner.report.subject import subjects_of
+from bochner.report.words import number
+from bochner.tables.columns import read_column
+
+
+def subject(outcome=None, **changes):
+    (study,) = of_laws()
+    if outcome is not None:
+        changes["outcomes"] = {"bochner": outcome}
+    (found,) = subjects_of([replace(study, **changes)])
+    return found
+
+
+def outcome(n=600, seed=0, *, noise=1.0, width=1.645, bias=0.0, spread=3.0, errors=None):
+    """Predictions with normal errors, and intervals for errors of deviation one."""
+    rng = np.random.default_rng(seed)
+    mean = spread * rng.normal(size=n)
+    drawn = noise * rng.normal(size=n) if errors is None else errors(rng, mean)
+    return Outcome(mean + bias + drawn, mean, mean - width, mean + width, unit=spread**2 + 1.0)
+
+
+def growing(rng, mean):
+    """Return errors that are twice as large for large predictions."""
+    return rng.normal(size=len(mean)) * np.where(mean > 1.5, 2.0, 0.8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_good_predictions_raise_no_alarm(seed):
+    (study,) = of_laws()
+    model = study.model
+    expected = float(model.score_)
+    own = outcome(2000, seed, noise=expected, width=1.645 * expected)
+    checked = subject(own)
+    found = [
+        error_checks.expectation(checked),
+        error_checks.bias(checked),
+        error_checks.coverage(checked),
+        error_checks.coverage_by_size(checked),
+        error_checks.heavy_tails(checked),
+        data_checks.rows(checked),
+    ]
+    # Of six checks at two standard errors, one in four reports has a false alarm
+    assert sum(each.weight != "fine" for each in found) <= 1
+
+
+@pytest.mark.parametrize(
+    ("check", "own", "title"),
+    [
+        (error_checks.bias, outcome(bias=0.5), "Predictions are too low on average"),
+        (error_checks.bias, outcome(bias=-0.5), "Predictions are too high on average"),
+        (error_checks.coverage, outcome(noise=1.5), "Intervals are too narrow"),
+        (error_checks.coverage, outcome(noise=0.5), "Intervals are wider than they need be"),
+        (error_checks.coverage_by_size,
+         outcome(errors=growing),
+         "90 % intervals depend on the size of the prediction"),
+        (error_checks.heavy_tails,
+         outcome(errors=lambda rng, mean: rng.standard_t(1.5, size=len(mean))),
+         "A few rows dominate the error"),
+        (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than the model exp"),
+        (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than the model exp"),
+        (data_checks.rows, outcome(20), "Few test rows: the error is known to"),
+    ],
+)  # fmt: skip
+def test_each_check_finds_what_it_is_for(check, own, title):
+    found = check(subject(own))
+    assert found.weight in ("check", "note")
+    assert found.title.startswith(title)
+    assert found.meaning
+    assert found.advice
+
+
+def test_where_intervals_are_too_narrow():
+    found = error_checks.coverage_by_size(subject(outcome(3000, errors=growing)))
+    assert "too narrow in the highest third" in found.meaning
+    assert "wider than they need be in the lowest third" in found.meaning
+
+
+def test_the_share_of_the_worst_rows_is_counted():
+    errors = np.ones(1000)
+    errors[:10] = 30.0
+    own = outcome(1000, errors=lambda rng, mean: errors)
+    share = 10 * 900.0 / (10 * 900.0 + 990.0)
+    assert f"{100.0 * share:.0f} %" in error_checks.heavy_tails(subject(own)).title
+
+
+def test_drifts_are_named():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=900)
+    drifts = [
+        drift(read_column("x", x), rng.normal(size=900) + 2.0 * (x > 1.0)),
+        drift(read_column("z", x), rng.normal(size=900)),
+    ]
+    found = error_checks.drifting(drifts)
+    assert found.title == "Residuals depend on 'x'"
+    high = drifts[0].extremes[1]
+    assert number(float(drifts[0].mean[high]), 3) in found.meaning
+    assert "'z'" not in found.meaning
+    assert error_checks.drifting(drifts[1:]).weight == "fine"
+    assert error_checks.drifting([]) is None
+
+
+def test_another_method_is_better():
+    own, other = outcome(noise=1.2), outcome(noise=1.2)
+    better = replace(other, prediction=other.y - 0.5 * (other.y - other.prediction))
+    found = error_checks.others(subject(outcomes={"bochner": own, "trees": better}))
+    assert found.title == "trees has a lower error"
+    assert "100 % higher" in found.meaning
+    assert error_checks.others(subject(outcomes={"bochner": better, "trees": own})).weight == "fine"
+    assert error_checks.others(subject(own)) is None
+
+
+def test_classes_that_are_rare_or_never_predicted():
+    (study,) = of_classes(26)
+    own = study.own
+    said = own.prediction.copy()
+    said[said == "class C"] = "class D"
+    (checked,) = subjects_of([replace(study, outcomes={"bochner": replace(own, prediction=said)})])
+    found = data_checks.classes(checked)
+    assert found.weight == "check"
+    assert "'class C'" in found.title
+    assert "fewer than 10 test rows" in found.meaning
+    (two,) = subjects_of(of_classes(2))
+    assert data_checks.classes(two).weight == "fine"
+    assert data_checks.classes(subject()) is None
+
+
+def test_columns_of_the_table():
+    rng = np.random.default_rng(1)
+    frame, y = table(150)
+    frame = frame.assign(twin=frame["size"] + 0.01 * rng.normal(size=150), same=1.0)
+    frame.loc[frame.index[:100], "gaps"] = np.nan
+    model = TableRegressor("gaussian", 64, random_state=0)
+    studies = build(model, frame, pd.Series(y + 2.0 * frame["twin"], name="y"), "regression")
+    (checked,) = subjects_of(studies)
+    assert "'gaps' (7" in data_checks.missing(checked).title
+    assert data_checks.left_out(checked).title == "1 column not used"
+    assert "'same' has one value only" in data_checks.left_out(checked).meaning
+    correlated = data_checks.correlated(checked)
+    assert "'size' and 'twin' (1.00)" in correlated.title
+    found = findings(checked, [])
+    section = diagnostics_section(found)
+    counts = [sum(each.weight == weight for each in found) for weight in ("check", "note", "fine")]
+    text = section.blocks[0].text
+    assert text.startswith(f"Of {len(found)} checks, {counts[0] or 'none'} need")
+    assert text.endswith(f"{counts[2]} found nothing wrong.")
+
+
+def test_few_rows_for_the_columns():
+    frame, y = table(60)
+    more = {f"x{i}": np.random.default_rng(i).normal(size=60) for i in range(6)}
+    model = TableRegressor("gaussian", 16, random_state=0)
+    (checked,) = subjects_of(build(model, frame.assign(**more), y, "regression"))
+    assert data_checks.rows(checked).title == "Few rows: 42 for 11 columns"

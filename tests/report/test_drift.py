@@ -1,0 +1,106 @@
+"""Mean residuals over bins of a column, and the test of their equality."""
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, kstest
+
+from bochner.report.drift import drift
+from bochner.tables.columns import read_column
+
+
+def of(values, residuals, clusters=None):
+    return drift(read_column("x", values), residuals, clusters)
+
+
+def test_p_values_are_uniform_if_nothing_depends_on_the_column():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(400):
+        x = rng.normal(size=300)
+        # Errors of unequal variance, as those of predictions often are
+        found.append(of(x, rng.standard_t(5, size=300) * (1.0 + np.abs(x))).p_value)
+    assert kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_dependent_rows_raise_no_false_alarms():
+    """Clusters of rows count as one each: p-values of few clusters are on the safe side."""
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(60), 6)
+    found, naive, drifting = [], [], []
+    for _ in range(200):
+        x = rng.normal(size=60)[clusters] + 0.1 * rng.normal(size=360)
+        errors = rng.normal(size=60)[clusters] + 0.5 * rng.normal(size=360)
+        found.append(of(x, errors, clusters).p_value)
+        naive.append(of(x, errors).p_value)
+        drifting.append(of(x, errors + 2.0 * x, clusters).p_value)
+    below = [np.mean(np.array(part) < 0.05) for part in (found, naive, drifting)]
+    assert below[0] < 0.1
+    assert below[1] > 0.4  # Without clusters the test would be wrong
+    assert below[2] > 0.9
+
+
+def test_the_statistic_is_that_of_an_analysis_of_variance():
+    """For rows of equal variance both agree; the share is that between the bins."""
+    rng = np.random.default_rng(2)
+    levels = rng.choice(list("abcd"), 4000)
+    residuals = rng.normal(size=4000) + 0.1 * (levels == "a")
+    found = of(levels, residuals)
+    parts = [residuals[levels == level] for level in "abcd"]
+    assert np.log(found.p_value) == pytest.approx(np.log(f_oneway(*parts).pvalue), rel=0.1)
+    total = np.sum((residuals - residuals.mean()) ** 2)
+    between = sum(len(p) * (p.mean() - residuals.mean()) ** 2 for p in parts)
+    assert found.share == pytest.approx(between / total)
+    for label, mean, error in zip(found.labels, found.mean, found.std_error, strict=True):
+        part = residuals[levels == label]
+        assert mean == pytest.approx(part.mean())
+        assert error == pytest.approx(part.std() / np.sqrt(len(part)), rel=1e-3)
+
+
+def test_a_drift_is_found_where_it_is():
+    rng = np.random.default_rng(3)
+    times = np.datetime64("2024-01-01") + np.arange(800).astype("m8[D]")
+    found = of(times, rng.normal(size=800) + np.where(np.arange(800) > 700, 1.5, 0.0))
+    assert found.is_certain(10)
+    assert found.labels[found.extremes[1]] == "2025-12-01 to 2026-03-10"
+    assert not of(times, rng.normal(size=800)).is_certain(1)
+
+
+def test_many_rows_do_not_make_little_matter():
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 2, 200_000).astype(float)
+    found = of(x, rng.normal(size=200_000) + 0.04 * x)
+    assert found.p_value < 1e-10
+    assert not found.is_certain(1)
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        (np.r_[np.zeros(500), np.arange(1.0, 501.0)], None),
+        (np.repeat([1.0, 2.0, 3.0], [30, 900, 70]), {"1": 30, "2": 900, "3": 70}),
+        (np.repeat([1.0, 2.0, 3.0], [3, 900, 97]), {"1 to 2": 903, "3": 97}),
+        (np.r_[np.full(40, np.nan), np.repeat([0.0, 1.0], 480)],
+         {"0": 480, "1": 480, "missing": 40}),
+        (np.repeat(["a", "b", "c", "d"], [500, 470, 15, 15]),
+         {"a": 500, "b": 470, "other levels": 30}),
+        (np.repeat(["a", "b", "c"], [500, 490, 10]), {"a": 500, "b": 490}),
+    ],
+    ids=["half zero", "few values", "a rare one", "missing", "rare levels", "too rare a level"],
+)  # fmt: skip
+def test_bins_have_enough_rows(values, counts):
+    found = of(values, np.random.default_rng(5).normal(size=len(values)))
+    assert min(found.count) >= 25
+    assert 2 <= len(found.labels) <= 9
+    if counts is not None:
+        assert dict(zip(found.labels, found.count.tolist(), strict=True)) == counts
+
+
+@pytest.mark.parametrize("values", [np.ones(100), np.arange(30.0), np.repeat(["a", "b"], [99, 1])])
+def test_one_bin_is_no_test(values):
+    assert of(values, np.random.default_rng(6).normal(size=len(values))) is None
+
+
+def test_equal_residuals_are_no_drift():
+    found = of(np.arange(200.0), np.zeros(200))
+    assert not found.is_certain(1)
+    assert found.share == 0.0

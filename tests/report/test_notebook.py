@@ -1,0 +1,110 @@
+"""``model.report``: a report on rows of one's own."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from report.markup import Page
+from report.studies import of_laws, of_targets, table
+
+from bochner import TableClassifier, TableRegressor
+from bochner.comparison.outcomes import outcome
+from bochner.comparison.split import Split
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return table(80, seed=9)
+
+
+def test_it_is_about_these_rows(rows, tmp_path):
+    (study,) = of_laws()
+    frame, y = rows
+    path = tmp_path / "report.html"
+    found = study.model.report(frame, y.rename("demand"), path)
+    assert path.read_text(encoding="utf-8") == found.html
+    found.save(tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_bytes() == path.read_bytes()
+    (own,) = found.studies
+    expected = outcome(study.model, Split(frame, y.to_numpy(), frame, y.to_numpy(), "regression"))
+    np.testing.assert_array_equal(own.own.prediction, expected.prediction)
+    text = Page(found.html).all("main")[0].text.replace("\u00a0", " ")
+    assert "Predictions of 'demand' for the rows of this file" in text
+    assert "182 rows to fit, 80 test rows" in text
+    assert "Predictions are compared with the targets of all 80 rows." in text
+
+
+def test_a_notebook_gets_a_frame_with_the_whole_page(rows):
+    (study,) = of_laws()
+    found = study.model.report(*rows)
+    shown = found._repr_html_()
+    assert shown.startswith("<iframe ")
+    (frame,) = Page(shown).all("iframe")
+    assert frame.attributes["srcdoc"] == found.html
+    assert frame.attributes["title"] == "Report"
+    assert len(repr(found)) < 100
+
+
+@pytest.mark.parametrize("kind", [pl.from_pandas, np.asarray], ids=["polars", "numpy"])
+def test_tables_of_any_kind(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    y = frame["a"].to_numpy() > 0.3
+    model = TableClassifier("gaussian", 32, random_state=0).fit(kind(frame), y)
+    found = model.report(kind(frame), y)
+    assert not Page(found.html).faults
+    assert found.studies[0].target == "target"
+    names = [row[0] for row in Page(found.html).table("Columns")]
+    assert names == (["x0", "x1", "x2"] if kind is np.asarray else ["a", "b", "c"])
+
+
+def test_several_targets_have_their_names(rows):
+    model = of_targets()[0].model
+    frame, y = rows
+    both = pd.DataFrame({"one": y, "two": 2.0 * y})
+    assert [s.target for s in model.report(frame, both).studies] == ["one", "two"]
+    unnamed = model.report(frame, both.to_numpy()).studies
+    assert [s.target for s in unnamed] == ["target 0", "target 1"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "y", "message"),
+    [
+        (table(20)[0], np.zeros(19), "one entry for each of the 20 rows"),
+        (table(20)[0].iloc[:0], np.zeros(0), "at least one"),
+    ],
+)
+def test_what_has_no_report(frame, y, message):
+    with pytest.raises(ValueError, match=message):
+        of_laws()[0].model.report(frame, y)
+
+
+def test_an_unknown_class_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = TableClassifier("gaussian", 16, random_state=0).fit(X, np.repeat(["a", "b"], 30))
+    with pytest.raises(ValueError, match=r"the class np.str_\('c'\)|the class 'c'"):
+        model.report(X, np.repeat(["a", "c"], 30))
+
+
+def test_a_missing_package_is_named():
+    code = (
+        "import sys; sys.modules['jinja2'] = None\n"
+        "import numpy as np; from bochner import TableRegressor\n"
+        "X = np.random.default_rng(0).normal(size=(30, 2))\n"
+        "model = TableRegressor('gaussian', 8, random_state=0).fit(X, X[:, 0])\n"
+        "try: model.report(X, X[:, 0])\n"
+        "except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "Reports need jinja2, which is not installed: run pip install 'bochner[report]'.\n"
+    )
+
+
+def test_a_model_that_is_not_fitted_has_none():
+    with pytest.raises(Exception, match="not fitted"):
+        TableRegressor().report(np.ones((3, 1)), np.ones(3))
