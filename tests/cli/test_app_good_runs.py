@@ -63,7 +63,8 @@ def test_fit_compares_methods_and_states_the_coverage(has_catboost, tmp_path, mo
     assert result.exit_code == 0
     assert result.stderr == ""
     flat = " ".join(result.stdout.split())
-    assert "t.csv: 150 rows, 3 columns (2 of numbers, 1 of text)." in flat
+    whole = "".join(result.stdout.split())  # Long paths are folded
+    assert "t.csv:150rows,3columns(2ofnumbers,1oftext)." in whole
     assert "120 rows to fit, 30 to test. The test rows were chosen at random." in flat
     assert ("CatBoost" in result.output) == has_catboost
     methods = ["bochner", "linear model", "RBFSampler + RidgeCV", "gradient-boosted trees"]

@@ -92,6 +92,8 @@ def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) ->
     split = f"{len(study.split.y):,} rows to fit, {n_test:,} to test. {study.reason}"
     labels = ["Table", *[""] * (len(facts.notes) + len(warned)), "Rows"]
     grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")  # Paths are long words
     for label, text in zip(labels, [_read_line(facts), *facts.notes, *warned, split], strict=True):
         grid.add_row(label, Text(plain(text)))
     console.print(grid)
