@@ -72,7 +72,7 @@ def test_good_predictions_raise_no_alarm(seed):
          "A few rows dominate the error"),
         (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than the model exp"),
         (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than the model exp"),
-        (data_checks.rows, outcome(20), "Few test rows: the error is known to"),
+        (data_checks.rows, outcome(20), "Few test rows: 20"),
     ],
 )  # fmt: skip
 def test_each_check_finds_what_it_is_for(check, own, title):

@@ -38,6 +38,21 @@ def test_a_cycle_is_found_and_its_harmonics_are_not(decay, sharpness):
     assert names(HOURS, both) == ["7 days", "1 day"]
 
 
+def test_days_that_differ_by_the_weekday_have_a_week():
+    """A product of both cycles has lines around those of the day: sidebands of the week."""
+    values = np.cos(2.0 * np.pi * HOURS) * (1.0 + np.cos(2.0 * np.pi * HOURS / 7.0))
+    assert names(HOURS, values) == ["7 days", "1 day"]
+    week, day = periods_of(HOURS, values, 0.0, True)
+    assert day.std == pytest.approx(1.0, rel=0.05)
+    assert week.std == pytest.approx(1.0, rel=0.05)
+
+
+def test_half_a_day_without_a_day_is_its_own():
+    assert names(HOURS, np.cos(4.0 * np.pi * HOURS)) == ["12 hours"]
+    tides = np.cos(2.0 * np.pi * 24.0 * HOURS / 12.42) + 0.3 * np.cos(2.0 * np.pi * HOURS)
+    assert names(HOURS, tides) == ["1 day", "12.4 hours"]
+
+
 def test_a_year_needs_two_of_them():
     values = 0.7 + 0.3 * cycle(DAYS, YEAR)
     assert names(DAYS, values) == ["1 year"]

@@ -76,11 +76,11 @@ class Outcome:
     def _number_scores(self) -> dict[str, Score]:
         residual = self.prediction - self.y
         square = self._mean(residual**2)
-        rmse = np.sqrt(square.value)
+        rmse, unit = np.sqrt(square.value), self.unit or np.nan  # Nothing, if targets are equal
         found = {
             "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
             "mae": self._mean(np.abs(residual)),
-            "error": Score(square.value / self.unit, square.std_error / self.unit),
+            "error": Score(square.value / unit, square.std_error / unit),
         }
         if (spread := float(np.var(self.y))) > 0.0:
             found["r2"] = Score(1.0 - square.value / spread)

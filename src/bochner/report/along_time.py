@@ -138,11 +138,11 @@ def _covariance(model: Any, features: Array, group: Any, target: int) -> Array:
 
     Those of classes are summed.
     """
-    function = model._dependence().function
+    dependence = model._dependence()
     total = np.zeros(len(features))
     count = min(_ROWS, len(model.background_))
     for place in range(count):
-        values = function(_rows(model, features, group, place)).reshape(len(features), -1)
+        values = dependence.predict(_rows(model, features, group, place))
         if not hasattr(model, "classes_"):
             values = values[:, [target]]
         total += sum(map(_autocovariance, values.T)) / count

@@ -36,6 +36,8 @@ def _roc(subject: Subject, own: Outcome) -> Figure:
             "a row of the other class, the first has the higher probability of that class: the "
             "area under the curve."
         )
+    elif display.areas[best] - display.areas[worst] < 0.0005:  # Equal in three decimals
+        text = f"Each class against all others: all areas are {display.areas[best]:.3f}."
     else:
         few = "" if len(display.areas) == len(own.classes) else " of the most frequent classes"
         text = (

@@ -136,7 +136,8 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     if cyclic:
         text += (
             f" Dates of {listed([quoted(name) for name in cyclic])} move by whole weeks along the "
-            "axis of time, and by the hour or the weekday alone along the others."
+            "axis of time, and by the hour or the weekday alone along the others. Pairs of them "
+            "with other columns are not drawn."
         )
     return Section("effects", "Effects of columns", [Paragraph(text), Figures(figures)])
 

@@ -11,6 +11,9 @@ from bochner.report.words import counted, listed, percent, quoted, with_error
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is known too roughly to compare methods by it."""
 
+_FEWEST_TESTED = 20
+"""Test rows below which not even the standard error is known to a fifth."""
+
 _ROWS_PER_COLUMN = 10
 """Rows per column below which effects of columns can hardly be told apart: a rule of thumb of
 regression."""
@@ -38,13 +41,12 @@ def rows(subject: Subject) -> Finding:
             "on which rows there happen to be.",
             "Add rows, or leave out columns that cannot matter.",
         )
-    if score.value > 0.0 and score.std_error > _ROUGH_ERROR * score.value:
+    if len(own.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
         return Finding(
             "check",
-            f"Few test rows: the error is known to {percent(score.std_error / score.value)}",
-            f"{counted(len(own.y), 'test row')} tell the error as "
-            f"{with_error(score.value, score.std_error)} only. Smaller differences between methods "
-            "are chance.",
+            f"Few test rows: {len(own.y):,}",
+            f"The error is known as {with_error(score.value, score.std_error)} only. Smaller "
+            "differences between methods are chance.",
             "Hold more rows out, repeat the split with other seeds, or add rows.",
         )
     return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(own.y):,} to test.")

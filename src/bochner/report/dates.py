@@ -4,13 +4,14 @@ Predictions that follow the hour jump up and down along single dates; at each of
 other parts of the rows' own dates stay as they are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, decimal_years
+from bochner._numerics.arrays import Array, decimal_years
 from bochner.diagnosis.sensitivity import Effect, averages
 from bochner.plot.labels import dates_of
 from bochner.report.along_time import features_of
@@ -20,6 +21,9 @@ Times = NDArray[np.datetime64]
 
 _ROWS = 400
 """Background rows of an effect: its average has an error of a twentieth of their deviation."""
+
+_FEW_ROWS = 100
+"""Background rows of an effect of hour and weekday, which has 168 cells."""
 
 _TIMES = 30
 """Times of the effect over time."""
@@ -35,47 +39,61 @@ def cycles_of(model: Any, name: str) -> list[str]:
     return list(state.get("cycles", ()))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """Something that a date has: its values, and for each cell of their grid all rows' dates."""
+
+    names: tuple[str, ...]
+    values: tuple[NDArray[Any], ...]
+    dates: Iterable[Any]
+    n_rows: int = _ROWS
+
+
 def date_effects(model: Any, name: str) -> Iterator[Effect]:
     """Yield averaged predictions over the views of a column of dates that its cycles ask for.
 
-    Values are hours from 0 to 23, weekdays from 1, Monday, to 7, and decimal years.
+    Values are decimal years, hours from 0 to 23, weekdays from 1, Monday, to 7, or their names.
     """
     dependence = model._dependence()
     place = [state["name"] for state in model.encoder_.columns_].index(name)
-    rows = dependence.X[:_ROWS]
     times = dates_of(model.background_values_[:_ROWS, place]).astype("M8[ms]")
-    for view, values, grid in _views(name, cycles_of(model, name), times):
-        curves = []
-        for moved in grid:
+    for view in _views(name, cycles_of(model, name), times):
+        rows, curves = dependence.X[: view.n_rows], []
+        for moved in view.dates:
             mixed = rows.copy()
-            column = read_column(name, moved.astype("M8[us]"))
+            column = read_column(name, moved[: view.n_rows].astype("M8[us]"))
             mixed[:, dependence.groups[name]] = features_of(model, column)
-            curves.append(dependence.function(mixed).reshape(len(rows), -1))
-        yield _effect(model, view, values, np.stack(curves))
+            curves.append(dependence.predict(mixed))
+        yield _effect(model, view, np.stack(curves))
 
 
-def _effect(model: Any, view: str, values: Array, curves: Array) -> Effect:
-    mean, lower, upper = averages(curves)
+def _effect(model: Any, view: _View, curves: Array) -> Effect:
     classes = getattr(model, "classes_", None)
-    if classes is None and curves.shape[2] == 1:
-        mean, lower, upper = (part[:, 0] for part in (mean, lower, upper))
-    return Effect((view,), (values,), mean, lower, upper, classes)
+    n_outputs = () if classes is None and curves.shape[2] == 1 else (curves.shape[2],)
+    shape = (*map(len, view.values), *n_outputs)
+    mean, lower, upper = (part.reshape(shape) for part in averages(curves))
+    return Effect(view.names, view.values, mean, lower, upper, classes)
 
 
-def _views(name: str, cycles: list[str], times: Times) -> Iterator[tuple[str, Array, list[Any]]]:
-    """Yield the name of a view, its values, and for each value the dates (n,) of all rows."""
+def _views(name: str, cycles: list[str], times: Times) -> Iterator[_View]:
     first, last = times.min(), times.max()
     # Earlier by less than a week, rows keep their hours and weekdays.
     start = min(first + _WEEK, last)
     share = np.linspace(0.0, 1.0, _TIMES)
     grid = start + ((last - start).astype(np.int64) * share).astype("m8[ms]")
-    yield name, as_array(decimal_years(grid)), [at - (at - times) % _WEEK for at in grid]
+    yield _View((name,), (decimal_years(grid),), (at - (at - times) % _WEEK for at in grid))
     days = times.astype("M8[D]").astype("M8[ms]")
+    mondays = days - (days - _MONDAY) % _WEEK
+    hours, weekdays = np.arange(24.0), np.arange(7)
+    own_hours = times - days
     if "hour" in cycles:
-        hours = np.arange(24)
-        yield f"hour of {name}", as_array(hours), [days + hour * _HOUR for hour in hours]
+        moved: Iterable[Any] = (days + hour * _HOUR for hour in range(24))
+        yield _View((f"hour of {name}",), (hours,), moved)
     if "weekday" in cycles:
-        weekdays = np.arange(7)
-        monday = times - (days - _MONDAY) % _WEEK
-        moved = [monday + weekday * _DAY for weekday in weekdays]
-        yield f"weekday of {name} (1 = Monday)", as_array(weekdays + 1.0), moved
+        moved = (mondays + own_hours + day * _DAY for day in weekdays)
+        yield _View((f"weekday of {name} (1 = Monday)",), (weekdays + 1.0,), moved)
+    if "hour" in cycles and "weekday" in cycles:
+        names = np.array(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], dtype=object)
+        moved = (mondays + day * _DAY + hour * _HOUR for hour in range(24) for day in weekdays)
+        both = f"hour of {name}", f"weekday of {name}"
+        yield _View(both, (hours, names), moved, _FEW_ROWS)

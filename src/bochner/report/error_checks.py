@@ -98,8 +98,10 @@ def bias(subject: Subject) -> Finding | None:
     if own.classes is not None:
         return None
     bias = mean_score(subject.residuals, own.clusters)
+    if not np.isfinite(bias.std_error):  # A single row
+        return None
     least = np.sqrt(_LEAST_SHARE * np.mean(subject.residuals**2))
-    if abs(bias.value) <= max(_CERTAIN * np.nan_to_num(bias.std_error), least):
+    if abs(bias.value) <= max(_CERTAIN * bias.std_error, least):
         return fine("Predictions are right on average: residuals have a mean of about zero.")
     side = "low" if bias.value > 0.0 else "high"
     return Finding(

@@ -83,7 +83,7 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
             outcomes,
             *shares,
             kind="file",
-            reason=f"Predictions are compared with the targets of all {rows}.",
+            reason=f"Predictions are compared with known targets of {rows}.",
             record={"call": "model.report(X, y)"},
         )
         for number, (name, outcomes) in enumerate(

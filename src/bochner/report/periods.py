@@ -23,7 +23,8 @@ _LEAST_SIZE = 0.1
 """Least variance of a period, relative to the squared error of predictions. The features of a cycle
 fit to noise alone explain a few per cent of it in some hundred rows."""
 
-_NAMED = {1.0: "1 day", 7.0: "7 days", 365.25: "1 year"}
+_DAY, _WEEK, _YEAR = 1.0, 7.0, 365.25
+_NAMED = {_DAY: "1 day", _WEEK: "7 days", _YEAR: "1 year"}
 """Names of periods by their days."""
 
 _PEAK = 2.5
@@ -58,26 +59,55 @@ def spectrum(lags: Array, covariance: Array) -> tuple[Array, Array]:
 def periods_of(
     lags: Array, covariance: Array, error: float, is_date: bool
 ) -> Iterator[NamedPeriod]:
-    """Yield periods whose peaks stand out, the longest first, without their harmonics.
+    """Yield periods whose peaks stand out, the longest first.
 
-    Where a cycle changes with time, its peak is broad, and stands out in windows of fewer lags.
+    Harmonics that stand out belong to their period, and the sidebands that a week makes around
+    those of a day to the week. Where a cycle changes with time, its peak is broad, and stands out
+    in windows of fewer lags.
     """
     frequencies, energy = spectrum(lags, covariance)
     energy[frequencies < lowest(lags)] = 0.0
-    least = max(_LEAST_SHARE * float(energy.sum()), _LEAST_SIZE * error)
-    kept: list[float] = []
-    for length, span in sorted(_peaks(lags, covariance), reverse=True):
+    peaks = [
+        (_known(length, span) if is_date else length, span)
+        for length, span in _peaks(lags, covariance)
+    ]
+    lengths = sorted((length for length, _ in peaks), reverse=True)
+    variances: dict[float, float] = {}
+    is_free = np.ones(len(energy), dtype=np.bool_)
+    for length, span in peaks:
         near = np.abs(frequencies - 2.0 * np.pi / length) <= _PEAK * np.pi / span
-        variance = float(energy[near].sum())
-        name = _name(length, span) if is_date else ""
-        is_harmonic = any(_is_harmonic(length, longer, span) for longer in kept)
-        if variance > least and (name or not is_harmonic):
-            kept.append(length)
+        owner = _owner(length, span, lengths, is_date)
+        variances[owner] = variances.get(owner, 0.0) + float(energy[near & is_free].sum())
+        is_free &= ~near  # Broad peaks, which come last, may hold others
+    least = max(_LEAST_SHARE * float(energy.sum()), _LEAST_SIZE * error)
+    for length, variance in sorted(variances.items(), reverse=True):
+        if variance > least:
+            name = _NAMED.get(length, "") if is_date else ""
             yield NamedPeriod(name or _shown(length, is_date), length, float(np.sqrt(variance)))
 
 
+def _known(length: float, span: float) -> float:
+    """Return the period with a name that a length cannot be told from, or else the length."""
+    return next((known for known in _NAMED if _are_same(length, known, span)), length)
+
+
+def _owner(length: float, span: float, lengths: Sequence[float], is_date: bool) -> float:
+    """Return the period that a peak is a harmonic or a sideband of, or else its own length."""
+    if is_date and length not in _NAMED:
+        if _DAY in lengths and _is_harmonic(length, _DAY, span):
+            return _DAY
+        tells_weeks = _SAME / (2.0 * span) < 0.25 / _WEEK  # A quarter of the sidebands' distance
+        has_weeks = _DAY in lengths or _WEEK in lengths
+        if tells_weeks and has_weeks and _is_harmonic(length, _WEEK, span):
+            return _WEEK
+    elif is_date:
+        return length
+    longer = (other for other in lengths if other > length and _is_harmonic(length, other, span))
+    return next(longer, length)
+
+
 def _peaks(lags: Array, covariance: Array) -> list[tuple[float, float]]:
-    """Return the lengths of periods that stand out, and the longest lag by which they do."""
+    """Return lengths of periods that stand out and the lags by which they do, the longest first."""
     found: list[tuple[float, float]] = []
     count = len(lags)
     while count >= _SHORTEST_WINDOW:
@@ -101,16 +131,11 @@ def _is_harmonic(length: float, longer: float, span: float) -> bool:
     return turns > 1 and _are_same(length, longer / turns, span)
 
 
-def _name(length: float, span: float) -> str:
-    near = (name for days, name in _NAMED.items() if _are_same(length, days, span))
-    return next(near, "")
-
-
 def _shown(length: float, is_date: bool) -> str:
     """Return a length in a unit of a suitable size."""
     if not is_date:
         return number(length, 3)
-    units: Sequence[tuple[float, str]] = ((2.0 * 365.25, "years"), (2.0, "days"), (0.0, "hours"))
-    days = {"years": 365.25, "days": 1.0, "hours": 1.0 / 24.0}
+    units: Sequence[tuple[float, str]] = ((2.0 * _YEAR, "years"), (2.0, "days"), (0.0, "hours"))
+    days = {"years": _YEAR, "days": _DAY, "hours": _DAY / 24.0}
     unit = next(unit for least, unit in units if length >= least)
     return f"{number(length / days[unit], 3)} {unit}"

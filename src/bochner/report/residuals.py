@@ -56,7 +56,7 @@ def _text(subject: Subject, found: Sequence[Drift]) -> str:
             "the probability of that class."
         )
     n_unused = len(subject.important) - len({each.column for each in found})
-    if n_unused > 0:
+    if found and n_unused > 0:
         text += f" {counted(len(found), 'column')} of {len(subject.important)} are examined: "
         text += "those that matter most, and times."
     if not found:
