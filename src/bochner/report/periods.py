@@ -24,6 +24,8 @@ _LEAST_SIZE = 0.1
 fit to noise alone explain a few per cent of it in some hundred rows."""
 
 _DAY, _WEEK, _YEAR = 1.0, 7.0, 365.25
+"""Days of the periods that have names; four years have a day more."""
+
 _NAMED = {_DAY: "1 day", _WEEK: "7 days", _YEAR: "1 year"}
 """Names of periods by their days."""
 
