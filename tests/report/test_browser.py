@@ -129,6 +129,17 @@ def test_the_theme_is_switched_and_kept(browser, folder):
     assert browser.run(color) == light
 
 
+def test_print_is_light_and_complete(browser, folder):
+    browser.open(folder / "laws.html", dark=True)
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    browser("Emulation.setEmulatedMedia", media="print", features=[dark])
+    shown = "getComputedStyle(document.{}).{}".format
+    assert browser.run(shown("body", "backgroundColor")) == "rgb(255, 255, 255)"
+    assert browser.run(shown("querySelector('nav')", "display")) == "none"
+    assert browser.run(shown("querySelector('main')", "display")) == "block"
+    browser("Emulation.setEmulatedMedia", media="")
+
+
 def test_the_first_key_skips_the_contents(browser, folder):
     browser.open(folder / "laws.html")
     browser.press("Tab", 9)

@@ -12,6 +12,7 @@ from report.studies import KINDS, build, of_classes, of_groups, of_laws, of_targ
 from bochner import TableClassifier, TableRegressor, report
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
+from bochner.plot.style import PALETTE
 from bochner.report.page import _unbroken
 from bochner.report.words import percent, with_error
 
@@ -213,6 +214,14 @@ def test_names_from_a_file_are_texts(nasty, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(nasty, encoding="utf-8")
     assert Page(path.read_text(encoding="utf-8")).table("Columns")[0] == found.table("Columns")[0]
+
+
+def test_the_page_has_the_colours_of_the_pictures():
+    (style,) = (element.text for element in Page(page("laws")).all("style"))
+    light = style.partition("@media")[0]
+    assert re.findall(r"--c\d: (#\w+)", light) == [color.lower() for color in PALETTE]
+    used = set(re.findall(r"var\(--([\w-]+)", page("laws")))
+    assert used <= set(re.findall(r"--([\w-]+):", light))
 
 
 def test_the_file_is_written_whole(tmp_path):
