@@ -17,7 +17,7 @@ SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.demo  ## Forecast atmospheric CO2 into demo/: a table, a picture and a model
+demo: $(VENV)/.demo  ## Fit a table of weather with its report, and forecast atmospheric CO2, into demo/
 	$(BIN)/bochner demo --out demo
 
 test: $(VENV)/.test  ## Run the quicker tests, in five minutes on two cores; more options in PYTEST_FLAGS
