@@ -5,6 +5,7 @@ from functools import partial
 from diagnosis import test_sensitivity
 from mutants.registry import plant_edits
 
+from bochner.diagnosis import sensitivity
 from bochner.diagnosis.sensitivity import Dependence
 
 plant_edits(
@@ -15,8 +16,8 @@ plant_edits(
     errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"),
 )
 plant_edits(
-    Dependence,
-    "effect",
+    sensitivity,
+    "averages",
     test_sensitivity.test_effects_are_averages_with_quartiles_of_shifted_rows,
-    rows_not_shifted=(" - own.mean(axis=0)", ""),
+    rows_not_shifted=("(mean.mean(axis=0) - curves.mean(axis=0))", "0.0"),
 )
