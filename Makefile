@@ -48,7 +48,7 @@ imports: $(VENV)/.lint  ## Check that imports follow the order of the rooms
 check: lint types imports test-all doctest docs  ## All of the above
 
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
-	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
+	$(SERIAL) $(BIN)/sphinx-build -E -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
 
 bench: bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
@@ -80,7 +80,7 @@ bench-speed: $(VENV)/.test  ## Seconds of features and ridge regression, next to
 	$(BIN)/python -m benchmarks speed $(FLAGS) --out "$(OUT)"
 
 clean:  ## Remove everything that was built, and the environment
-	rm -rf $(VENV) build dist docs/_build docs/api/generated \
+	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/gallery \
 	    .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find src benchmarks tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

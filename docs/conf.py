@@ -1,8 +1,12 @@
+import sys
 from importlib import import_module
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 from pathlib import Path
 
 import bochner
+
+sys.path.insert(0, str(Path(__file__).parent))  # Here is the look of the gallery
 
 project = "bochner"
 author = "The bochner developers"
@@ -16,12 +20,43 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "results/**"]
+_results = Path(__file__).parent / "results"
+exclude_patterns = [
+    "_build",
+    *(f"results/{page.name}" for page in _results.glob("*.md") if page.stem != "index"),
+]
 nitpicky = False
 
-myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+# Copied sessions leave out prompts and what was printed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "doc_module": ("bochner",),
+    "reference_url": {"bochner": None},
+    "backreferences_dir": "gallery/backreferences",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "plot_gallery": "True",
+    "reset_modules": ("matplotlib", "gallery_look.reset"),
+    "image_scrapers": ("matplotlib",),
+    "matplotlib_animations": False,
+}
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
@@ -40,9 +75,24 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-html_theme = "furo"
+html_theme = "pydata_sphinx_theme"
 html_title = f"bochner {release}"
-html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "bochner"},
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
+    "show_prev_next": False,
+    "secondary_sidebar_items": {"gallery/index": [], "index": [], "**": ["page-toc"]},
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": [], "quickstart": [], "changelog": []}
+# MathJax is copied from a package, so that pages need no network.
+_mathjax = find_spec("sphinx-mathjax-offline").submodule_search_locations[0]
+html_static_path = ["_static", f"{_mathjax}/static"]
+mathjax_path = "mathjax/tex-chtml.js"
 templates_path = ["_templates"]
 
 
