@@ -1,0 +1,54 @@
+"""Errors of forecasts from past origins, by which intervals are widened."""
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.learning.series.model import Rows, SeriesModel
+
+_N_HORIZONS = 8
+"""Horizons, evenly by ratio, that are calibrated; factors in between are interpolated."""
+
+_SHARE = 3
+"""Origins begin after a third of the rows, and horizons end at a third: the state at the first
+origin then rests on data, and longer horizons have too few errors that do not overlap."""
+
+_PRIOR_ERRORS = 5.0
+"""Independent errors, as large as the model says, that those of past origins are averaged with."""
+
+_REGULAR = 0.01
+"""Departure of steps from their median, relative to it, up to which rows count as regular."""
+
+_FEWEST = 0.9
+"""Share of the steps that must be regular for horizons to be counted in rows."""
+
+
+def horizon_factors(
+    model: SeriesModel, theta: Array, rows: Rows, step: float
+) -> tuple[Array, Array]:
+    """Return horizons (q,) in ranges, and factors (q,) of standard deviations, at least one.
+
+    A factor is the root mean square of errors relative to the deviations that were expected of
+    them, over all origins in the latter two thirds of the rows. Parameters are those of all rows.
+    Irregular rows have no factors.
+    """
+    n = len(rows)
+    regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
+    longest = n // _SHARE
+    if longest < 1 or regular.mean() < _FEWEST:
+        return np.zeros(0), np.zeros(0)
+    _, states = model.filtered(theta, rows)
+    horizons = np.unique(np.rint(np.geomspace(1, longest, _N_HORIZONS)).astype(np.int64))
+    factors = []
+    for horizon in horizons.tolist():
+        origins = np.arange(n // _SHARE, n - horizon)
+        origins = origins[rows.known[origins + horizon]]
+        later = origins + horizon
+        at = Rows(rows.times[later], rows.values[later], rows.inputs[later])
+        mean, variance = model.carried(
+            theta, states.mean[origins], states.cov[origins], horizon * step, at
+        )
+        squares = (at.values - mean) ** 2 / variance
+        independent = len(squares) / horizon
+        total = _PRIOR_ERRORS + (independent * float(squares.mean()) if len(squares) else 0.0)
+        factors.append(np.sqrt(max(1.0, total / (_PRIOR_ERRORS + independent))))
+    return horizons * step, np.array(factors)

@@ -1,0 +1,356 @@
+"""What was learned of a series: weighted draws of several models, and their predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.state_loops import Steps
+from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner.learning.series.calibration import horizon_factors
+from bochner.learning.series.mixture import Mixture
+from bochner.learning.series.model import Rows, SeriesModel
+from bochner.learning.series.parts import Part, Waves
+from bochner.learning.series.posterior import draws
+from bochner.learning.series.search import Fit
+from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.registry import register
+
+_N_DRAWS = 64
+"""Draws of each model: quantiles of forecasts change by some per cent with other draws."""
+
+_LEAST_MODEL = 0.01
+"""Share of all models' evidence below which one is left out: forecasts hardly change by it."""
+
+_LEAST_DRAW = 1e-3
+"""Weight relative to the greatest of a model below which a draw is left out."""
+
+_TINY = 1e-12
+"""Least variance, relative to that of the values, against rounding below zero."""
+
+
+class Period(NamedTuple):
+    """A period that was found, in units of the times.
+
+    ``std`` is that of its component over the training rows, on the scale of the model, and
+    ``memory`` the time after which its shape is forgotten by a factor of e.
+    """
+
+    name: str
+    length: float
+    std: float
+    memory: float
+
+
+@register(shapes={"theta": "Sk", "weights": "S", "mean": "Ss", "cov": "Sss"})
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """Draws of one model's parameters, with the law of its states at the last training row."""
+
+    parts: list[Part]
+    theta: Array  # (S, k)
+    weights: Array  # (S,): They sum to one over all members
+    mean: Array  # (S, s)
+    cov: Array  # (S, s, s)
+
+    @property
+    def model(self) -> SeriesModel:
+        """The model."""
+        return SeriesModel(tuple(self.parts))
+
+
+@register(shapes={"mean": "d", "scale": "d"})
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """Units of a series: of times, transformed values and inputs."""
+
+    start: float
+    span: float
+    step: float
+    centre: float
+    deviation: float
+    mean: Array  # (d,)
+    scale: Array  # (d,)
+
+    def rows(self, times: Array, transformed: Array, inputs: Array) -> Rows:
+        """Return rows in the units of `bochner.learning.series.parts`."""
+        return Rows(
+            (times - self.start) / self.span,
+            (transformed - self.centre) / self.deviation,
+            (inputs - self.mean) / self.scale,
+        )
+
+    @classmethod
+    def of(cls, times: Array, transformed: Array, inputs: Array) -> "Units":
+        """Return the units in which times range from zero to one, and deviations are one."""
+        scale = inputs.std(axis=0)
+        return cls(
+            float(times[0]),
+            float(times[-1] - times[0]),
+            float(np.median(np.diff(times))),
+            float(np.nanmean(transformed)),
+            float(np.nanstd(transformed)),
+            inputs.mean(axis=0),
+            np.where(scale > 0.0, scale, 1.0),
+        )
+
+
+@register(
+    shapes={
+        "times": "n",
+        "values": "n",
+        "is_known": "n",
+        "inputs": "nd",
+        "horizons": "h",
+        "factors": "h",
+    }
+)
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesLaw:
+    """A weighted sum of models of one series, and the rows that it learned from, in its units."""
+
+    members: list[Member]
+    transformation: str
+    units: Units
+    times: Array  # (n,)
+    values: Array  # (n,): Zero where they are unknown
+    is_known: NDArray[np.bool_]  # (n,)
+    inputs: Array  # (n, d)
+    horizons: Array  # (q,): Those at which deviations are multiplied by the factors
+    factors: Array  # (q,)
+    effective_draws: float
+
+    @classmethod
+    def of(
+        cls,
+        fits: Sequence[Fit],
+        rows: Rows,
+        transformation: str,
+        units: Units,
+        rng: Generator,
+        n_threads: int,
+    ) -> "SeriesLaw":
+        """Return the law of models compared by their evidence."""
+        scores = np.array([fit.score for fit in fits])
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        kept = [number for number in range(len(fits)) if shares[number] > _LEAST_MODEL]
+        seeds = rng.spawn(len(kept))
+
+        def member(place: int) -> tuple[Member, float]:
+            mode = fits[kept[place]].mode
+            theta, weights = draws(mode, rows, _N_DRAWS, seeds[place])
+            effective = 1.0 / float(np.sum(weights**2))
+            weights = shares[kept[place]] * weights
+            some = weights > _LEAST_DRAW * weights.max()
+            last = [_last_states(mode.model, one, rows) for one in theta[some]]
+            mean, cov = (np.array(part) for part in zip(*last, strict=True))
+            return Member(list(mode.model.parts), theta[some], weights[some], mean, cov), effective
+
+        with single_threaded_blas():
+            made = [one for _, one in in_order(member, range(len(kept)), n_threads)]
+        total = sum(float(one.weights.sum()) for one, _ in made)
+        members = [replace(one, weights=one.weights / total) for one, _ in made]
+        horizons, factors = horizon_factors(
+            fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
+        )
+        return cls(
+            members,
+            transformation,
+            units,
+            rows.times,
+            np.where(rows.known, rows.values, 0.0),
+            rows.known,
+            rows.inputs,
+            horizons,
+            factors,
+            float(shares[kept] @ [effective for _, effective in made] / shares[kept].sum()),
+        )
+
+    @property
+    def rows(self) -> Rows:
+        """The training rows."""
+        return Rows(self.times, np.where(self.is_known, self.values, np.nan), self.inputs)
+
+    @property
+    def components(self) -> list[str]:
+        """Names of all models' components, the trend first and the remainder last."""
+        names = {name for member in self.members for name in member.model.components}
+        order = {"trend": 0, "inputs": 2, "remainder": 3}
+        return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    def predict(self, rows: Rows) -> Mixture:
+        """Return the law of values with noise at rows in order of time, in units of the law."""
+        found = [
+            (mean[:, -1], variance[:, -1] + model.noise(theta), weight)
+            for model, theta, weight, mean, variance in self._moments(rows)
+        ]
+        means, variances, weights = (np.array(part) for part in zip(*found, strict=True))
+        deviation = self.units.deviation
+        return Mixture(
+            self.units.centre + deviation * means,
+            (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, _TINY),
+            weights,
+            self.transformation,
+        )
+
+    def components_at(self, rows: Rows) -> dict[str, Mixture]:
+        """Return the laws of the components at rows in order of time, by name.
+
+        Their means add up to that of the transformed value; the first has its centre.
+        """
+        names, n_rows = self.components, len(rows)
+        means = {name: [] for name in names}
+        variances = {name: [] for name in names}
+        weights = []
+        for model, _, weight, mean, variance in self._moments(rows):
+            own = {name: place for place, name in enumerate(model.components)}
+            for name in names:
+                place = own.get(name)
+                means[name].append(np.zeros(n_rows) if place is None else mean[:, place])
+                variances[name].append(np.zeros(n_rows) if place is None else variance[:, place])
+            weights.append(weight)
+        deviation = self.units.deviation
+        return {
+            name: Mixture(
+                (self.units.centre if name == names[0] else 0.0)
+                + deviation * np.array(means[name]),
+                deviation**2 * np.maximum(variances[name], _TINY),
+                np.array(weights),
+                "none",
+            )
+            for name in names
+        }
+
+    def sample(self, rows: Rows, n_samples: int, rng: Generator) -> Array:
+        """Return joint draws (n_samples, h) of values with noise at rows after the last one."""
+        weights = np.concatenate([member.weights for member in self.members])
+        counts = rng.multinomial(n_samples, weights / weights.sum())
+        found = []
+        for (member, number), count in zip(self._draws(), counts, strict=True):
+            if count:
+                found.append(self._paths(member, number, rows, int(count), rng))
+        values = np.concatenate(found)[rng.permutation(n_samples)]
+        transformed = self.units.centre + self.units.deviation * values
+        return TRANSFORMATIONS[self.transformation].back(transformed)
+
+    def periods(self) -> list[Period]:
+        """Return the periods of the best model, the one that moves values most first."""
+        best = max(self.members, key=lambda one: one.weights.sum())
+        model, weights = best.model, best.weights / best.weights.sum()
+        theta = best.theta[int(np.argmax(weights))]
+        mean, _ = model.components_of(theta, self.rows)
+        found = []
+        for part in model.parts:
+            if isinstance(part, Waves):
+                own = best.theta[:, model.place(part)]
+                length = weights @ np.exp(own[:, -1]) if part.freedom else part.period
+                memory = np.exp(weights @ own[:, 1])
+                std = mean[:, model.components.index(part.name)].std() * self.units.deviation
+                times = self.units.span
+                found.append(Period(part.name, length * times, float(std), float(memory * times)))
+        return sorted(found, key=lambda one: -one.std)
+
+    def _factors(self, times: Array) -> Array:
+        """Return factors (h,) of standard deviations of values at times (h,)."""
+        ahead = times - self.times[-1]
+        if not len(self.horizons):
+            return np.ones_like(ahead)
+        # Between horizons by their ratio; before the end of the rows there is none.
+        first = self.horizons[0]
+        found = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
+        return np.where(ahead > 0.0, found, 1.0)
+
+    def _draws(self) -> Iterator[tuple[Member, int]]:
+        for member in self.members:
+            for number in range(len(member.weights)):
+                yield member, number
+
+    def _moments(self, rows: Rows) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
+        """Yield for each draw moments (h, J + 1) of the components, and of their sum, last.
+
+        Rows until the last training row are smoothed together with the training rows.
+        """
+        n_inside = int(np.sum(rows.times <= self.times[-1]))
+        whole = self.rows
+        inside = _part(rows, slice(0, n_inside))
+        order, places = _merged(whole.times, inside.times)
+        joined = _part(whole.joined(inside), order)
+        later = _part(whole, slice(-1, None)).joined(_part(rows, slice(n_inside, None)))
+        for member, number in self._draws():
+            model, theta = member.model, member.theta[number]
+            parts = []
+            if n_inside:
+                moments = model.components_of(theta, joined)
+                parts.append(tuple(one[places] for one in moments))
+            if n_inside < len(rows):
+                moments = model.ahead(theta, later, member.mean[number], member.cov[number])
+                parts.append(tuple(one[1:] for one in moments))
+            mean, variance = (np.concatenate(one) for one in zip(*parts, strict=True))
+            yield model, theta, float(member.weights[number]), mean, variance
+
+    def _paths(
+        self, member: Member, number: int, rows: Rows, count: int, rng: Generator
+    ) -> Array:
+        model, theta = member.model, member.theta[number]
+        later = _part(self.rows, slice(-1, None)).joined(rows)
+        steps, weights = model.steps(theta, later.times), model.weights(later)
+        states = _normal(member.mean[number], member.cov[number], count, rng)
+        noise = np.sqrt(model.noise(theta))
+        factors = self._factors(rows.times)
+        centre, found = member.mean[number], np.empty((count, len(rows)))
+        for t in range(1, len(later)):
+            k = int(steps.which[t])
+            centre = _carried(centre, steps, k)
+            states = _carried(states, steps, k) + _disturbances(steps, k, count, rng)
+            gaps = (states - centre) @ weights[t] + noise * rng.normal(size=count)
+            found[:, t - 1] = centre @ weights[t] + factors[t - 1] * gaps
+        return found
+
+
+def _part(rows: Rows, which: Any) -> Rows:
+    return Rows(rows.times[which], rows.values[which], rows.inputs[which])
+
+
+def _merged(times: Array, others: Array) -> tuple[Any, Any]:
+    """Return rows of both, in order of time without repetitions, and the places of the others."""
+    ordered, first, inverse = np.unique(
+        np.concatenate((times, others)), return_index=True, return_inverse=True
+    )
+    return first, inverse[len(times) :]
+
+
+def _last_states(model: SeriesModel, theta: Array, rows: Rows) -> tuple[Array, Array]:
+    _, states = model.filtered(theta, rows)
+    return states.mean[-1], states.cov[-1]
+
+
+def _carried(states: Array, steps: Steps, k: int) -> Array:
+    """Return the states (..., s) after a step without disturbances."""
+    found: Array = states * steps.own[k] + states[..., steps.partner] * steps.other[k]
+    return found
+
+
+def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
+    """Return draws (count, s) of a normal law, whose covariance may be singular."""
+    values, vectors = np.linalg.eigh(cov)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return mean + rng.normal(size=(count, len(mean))) @ root.T
+
+
+def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
+    """Return draws (count, s) of what a step adds to the states."""
+    variance, partner = steps.variance[k], steps.partner
+    drawn = rng.normal(size=(count, len(variance)))
+    found = drawn * np.sqrt(variance)
+    # The second of a pair is correlated with the first.
+    for i in np.flatnonzero((partner > np.arange(len(partner))) & (steps.covariance[k] != 0.0)):
+        p = int(partner[i])
+        share = steps.covariance[k, i] / np.sqrt(variance[i])
+        rest = np.sqrt(max(variance[p] - share**2, 0.0))
+        found[:, p] = share * drawn[:, i] + rest * drawn[:, p]
+    return found

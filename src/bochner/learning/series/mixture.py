@@ -1,0 +1,78 @@
+"""Mixtures of normal laws of transformed values: means, quantiles and densities."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp, ndtr, ndtri
+
+from bochner._numerics.arrays import Array
+from bochner.learning.series.transformations import TRANSFORMATIONS, Transformation
+
+_HALVINGS = 60
+"""Bisections of an interval of some deviations: more digits than doubles have."""
+
+_BEYOND = 9.0
+"""Deviations beyond every member's quantile that bracket the mixture's, a share below 1e-18."""
+
+_LOG_TWO_PI = float(np.log(2.0 * np.pi))  # In the logarithm of a normal density
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """For each of h times, a mixture of normal laws of the transformed value.
+
+    ``means`` and ``variances`` are (S, h), and ``weights`` (S,) sum to one.
+    """
+
+    means: Array
+    variances: Array
+    weights: Array
+    transformation: str
+
+    @property
+    def _function(self) -> Transformation:
+        return TRANSFORMATIONS[self.transformation]
+
+    def centre(self) -> Array:
+        """Return the values (h,) whose transform is the mean of the transformed value.
+
+        Without a transformation this is the mean, and else close to the median.
+        """
+        return self._function.back(self.weights @ self.means)
+
+    def std(self) -> Array:
+        """Return standard deviations (h,); of transformed values half of the middle 68.3 %.
+
+        The standard deviation itself of an exponential is ruled by values that never occur.
+        """
+        if self.transformation != "none":
+            lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
+            half: Array = 0.5 * (upper - lower)
+            return half
+        mean = self.weights @ self.means
+        total: Array = self.weights @ (self.variances + (self.means - mean) ** 2)
+        return np.sqrt(total)
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
+        std = np.sqrt(self.variances)[..., None]
+        means = self.means[..., None]
+        lower = np.min(means - _BEYOND * std, axis=0) + 0.0 * levels
+        upper = np.max(means + _BEYOND * std, axis=0) + 0.0 * levels
+        if len(self.weights) == 1:
+            return self._function.back(means[0] + std[0] * ndtri(levels))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (lower + upper)
+            below = np.tensordot(self.weights, ndtr((middle - means) / std), 1) < levels
+            lower, upper = np.where(below, middle, lower), np.where(below, upper, middle)
+        return self._function.back(0.5 * (lower + upper))
+
+    def log_density(self, values: Array) -> Array:
+        """Return log densities (h,) of values (h,); minus infinity where there can be none."""
+        function = self._function
+        possible = values > function.least
+        safe = np.where(possible, values, 1.0)
+        gaps = (function.forward(safe) - self.means) ** 2 / self.variances
+        normal = -0.5 * (gaps + np.log(self.variances) + _LOG_TWO_PI)
+        density = logsumexp(normal, axis=0, b=self.weights[:, None]) + function.log_slope(safe)
+        return np.where(possible, density, np.where(np.isnan(values), np.nan, -np.inf))

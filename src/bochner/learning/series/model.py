@@ -1,0 +1,239 @@
+r"""A sum of processes and noise: its evidence, gradients, and what it says about later times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.state_loops import (
+    Filtered,
+    Steps,
+    component_moments,
+    filtered,
+    slopes,
+)
+from bochner.learning.series.parts import Part, Prior
+
+_NOISE = Prior(float(np.log(0.05)), 2.0)
+"""Prior of the noise's standard deviation: a twentieth of that of the values, within a factor of
+seven in two of three cases."""
+
+_IMAGINARY = 1e-100
+"""Imaginary increment of a parameter; derivatives by it have no rounding error of a difference."""
+
+_DIGITS = 9
+"""Decimals of a step's length, in ranges of the training rows, that tell it from others."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A series in its own units: times (n,) in ranges, values (n,) with NaN, inputs (n, d)."""
+
+    times: Array
+    values: Array
+    inputs: Array
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which values are known (n,)."""
+        return np.isfinite(self.values)
+
+    def joined(self, other: "Rows") -> "Rows":
+        """Return these rows and then the others."""
+        return Rows(
+            np.concatenate((self.times, other.times)),
+            np.concatenate((self.values, other.values)),
+            np.concatenate((self.inputs, other.inputs)),
+        )
+
+
+@dataclass(frozen=True)
+class SeriesModel:
+    """A sum of parts and white noise.
+
+    Parameters ``theta`` (k,) are those of the parts in turn, then the logarithm of the noise's
+    standard deviation.
+    """
+
+    parts: tuple[Part, ...]
+
+    @cached_property
+    def priors(self) -> Array:
+        """Means and standard deviations (2, k) of the parameters' normal priors."""
+        listed = [prior for part in self.parts for prior in part.priors]
+        return np.array([*listed, _NOISE]).T
+
+    @cached_property
+    def partners(self) -> NDArray[np.int64]:
+        """Places (s,) of the states that states depend on."""
+        sizes = [len(part.partners) for part in self.parts]
+        starts = np.cumsum([0, *sizes[:-1]])
+        return np.concatenate(
+            [start + part.partners for start, part in zip(starts, self.parts, strict=True)]
+        )
+
+    @property
+    def components(self) -> list[str]:
+        """Names of the components, in order of their first part."""
+        return list(dict.fromkeys(part.name for part in self.parts))
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """The component (s,) that each state belongs to."""
+        names = self.components
+        return np.concatenate(
+            [np.full(len(part.partners), names.index(part.name)) for part in self.parts]
+        )
+
+    def place(self, part: Part) -> slice:
+        """Return where the parameters of a part are in ``theta``."""
+        start = 0
+        for other in self.parts:
+            if other is part:
+                return slice(start, start + len(part.priors))
+            start += len(other.priors)
+        raise ValueError(f"The model has no part {part!r}.")
+
+    def weights(self, rows: Rows) -> Array:
+        """Return the weights (n, s) of the states in the values."""
+        found = [part.weights(rows.times, rows.inputs) for part in self.parts]
+        return np.ascontiguousarray(np.concatenate(found, axis=1))
+
+    def steps(self, theta: Array, times: Array) -> Steps:
+        """Return the transitions that lead to each of some times (n,) from the one before."""
+        lengths, which = _lengths(times)
+        return Steps(which, *self._moved(theta, lengths), self.partners)
+
+    def initial(self, theta: Array) -> Array:
+        """Return the covariance (s, s) of the states at time zero."""
+        return np.diag(self._initial(theta))
+
+    def noise(self, theta: Array) -> float:
+        """Return the variance of the noise."""
+        return float(np.exp(2.0 * theta[-1]))
+
+    def filtered(self, theta: Array, rows: Rows) -> tuple[float, Filtered]:
+        """Return the log evidence of the values and the states given those up to each time."""
+        steps, initial = self.steps(theta, rows.times), self.initial(theta)
+        zero = np.zeros(len(initial))
+        return filtered(  # type: ignore[no-any-return]
+            rows.values, self.weights(rows), steps, zero, initial, self.noise(theta)
+        )
+
+    def evidence(self, theta: Array, rows: Rows) -> tuple[float, Array]:
+        """Return the log evidence of the values and its gradient (k,)."""
+        return Evidence(self, rows)(theta)
+
+    def components_of(self, theta: Array, rows: Rows) -> tuple[Array, Array]:
+        """Return means and variances (n, J + 1) of the components, and of their sum, last."""
+        weights, steps = self.weights(rows), self.steps(theta, rows.times)
+        _, states = self.filtered(theta, rows)
+        groups = self.groups
+        return component_moments(  # type: ignore[no-any-return]
+            weights, steps, states, groups, int(groups.max()) + 1
+        )
+
+    def ahead(self, theta: Array, rows: Rows, mean: Array, cov: Array) -> tuple[Array, Array]:
+        """Return moments (n, J + 1) as `components_of` does, after the values that are known.
+
+        ``mean`` (s,) and ``cov`` (s, s) are of the states at the first of the times.
+        """
+        weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
+        unknown = np.full(len(rows), np.nan)
+        _, states = filtered(unknown, weights, steps, mean, cov, 1.0)
+        return component_moments(  # type: ignore[no-any-return]
+            weights, steps, states, groups, int(groups.max()) + 1
+        )
+
+    def carried(
+        self, theta: Array, means: Array, covs: Array, length: float, rows: Rows
+    ) -> tuple[Array, Array]:
+        """Return means and variances (n,) of values a step of some length after known states.
+
+        States have means (n, s) and covariances (n, s, s), each a step before one of the rows.
+        """
+        own, other, variance, covariance = (
+            part[0] for part in self._moved(theta, np.array([length]))
+        )
+        weights, partners = self.weights(rows), self.partners
+        # The weights of the states before the step: F.T h.
+        earlier = weights * own + (weights * other)[:, partners]
+        mean: Array = np.sum(earlier * means, axis=1)
+        found: Array = np.einsum("ni,nij,nj->n", earlier, covs, earlier)
+        found += np.sum(weights * (weights * variance + weights[:, partners] * covariance), axis=1)
+        return mean, found + self.noise(theta)
+
+    def _moved(self, theta: Any, lengths: Array) -> list[Any]:
+        moves = [
+            part.move(own, lengths)
+            for part, own in zip(self.parts, self._shares(theta), strict=True)
+        ]
+        shape = (*np.shape(theta)[:-1], len(lengths))
+        found = []
+        for arrays in zip(*moves, strict=True):
+            full = [np.broadcast_to(one, (*shape, one.shape[-1])) for one in arrays]
+            found.append(np.ascontiguousarray(np.concatenate(full, axis=-1)))
+        return found
+
+    def _initial(self, theta: Any) -> Any:
+        shares = zip(self.parts, self._shares(theta), strict=True)
+        found = [np.asarray(part.initial(own)) for part, own in shares]
+        shape = np.shape(theta)[:-1]
+        full = [np.broadcast_to(one, (*shape, one.shape[-1])) for one in found]
+        return np.concatenate(full, axis=-1)
+
+    def _shares(self, theta: Any) -> Sequence[Any]:
+        ends = np.cumsum([len(part.priors) for part in self.parts])
+        return np.split(theta, ends, axis=-1)[:-1]
+
+
+def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct lengths of steps between times, and which leads to each time."""
+    if len(times) == 1:
+        return np.ones(1), np.zeros(1, dtype=np.int64)
+    lengths, which = np.unique(np.round(np.diff(times), _DIGITS), return_inverse=True)
+    return lengths, np.concatenate(([0], which)).astype(np.int64)
+
+
+class Evidence:
+    r"""The log evidence of rows as a function of ``theta``, with its gradient.
+
+    The filter's recursion is differentiated backwards, with respect to the entries of transitions
+    and initial variances, and these by ``theta`` with an imaginary increment:
+    :math:`\partial f = \operatorname{Im} f(\theta + i \epsilon) / \epsilon`.
+    """
+
+    def __init__(self, model: SeriesModel, rows: Rows) -> None:
+        self.model, self.rows = model, rows
+        self._weights = model.weights(rows)
+        self._lengths, self._which = _lengths(rows.times)
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """Return the log evidence and its gradient (k,); minus infinity where it overflows."""
+        model = self.model
+        k = len(theta)
+        increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
+        moved = model._moved(theta + increments, self._lengths)
+        variances = model._initial(theta + increments)
+        steps = Steps(self._which, *(part[0].real.copy() for part in moved), model.partners)
+        initial, noise = np.diag(variances[0].real), model.noise(theta)
+        evidence, states = filtered(
+            self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise
+        )
+        if not np.isfinite(evidence):
+            return -np.inf, np.zeros(k)
+        found = slopes(self._weights, steps, states)
+        gradient = np.diagonal(found.initial) @ variances[1:].imag.T
+        by_entry = (found.own, found.other, found.variance, found.covariance)
+        for slope, part in zip(by_entry, moved, strict=True):
+            gradient += part[1:].imag.reshape(k, -1) @ slope.ravel()
+        gradient /= _IMAGINARY
+        gradient[-1] += 2.0 * noise * found.noise
+        return evidence, gradient

@@ -1,0 +1,99 @@
+"""Monotone functions of the values that may make a series a sum of Gaussian processes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+
+
+class Transformation(ABC):
+    """A monotone function, its inverse and the logarithm of its derivative."""
+
+    least: float = -np.inf
+    """Least value that the function takes."""
+
+    @abstractmethod
+    def forward(self, values: Array) -> Array:
+        """Return the function of values (n,)."""
+
+    @abstractmethod
+    def back(self, transformed: Array) -> Array:
+        """Return values whose function the numbers are."""
+
+    @abstractmethod
+    def log_slope(self, values: Array) -> Array:
+        """Return the logarithm of the derivative at values (n,)."""
+
+
+class Identity(Transformation):
+    """The values as they are."""
+
+    def forward(self, values: Array) -> Array:
+        return values
+
+    def back(self, transformed: Array) -> Array:
+        return transformed
+
+    def log_slope(self, values: Array) -> Array:
+        return np.zeros_like(values)
+
+
+class SquareRoot(Transformation):
+    """The square root, for changes that grow like the root of the level, as counts' do."""
+
+    least = 0.0
+
+    def forward(self, values: Array) -> Array:
+        return np.sqrt(np.maximum(values, 0.0))
+
+    def back(self, transformed: Array) -> Array:
+        found: Array = np.maximum(transformed, 0.0) ** 2
+        return found
+
+    def log_slope(self, values: Array) -> Array:
+        return -np.log(2.0) - 0.5 * np.log(values)
+
+
+class Logarithm(Transformation):
+    """The logarithm, for changes in proportion to the level."""
+
+    least = 0.0
+
+    def forward(self, values: Array) -> Array:
+        return np.log(np.maximum(values, np.finfo(np.float64).tiny))
+
+    def back(self, transformed: Array) -> Array:
+        return np.exp(np.minimum(transformed, np.log(np.finfo(np.float64).max)))
+
+    def log_slope(self, values: Array) -> Array:
+        return -np.log(values)
+
+
+TRANSFORMATIONS: Mapping[str, Transformation] = MappingProxyType(
+    {"none": Identity(), "sqrt": SquareRoot(), "log": Logarithm()}
+)
+"""Transformations by name."""
+
+_LEAST_RATIO = 1.25
+"""Ratio of the greatest to the least value below which transformations are nearly lines: the
+logarithm then departs from its chord by less than three per cent of the range."""
+
+
+def candidates(known: Array) -> list[str]:
+    """Return the names of the transformations to compare for known values (n,)."""
+    least, greatest = float(known.min()), float(known.max())
+    if least < 0.0 or greatest < _LEAST_RATIO * least:
+        return ["none"]
+    return ["none", "sqrt"] if least == 0.0 else ["none", "sqrt", "log"]
+
+
+def positive(values: Array) -> Array:
+    """Return values with half of the least positive one in place of those at or below zero.
+
+    The density of a zero under the square root is that of what rounds to zero.
+    """
+    above = values[values > 0.0]
+    return np.maximum(values, 0.5 * above.min()) if len(above) else np.ones_like(values)
