@@ -252,7 +252,9 @@ class SeriesLaw:
                 memory = np.exp(weights @ own[:, 1])
                 std = mean[:, model.components.index(part.name)].std() * self.units.deviation
                 times = self.units.span
-                found.append(Period(part.name, length * times, float(std), float(memory * times)))
+                found.append(
+                    Period(part.name, float(length * times), float(std), float(memory * times))
+                )
         return sorted(found, key=lambda one: -one.std)
 
     def _factors(self, times: Array) -> Array:

@@ -203,7 +203,7 @@ class Searcher:
             # A frequency was chosen among as many as there are rows.
             if best.score - np.log(len(rows)) < max(fit.score, other.score):
                 break
-            fit = best
+            fit = self._renamed(best)
         return fit
 
     def _line(self, period: float) -> Waves | None:
@@ -240,7 +240,7 @@ class Searcher:
             ),
             options[:2],
         )
-        with_cycle = max(found, key=lambda one: one.score)
+        with_cycle = self._renamed(max(found, key=lambda one: one.score))
         if with_cycle.score < best.score + _HOPELESS:
             return []
         others = (
@@ -251,6 +251,25 @@ class Searcher:
     def _cycle(self, period: float) -> Waves:
         name = f"cycle of {self.names(period)}"
         return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
+
+    def _renamed(self, fit: Fit) -> Fit:
+        """Return the fit with its learned periods in the names of their components."""
+
+        def renamed(wave: Waves) -> Waves:
+            if not wave.freedom:
+                return wave
+            learned = float(np.exp(fit.mode.theta[fit.mode.model.place(wave)][-1]))
+            name = self.names(learned)
+            return replace(wave, name=name if wave is not cycle else f"cycle of {name}")
+
+        cycle = fit.structure.cycle
+        structure = replace(
+            fit.structure,
+            seasons=tuple(map(renamed, fit.structure.seasons)),
+            cycle=None if cycle is None else renamed(cycle),
+        )
+        model = structure.model(self.step, self.n_inputs)
+        return Fit(structure, replace(fit.mode, model=model))
 
     def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         return [made for _, made in in_order(function, list(items), self.n_threads)]

@@ -1,0 +1,451 @@
+"""Forecasts of series: trend, seasons, cycles and known inputs, with their uncertainty."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
+from bochner._numerics.progress import Progress, silent
+from bochner._numerics.threads import single_threaded_blas
+from bochner.estimators.rolling_origins import rolling_table
+from bochner.estimators.series_rows import SeriesRows, future_inputs, read_series, several
+from bochner.features.parameters import check_choice, generators
+from bochner.learning.series.law import Period, SeriesLaw
+from bochner.learning.series.learning import Plan, learn
+from bochner.learning.series.mixture import Mixture
+from bochner.learning.series.model import Rows
+from bochner.learning.series.transformations import TRANSFORMATIONS
+from bochner.registry import register
+from bochner.tables.timelines import Future, Timeline, labelled
+
+_MOST_ROWS = 10_000
+"""Last rows of a series that are learned from: a fit to so many takes minutes."""
+
+_ONE = "y"
+"""Name of a series that is fitted alone."""
+
+
+class Ahead(NamedTuple):
+    """Rows to predict at, in order of time, and their places in what was asked for."""
+
+    rows: Rows
+    places: NDArray[np.intp]
+    future: Future
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedSeries:
+    """What was learned of one series, and what its times and inputs are."""
+
+    timeline: Timeline
+    law: SeriesLaw
+    input_names: list[str] | None
+
+    def at(self, horizon: Any, X: Any) -> Ahead:
+        """Return the rows to predict at."""
+        law, future = self.law, self.timeline.future(horizon)
+        if future.numbers.min() < law.units.start:
+            raise ValueError("Times to predict at must not lie before those of the series.")
+        inputs = future_inputs(X, future, law.inputs.shape[1], self.input_names)
+        order = np.argsort(future.numbers, kind="stable")
+        unknown = np.full(len(order), np.nan)
+        rows = law.units.rows(future.numbers[order], unknown, inputs[order])
+        return Ahead(rows, np.argsort(order, kind="stable"), future)
+
+
+@register
+@dataclass(eq=False, repr=False)
+class Forecaster(BaseEstimator):
+    r"""Forecasts of series in time, with intervals and components, and nothing to choose.
+
+    The series, or its square root or logarithm, is a sum of Gaussian processes along time: a trend,
+    seasons, a cycle, linear effects of known inputs, variation that is forgotten, and noise. Three
+    trends are compared: a level, a slope that dies out, and a line around which the slope varies.
+    Seasons are those of the calendar that the series shows, and strong lines in the spectrum of
+    what the others do not predict. Models are weighted by their evidence, and the parameters of
+    each are averaged over their posterior. Errors of forecasts from past origins widen the
+    intervals where they were larger than expected.
+
+    Every process has a few hidden states that form a Markov chain, so that a fit is exact, takes
+    any times and unknown values, and costs time proportional to the number of rows.
+
+    Parameters
+    ----------
+    periods : "auto" or sequence of float, default="auto"
+        Lengths of the seasons, in units of the times: days for dates, months for dates that stand
+        for months, quarters or years, otherwise as in ``times``. ``"auto"`` compares a day, a week
+        and a year for dates, and finds others.
+    transformation : {"auto", "none", "sqrt", "log"}, default="auto"
+        Function of the values that is modelled. ``"auto"`` compares those that the values allow.
+    find_cycle : bool, default=True
+        Whether to look for a cycle, a wave whose phase drifts, as that of sunspots does.
+    n_jobs : int or None, default=None
+        Number of threads. ``None`` means as many as linear algebra may use.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws from the posterior of the parameters.
+
+    Attributes
+    ----------
+    series_ : dict of str to FittedSeries
+        What was learned of each series, by name; of a single one under the name ``"y"``.
+    is_single_ : bool
+        Whether a single series was fitted.
+    periods_ : list of Period, or dict of str to such
+        Periods of the best model with ``name``, ``length``, ``std`` (the standard deviation of the
+        component over the training rows, on the scale of the model) and ``memory`` (the time after
+        which its shape is forgotten by a factor of e), the largest first.
+    transformation_ : str, or dict of str to str
+        Function of the values that is modelled.
+
+    See Also
+    --------
+    bochner.TableRegressor : Rows with several inputs, and rows in time with ``time=``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Forecaster
+    >>> rng = np.random.default_rng(0)
+    >>> t = np.arange(120.0)
+    >>> y = 0.1 * t + np.sin(2.0 * np.pi * t / 12.0) + 0.1 * rng.normal(size=120)
+    >>> model = Forecaster(random_state=0).fit(y[:96])
+    >>> [period.name for period in model.periods_]
+    ['12 steps']
+    >>> mean, std = model.predict(24, return_std=True)
+    >>> bool(np.abs(mean - y[96:]).max() < 0.5)
+    True
+    >>> lower, upper = model.predict_interval(24, level=0.9)
+    >>> sorted(model.components(24))
+    ['12 steps', 'remainder', 'trend']
+    """
+
+    periods: Any = "auto"
+    _: KW_ONLY
+    transformation: str = "auto"
+    find_cycle: bool = True
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    series_: dict[str, FittedSeries] = field(init=False)
+    is_single_: bool = field(init=False)
+
+    def fit(
+        self, y: Any, X: Any = None, *, times: Any = None, progress: Progress = silent
+    ) -> Self:
+        """Learn one series, or each of several.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
+            Values in order of time, NaN where one is unknown. The columns of a data frame and the
+            entries of a mapping are several series, each with a model of its own.
+        X : array-like of shape (n, d) or DataFrame, default=None
+            Inputs that are known in the future, too, such as indicators of holidays. A mapping, if
+            ``y`` is one, has the inputs of each series.
+        times : array-like of shape (n,), default=None
+            Numbers or dates. By default the index of a pandas series, or positions 0, 1, ...
+        progress : callable, default=silent
+            Called with a line of text before every step.
+
+        Raises
+        ------
+        TypeError
+            If values, inputs or times are not numbers or dates.
+        ValueError
+            If times do not increase, values are constant, infinite or fewer than eight, inputs do
+            not match them, or a parameter is out of range.
+        """
+        self._check_parameters()
+        group = several(y)
+        (rng,) = generators(self.random_state, 1)
+        found = {}
+        for name, one in (group or {_ONE: y}).items():
+            own = X.get(name) if isinstance(X, dict) and group is not None else X
+            try:
+                series = read_series(one, own, times)
+            except (TypeError, ValueError) as error:
+                if group is None:
+                    raise
+                raise type(error)(f"Series {name!r}: {error}") from error
+            found[name] = self._learned(series, rng, progress)
+        self.series_, self.is_single_ = found, group is None
+        return self
+
+    def predict(self, horizon: Any, X: Any = None, return_std: bool = False) -> Any:
+        """Return point forecasts, and standard deviations if asked for.
+
+        Parameters
+        ----------
+        horizon : int or array-like of shape (h,)
+            Number of steps after the last time of the series, or times to predict at. Times until
+            the last of the series are smoothed, or filled where values are unknown.
+        X : array-like of shape (h, d) or DataFrame, default=None
+            Inputs at these times, if the model was fitted with inputs.
+        return_std : bool, default=False
+            Whether to return standard deviations of new values, too.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
+            As the series were given. The mean of the value, or of its square root or logarithm,
+            transformed back, which is close to the median. ``std`` is then half of the width of the
+            middle 68.3 %.
+
+        Raises
+        ------
+        TypeError
+            If times are not of the kind that the series has.
+        ValueError
+            If inputs are missing or have another shape, times repeat or lie before the series, or
+            a number of steps is asked for and times are irregular.
+        """
+        mean = self._each(horizon, X, lambda mixture: mixture.centre())
+        if not return_std:
+            return mean
+        return mean, self._each(horizon, X, lambda mixture: mixture.std())
+
+    def predict_interval(
+        self, horizon: Any, level: float = 0.9, X: Any = None
+    ) -> tuple[Any, Any]:
+        """Return lower and upper ends of prediction intervals, each as ``predict`` returns means.
+
+        Raises ValueError if ``level`` is not strictly between zero and one, and as ``predict``.
+        """
+        levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * _checked_levels([level])[0]
+        lower, upper = (
+            self._each(horizon, X, lambda mixture, end=end: mixture.quantiles(end)[:, 0])
+            for end in (levels[:1], levels[1:])
+        )
+        return lower, upper
+
+    def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
+        """Return quantiles (h, q) of new values at ``levels`` (q,).
+
+        Of series with a pandas index they are a data frame with the levels as columns, and of
+        several series a mapping. Raises ValueError if a level is not strictly between zero and one,
+        and as ``predict``.
+        """
+        checked = _checked_levels(levels)
+
+        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
+            values = fitted.law.predict(ahead.rows).quantiles(checked)[ahead.places]
+            return labelled(values, ahead.future.index, checked.tolist())
+
+        return self._by_name(horizon, X, found)
+
+    def sample(
+        self, horizon: Any, n_samples: int = 1, X: Any = None, *, random_state: Any = None
+    ) -> Any:
+        """Return draws (h, n_samples) of whole futures: values with noise, dependent in time.
+
+        Times must lie after the last of the series. Raises ValueError otherwise, and as
+        ``predict``.
+        """
+        count = as_count("n_samples", n_samples)
+        (rng,) = generators(random_state, 1)
+
+        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
+            if ahead.rows.times[0] <= fitted.law.times[-1]:
+                raise ValueError("Times to sample at must lie after the last one of the series.")
+            values = fitted.law.sample(ahead.rows, count, rng).T[ahead.places]
+            return labelled(values, ahead.future.index, list(range(count)))
+
+        return self._by_name(horizon, X, found)
+
+    def components(self, horizon: Any, X: Any = None, *, level: float = 0.9) -> Any:
+        """Return the components of a forecast, with intervals of each.
+
+        They are those of the value, its square root or its logarithm (``transformation_``), where
+        their means add up to that of the forecast. ``"trend"`` is level, slope and lasting
+        variation, ``"inputs"`` the effects of known inputs, ``"remainder"`` variation that is
+        forgotten within few steps; every period has its name. Noise is none of them.
+
+        Returns
+        -------
+        components : dict of str to ndarray of shape (h, 3), or DataFrame
+            Mean, lower and upper end of each component; of several series a mapping.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As ``predict`` and ``predict_interval``.
+        """
+        ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * _checked_levels([level])[0]
+
+        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
+            laws = fitted.law.components_at(ahead.rows)
+            columns = {
+                name: np.column_stack((law.centre(), law.quantiles(ends)))[ahead.places]
+                for name, law in laws.items()
+            }
+            if ahead.future.index is None:
+                return columns
+            names = [(name, part) for name in columns for part in ("mean", "lower", "upper")]
+            return labelled(np.hstack(list(columns.values())), ahead.future.index, names)
+
+        return self._by_name(horizon, X, found)
+
+    def log_density(self, y: Any, X: Any = None, *, times: Any = None) -> Any:
+        """Return log predictive densities (h,) of values at given times, by default the next ones.
+
+        ``y`` has shape (h,), or is a pandas series whose index has the times. A single series must
+        have been fitted. Raises TypeError or ValueError as ``predict``.
+        """
+        if not self._fitted().is_single_:
+            raise ValueError("log_density takes a model that was fitted to a single series.")
+        values = as_array(y)
+        if times is None:
+            index = getattr(y, "index", None)
+            times = index if hasattr(index, "get_indexer") else len(values)
+
+        def found(fitted: FittedSeries, ahead: Ahead) -> Array:
+            order = np.argsort(ahead.places, kind="stable")
+            return fitted.law.predict(ahead.rows).log_density(values[order])[ahead.places]
+
+        return self._by_name(times, X, found)
+
+    def cross_validate(
+        self,
+        y: Any,
+        horizon: int,
+        n_origins: int = 5,
+        X: Any = None,
+        *,
+        times: Any = None,
+        stride: int | None = None,
+        level: float = 0.9,
+        season_length: int | None = None,
+    ) -> Any:
+        """Return forecasts from several origins, each fitted to the values before it alone.
+
+        Parameters
+        ----------
+        y, X, times
+            As in ``fit``; one series.
+        horizon : int
+            Number of values to forecast from each origin.
+        n_origins : int, default=5
+            Number of origins. The last forecast ends with the series.
+        stride : int or None, default=None
+            Number of values from one origin to the next; ``None`` means ``horizon``.
+        level : float, default=0.9
+            Probability of the intervals.
+        season_length : int or None, default=None
+            Steps of the seasonal differences that scale the errors; ``None`` means the shortest
+            period of the calendar, or one step.
+
+        Returns
+        -------
+        table : dict of str to ndarray, or DataFrame
+            A row for each forecast: ``origin`` (number of values that were learned from), ``step``
+            (1 to ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
+            ``scaled_error`` (the error over the mean absolute seasonal difference of the values
+            learned from; its mean absolute value is the MASE) and ``log_density``. A data frame if
+            ``y`` is pandas', with the times as ``time``.
+
+        Raises
+        ------
+        ValueError
+            If the series is too short for the origins, and as ``fit``.
+        """
+        self._check_parameters()
+        return rolling_table(
+            self, y, X, times, horizon, n_origins, stride, level, season_length
+        )
+
+    @property
+    def periods_(self) -> Any:
+        """Periods of the best model of each series, the largest first."""
+        found = {name: one.law.periods() for name, one in self._fitted().series_.items()}
+        return found[_ONE] if self.is_single_ else found
+
+    @property
+    def transformation_(self) -> Any:
+        """Function of the values that is modelled, of each series."""
+        found = {name: one.law.transformation for name, one in self._fitted().series_.items()}
+        return found[_ONE] if self.is_single_ else found
+
+    def _fitted(self) -> Self:
+        check_is_fitted(self, "series_")
+        return self
+
+    def _each(self, horizon: Any, X: Any, values: Callable[[Mixture], Array]) -> Any:
+        """Return values (h,) of each series' law; those of several with one index as a frame."""
+
+        def found(fitted: FittedSeries, ahead: Ahead) -> Any:
+            own = values(fitted.law.predict(ahead.rows))[ahead.places]
+            return labelled(own, ahead.future.index)
+
+        results = self._by_name(horizon, X, found)
+        if self.is_single_ or not all(hasattr(one, "index") for one in results.values()):
+            return results
+        indices = [one.index for one in results.values()]
+        if any(not index.equals(indices[0]) for index in indices[1:]):
+            return results
+        columns = np.column_stack([one.to_numpy() for one in results.values()])
+        return labelled(columns, indices[0], list(results))
+
+    def _by_name(
+        self, horizon: Any, X: Any, found: Callable[[FittedSeries, Ahead], Any]
+    ) -> Any:
+        self._fitted()
+        results = {}
+        for name, one in self.series_.items():
+            own = X.get(name) if isinstance(X, dict) and not self.is_single_ else X
+            results[name] = found(one, one.at(horizon, own))
+        return results[_ONE] if self.is_single_ else results
+
+    def _learned(
+        self, series: SeriesRows, rng: np.random.Generator, progress: Progress
+    ) -> FittedSeries:
+        timeline, last = series.timeline, slice(-_MOST_ROWS, None)
+        automatic = isinstance(self.periods, str)
+        seasons = timeline.calendar if automatic else self._seasons(timeline)
+        with single_threaded_blas() as n_threads:
+            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        plan = Plan(
+            seasons,
+            timeline.name,
+            automatic,
+            self.find_cycle,
+            None if self.transformation == "auto" else [self.transformation],
+            n_threads,
+            progress,
+        )
+        law = learn(series.times[last], series.values[last], series.inputs[last], plan, rng)
+        return FittedSeries(timeline, law, series.input_names)
+
+    def _seasons(self, timeline: Timeline) -> list[tuple[float, str]]:
+        lengths = [as_positive_scalar("periods", one) for one in self.periods]
+        return [(length, timeline.name(length)) for length in lengths]
+
+    def _check_parameters(self) -> None:
+        check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        if isinstance(self.periods, str) and self.periods != "auto":
+            raise ValueError(
+                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
+            )
+        if not isinstance(self.periods, str) and np.ndim(self.periods) != 1:
+            raise TypeError(
+                f"periods must be 'auto' or a sequence of lengths, got {self.periods!r}."
+            )
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or not self.n_jobs):
+            raise ValueError(
+                f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
+                "all cores."
+            )
+
+
+def _checked_levels(levels: Any) -> Array:
+    found = as_array(levels)
+    if found.ndim != 1 or not len(found) or not ((found > 0.0) & (found < 1.0)).all():
+        raise ValueError(f"Levels must lie strictly between 0 and 1, got {levels!r}.")
+    return found

@@ -1,0 +1,115 @@
+"""Forecasts from several origins of a series, each fitted to the values before it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from bochner._numerics.arrays import Array, as_count
+from bochner.estimators.series_rows import SeriesRows, read_series, several
+from bochner.tables.timelines import tidy
+
+_FEWEST = 8
+"""Fewest values before the first origin; a fit needs as many known ones."""
+
+
+def rolling_table(
+    model: Any,
+    y: Any,
+    X: Any,
+    times: Any,
+    horizon: int,
+    n_origins: int,
+    stride: int | None,
+    level: float,
+    season_length: int | None,
+) -> Any:
+    """Return the table of `bochner.Forecaster.cross_validate`."""
+    if several(y) is not None:
+        raise ValueError("cross_validate takes one series; call it for each of several.")
+    series = read_series(y, X, times)
+    count, n_steps = as_count("n_origins", n_origins), as_count("horizon", horizon)
+    apart = n_steps if stride is None else as_count("stride", stride)
+    origins = len(series.values) - n_steps - apart * np.arange(count)[::-1]
+    if origins[0] < _FEWEST:
+        raise ValueError(
+            f"{count} origins, {apart} values apart, with {n_steps} values to forecast need at "
+            f"least {_FEWEST + n_steps + apart * (count - 1)} values, got {len(series.values)}: "
+            "use fewer origins, a shorter horizon or a smaller stride."
+        )
+    season = _season(series) if season_length is None else as_count("season_length", season_length)
+    parts = [
+        part
+        for origin in origins.tolist()
+        for part in _forecast(model, y, X, times, series, origin, n_steps, level, season)
+    ]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return tidy(columns, y)
+
+
+def _forecast(
+    model: Any,
+    y: Any,
+    X: Any,
+    times: Any,
+    series: SeriesRows,
+    origin: int,
+    horizon: int,
+    level: float,
+    season: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one origin, by column."""
+    before, after = slice(0, origin), slice(origin, origin + horizon)
+    fitted = clone(model).fit(
+        _rows(y, before), _rows(X, before), times=None if times is None else times[before]
+    )
+    where = _where(y, times, after, horizon)
+    later = _rows(X, after)
+    observed = series.values[after]
+    predicted = np.asarray(fitted.predict(where, later))
+    lower, upper = (np.asarray(end) for end in fitted.predict_interval(where, level, later))
+    known = np.where(np.isfinite(observed), observed, predicted)
+    density = np.asarray(fitted.log_density(known, later, times=where))
+    is_known = np.isfinite(observed)
+    row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
+    index = getattr(y, "index", None)
+    if hasattr(index, "get_indexer"):
+        row["time"] = index[after]
+    row |= {
+        "observed": observed,
+        "predicted": predicted,
+        "lower": lower,
+        "upper": upper,
+        "covered": np.where(is_known, (lower <= observed) & (observed <= upper), np.nan),
+        "scaled_error": (observed - predicted) / _scale(series.values[before], season),
+        "log_density": np.where(is_known, density, np.nan),
+    }
+    yield row
+
+
+def _rows(table: Any, rows: slice) -> Any:
+    if table is None:
+        return None
+    return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
+
+
+def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
+    if times is not None:
+        return times[after]
+    index = getattr(y, "index", None)
+    return index[after] if hasattr(index, "get_indexer") else horizon
+
+
+def _season(series: SeriesRows) -> int:
+    """Return the shortest period of the calendar in steps, or one."""
+    step = series.timeline.step
+    found = [round(length / step) for length, _ in series.timeline.calendar] if step else []
+    return min((length for length in found if length > 1), default=1)
+
+
+def _scale(values: Array, season: int) -> float:
+    """Return the mean absolute seasonal difference, NaN where there is none."""
+    gaps = np.abs(values[season:] - values[:-season])
+    gaps = gaps[np.isfinite(gaps)]
+    return float(gaps.mean()) if len(gaps) and gaps.any() else np.nan

@@ -1,0 +1,165 @@
+"""What a forecaster is given: series with their times and known inputs, checked."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bochner._numerics.arrays import Array
+from bochner.tables.timelines import Future, Timeline, Times, steps, timed
+
+_FEWEST = 8
+"""Fewest known values: a line, its noise and the memory of both need some."""
+
+_CONSTANT = 1e-10
+"""Standard deviation relative to the greatest value below which values differ by rounding."""
+
+
+class SeriesRows(NamedTuple):
+    """A series: times and values (n,) with NaN, known inputs (n, d), and what it was."""
+
+    times: Array
+    values: Array
+    inputs: Array
+    timeline: Timeline
+    input_names: list[str] | None
+
+
+def several(y: Any) -> dict[str, Any] | None:
+    """Return series by name if ``y`` is a mapping or a data frame, and ``None`` if it is one."""
+    if isinstance(y, Mapping):
+        found = {str(name): one for name, one in y.items()}
+    elif hasattr(y, "columns"):
+        found = {str(name): y.iloc[:, place] for place, name in enumerate(y.columns)}
+    else:
+        return None
+    if not found:
+        raise ValueError("y must hold at least one series, got none.")
+    if len(found) < len(y if isinstance(y, Mapping) else y.columns):
+        raise ValueError("Names of series must differ from each other as text; some are repeated.")
+    return found
+
+
+def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
+    """Return a series with its times and inputs, or raise TypeError or ValueError.
+
+    Times are ``times``, or the index of a pandas series, or positions.
+    """
+    values = _values(y)
+    found = _times(y, times, len(values))
+    if found.numbers.shape != values.shape:
+        raise ValueError(
+            f"times must have one entry for each value: got {len(found.numbers)} times and "
+            f"{len(values)} values."
+        )
+    _check_order(found.numbers, y if times is None else times)
+    known = values[np.isfinite(values)]
+    if len(known) < _FEWEST:
+        raise ValueError(
+            f"A series needs at least {_FEWEST} known values to learn from, got {len(known)}."
+        )
+    if known.std() <= _CONSTANT * np.abs(known).max():
+        raise ValueError(
+            f"The series is constant: all known values are {known[0]:g}. There is nothing to "
+            "learn; forecast that value."
+        )
+    inputs, names = _inputs(X, y, len(values))
+    return SeriesRows(found.numbers, values, inputs, found.timeline, names)
+
+
+def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None) -> Array:
+    """Return the inputs (h, d) at the times of a forecast, or raise ValueError."""
+    count = len(future.numbers)
+    if not n_inputs:
+        if X is not None:
+            raise ValueError("X was given, but the model was fitted without inputs: leave it out.")
+        return np.zeros((count, 0))
+    if X is None:
+        raise ValueError(
+            f"The model was fitted with {n_inputs} inputs: pass their values at the {count} times "
+            "to predict at as X."
+        )
+    found, own = _matrix(X)
+    if found.shape != (count, n_inputs):
+        raise ValueError(
+            f"X must hold {n_inputs} inputs at each of the {count} times to predict at, shape "
+            f"{(count, n_inputs)}, got {found.shape}. Known inputs limit the horizon."
+        )
+    if names is not None and own is not None and own != names:
+        raise ValueError(f"X must have the columns {names} in this order, got {own}.")
+    index = getattr(X, "index", None)
+    if future.index is not None and hasattr(index, "equals") and not index.equals(future.index):
+        raise ValueError(
+            f"X must be at the times to predict at, which begin with {future.index[0]}; its index "
+            f"begins with {index[0]}."
+        )
+    return found
+
+
+def _values(y: Any) -> Array:
+    if hasattr(y, "to_numpy") and hasattr(y, "index"):
+        values = y.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        try:
+            values = np.array(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"y must be a series of numbers: {error}") from error
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(
+            f"y must have shape (n,), got {values.shape}: pass several series as a data frame, or "
+            "as a mapping from names to series."
+        )
+    if np.isinf(values).any():
+        raise ValueError("y must be finite, or NaN where a value is unknown; some are infinite.")
+    return values
+
+
+def _times(y: Any, times: Any, count: int) -> Times:
+    if times is not None:
+        return timed(times)
+    index = getattr(y, "index", None)
+    return timed(index) if hasattr(index, "get_indexer") and count else steps(count)
+
+
+def _check_order(numbers: Array, where: Any) -> None:
+    wrong = np.flatnonzero(np.diff(numbers) <= 0.0)
+    if not len(wrong):
+        return
+    listed = getattr(where, "index", where) if not hasattr(where, "get_indexer") else where
+    first, second = listed[int(wrong[0])], listed[int(wrong[0]) + 1]
+    if first == second:
+        raise ValueError(
+            f"Times must be increasing; {first} occurs twice. Sum or average the values of each "
+            "time first."
+        )
+    raise ValueError(f"Times must be increasing; {second} comes after {first}. Sort the series.")
+
+
+def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
+    if X is None:
+        return np.zeros((count, 0)), None
+    found, names = _matrix(X)
+    if len(found) != count:
+        raise ValueError(f"X must have a row for each value, {count} rows, got {len(found)}.")
+    ours, theirs = getattr(y, "index", None), getattr(X, "index", None)
+    if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):
+        raise ValueError("X and y must have the same index.")
+    return found, names
+
+
+def _matrix(X: Any) -> tuple[Array, list[str] | None]:
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    try:
+        found = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"X must hold numbers, as indicators of classes do (pandas.get_dummies): {error}"
+        ) from error
+    found = found[:, None] if found.ndim == 1 else found
+    if found.ndim != 2 or not np.isfinite(found).all():
+        raise ValueError(
+            "X must have shape (n, d) and finite entries: inputs have to be known at all times."
+        )
+    return found, names
