@@ -20,14 +20,18 @@ from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 
-_N_DRAWS = 64
-"""Draws of each model: quantiles of forecasts change by some per cent with other draws."""
+_N_DRAWS = 256
+"""Draws for the best model, fewer for others: some fifty are left of them in effect, which move the
+ends of intervals by a few per cent of their width."""
+
+_FEWEST_DRAWS = 64
+"""Draws for a model of little weight."""
+
+_KEPT_DRAWS = 64
+"""Draws that are kept of all models, in proportion to their weights."""
 
 _LEAST_MODEL = 0.01
 """Share of all models' evidence below which one is left out: forecasts hardly change by it."""
-
-_LEAST_DRAW = 1e-3
-"""Weight relative to the greatest of a model below which a draw is left out."""
 
 _TINY = 1e-12
 """Least variance, relative to that of the values, against rounding below zero."""
@@ -137,24 +141,35 @@ class SeriesLaw:
         """Return the law of models compared by their evidence."""
         scores = np.array([fit.score for fit in fits])
         shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        kept = [number for number in range(len(fits)) if shares[number] > _LEAST_MODEL]
-        seeds = rng.spawn(len(kept))
+        kept = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
+        shares = shares[kept] / shares[kept].sum()
+        seeds = rng.spawn(len(kept) + 1)
 
-        def member(place: int) -> tuple[Member, float]:
-            mode = fits[kept[place]].mode
-            theta, weights = draws(mode, rows, _N_DRAWS, seeds[place])
-            effective = 1.0 / float(np.sum(weights**2))
-            weights = shares[kept[place]] * weights
-            some = weights > _LEAST_DRAW * weights.max()
-            last = [_last_states(mode.model, one, rows) for one in theta[some]]
-            mean, cov = (np.array(part) for part in zip(*last, strict=True))
-            return Member(list(mode.model.parts), theta[some], weights[some], mean, cov), effective
+        def drawn(place: int) -> tuple[Array, Array]:
+            # Powers of two, as the sequence of points requires.
+            count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS / shares.max())))
+            theta, weights = draws(fits[kept[place]].mode, rows, count, seeds[place])
+            return theta, shares[place] * weights
+
+        def member(place: int) -> Member | None:
+            model, counts = fits[kept[place]].mode.model, numbers[place]
+            some = counts > 0
+            if not some.any():
+                return None
+            theta = found[place][0][some]
+            states = [_last_states(model, one, rows) for one in theta]
+            mean, cov = (np.array(part) for part in zip(*states, strict=True))
+            return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
 
         with single_threaded_blas():
+            found = [one for _, one in in_order(drawn, range(len(kept)), n_threads)]
+            weights = [own for _, own in found]
+            numbers = np.split(
+                _resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
+                np.cumsum([len(own) for own in weights])[:-1],
+            )
             made = [one for _, one in in_order(member, range(len(kept)), n_threads)]
-        total = sum(float(one.weights.sum()) for one, _ in made)
-        members = [replace(one, weights=one.weights / total) for one, _ in made]
+        members = [one for one in made if one is not None]
         horizons, factors = horizon_factors(
             fits[0].mode.model, fits[0].mode.theta, rows, units.step / units.span
         )
@@ -168,7 +183,7 @@ class SeriesLaw:
             rows.inputs,
             horizons,
             factors,
-            float(shares[kept] @ [effective for _, effective in made] / shares[kept].sum()),
+            1.0 / float(np.sum(np.concatenate(weights) ** 2)),
         )
 
     @property
@@ -324,6 +339,13 @@ def _merged(times: Array, others: Array) -> tuple[Any, Any]:
         np.concatenate((times, others)), return_index=True, return_inverse=True
     )
     return first, inverse[len(times) :]
+
+
+def _resampled(weights: Array, count: int, rng: Generator) -> NDArray[np.int64]:
+    """Return how often each draw is kept (S,), ``count`` in total, by systematic resampling."""
+    ends = np.cumsum(weights / weights.sum())
+    places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
+    return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))
 
 
 def _last_states(model: SeriesModel, theta: Array, rows: Rows) -> tuple[Array, Array]:

@@ -16,11 +16,7 @@ from bochner._numerics.state_loops import (
     filtered,
     slopes,
 )
-from bochner.learning.series.parts import Part, Prior
-
-_NOISE = Prior(float(np.log(0.05)), 2.0)
-"""Prior of the noise's standard deviation: a twentieth of that of the values, within a factor of
-seven in two of three cases."""
+from bochner.learning.series.parts import Part, Remainder
 
 _IMAGINARY = 1e-100
 """Imaginary increment of a parameter; derivatives by it have no rounding error of a difference."""
@@ -56,19 +52,14 @@ class Rows:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and white noise.
-
-    Parameters ``theta`` (k,) are those of the parts in turn, then the logarithm of the noise's
-    standard deviation.
-    """
+    """A sum of parts and noise; parameters ``theta`` (k,) are those of the parts in turn."""
 
     parts: tuple[Part, ...]
 
     @cached_property
     def priors(self) -> Array:
         """Means and standard deviations (2, k) of the parameters' normal priors."""
-        listed = [prior for part in self.parts for prior in part.priors]
-        return np.array([*listed, _NOISE]).T
+        return np.array([prior for part in self.parts for prior in part.priors]).T
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
@@ -117,7 +108,7 @@ class SeriesModel:
 
     def noise(self, theta: Array) -> float:
         """Return the variance of the noise."""
-        return float(np.exp(2.0 * theta[-1]))
+        return float(self._noise(theta))
 
     def filtered(self, theta: Array, rows: Rows) -> tuple[float, Filtered]:
         """Return the log evidence of the values and the states given those up to each time."""
@@ -189,9 +180,13 @@ class SeriesModel:
         full = [np.broadcast_to(one, (*shape, one.shape[-1])) for one in found]
         return np.concatenate(full, axis=-1)
 
+    def _noise(self, theta: Any) -> Any:
+        shares = zip(self.parts, self._shares(theta), strict=True)
+        return sum(part.noise(own) for part, own in shares if isinstance(part, Remainder))
+
     def _shares(self, theta: Any) -> Sequence[Any]:
         ends = np.cumsum([len(part.priors) for part in self.parts])
-        return np.split(theta, ends, axis=-1)[:-1]
+        return np.split(theta, ends[:-1], axis=-1)
 
 
 def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -221,19 +216,17 @@ class Evidence:
         k = len(theta)
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
         moved = model._moved(theta + increments, self._lengths)
-        variances = model._initial(theta + increments)
+        variances, noises = model._initial(theta + increments), model._noise(theta + increments)
         steps = Steps(self._which, *(part[0].real.copy() for part in moved), model.partners)
-        initial, noise = np.diag(variances[0].real), model.noise(theta)
+        initial, noise = np.diag(variances[0].real), float(noises[0].real)
         evidence, states = filtered(
             self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise
         )
         if not np.isfinite(evidence):
             return -np.inf, np.zeros(k)
         found = slopes(self._weights, steps, states)
-        gradient = np.diagonal(found.initial) @ variances[1:].imag.T
+        gradient = variances[1:].imag @ np.diagonal(found.initial) + noises[1:].imag * found.noise
         by_entry = (found.own, found.other, found.variance, found.covariance)
         for slope, part in zip(by_entry, moved, strict=True):
             gradient += part[1:].imag.reshape(k, -1) @ slope.ravel()
-        gradient /= _IMAGINARY
-        gradient[-1] += 2.0 * noise * found.noise
-        return evidence, gradient
+        return evidence, gradient / _IMAGINARY

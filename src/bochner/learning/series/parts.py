@@ -193,12 +193,11 @@ class Variation(Part):
     """
 
     memory: float
-    size: float
-    name: str
+    name: str = "trend"
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        return _around(self.size, 7.4), _around(self.memory, 2.7)
+        return _around(0.2, 7.4), _around(self.memory, 2.7)
 
     @property
     def partners(self) -> NDArray[np.int64]:
@@ -212,6 +211,41 @@ class Variation(Part):
 
     def initial(self, theta: Any) -> Any:
         return np.exp(2.0 * theta[..., :1])
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Remainder(Part):
+    r"""What is left: variation that is forgotten within few steps, and noise.
+
+    The parameters are the standard deviation of both together, the logit of the share of their
+    variance that is variation, and the memory of it. With standard deviations of each, posteriors
+    would be bent where the memory is near a step and the two are hard to tell apart.
+    """
+
+    memory: float
+    name: str = "remainder"
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        # A tenth of the values' deviation, and any share.
+        return _around(0.1, 7.4), Prior(0.0, 2.0), _around(self.memory, 2.7)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(1)
+
+    def move(self, theta: Any, dt: Array) -> Move:
+        kept = np.exp(-dt / np.exp(theta[..., 2, None]))[..., None]
+        zero = np.zeros_like(kept)
+        return Move(kept, zero, self.initial(theta)[..., None] * (1.0 - kept**2), zero)
+
+    def initial(self, theta: Any) -> Any:
+        return np.exp(2.0 * theta[..., :1]) / (1.0 + np.exp(-theta[..., 1:2]))
+
+    def noise(self, theta: Any) -> Any:
+        """Return the variance (...) of the noise."""
+        return np.exp(2.0 * theta[..., 0]) / (1.0 + np.exp(theta[..., 1]))
 
 
 @register

@@ -11,7 +11,15 @@ from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import Constant, Inputs, Part, Slope, Variation, Waves
+from bochner.learning.series.parts import (
+    Constant,
+    Inputs,
+    Part,
+    Remainder,
+    Slope,
+    Variation,
+    Waves,
+)
 from bochner.learning.series.posterior import Mode, find_mode, log_density
 
 Item = TypeVar("Item")
@@ -59,6 +67,10 @@ _HOPELESS = -10.0
 by which models' evidence may differ before the lesser is left."""
 
 
+_SLOW = 0.1
+"""Ranges after which slow variation is forgotten, where the prior is centred."""
+
+
 @dataclass(frozen=True, slots=True)
 class Season:
     """A period in ranges of the training rows, with its name."""
@@ -77,12 +89,12 @@ class Structure:
 
     def model(self, step: float, n_inputs: int) -> SeriesModel:
         """Return the model for rows that are usually ``step`` apart."""
-        parts: list[Part] = [self.trend, *variations(step), *self.seasons]
-        if self.cycle is not None:
-            parts.append(self.cycle)
-        if n_inputs:
-            parts.append(Inputs(n_inputs))
-        return SeriesModel(tuple(parts))
+        cycles = () if self.cycle is None else (self.cycle,)
+        inputs = (Inputs(n_inputs),) if n_inputs else ()
+        # A few steps of some hundred rows: the geometric mean of step and range, over three.
+        remainder = Remainder(float(np.sqrt(step)) / 3.0)
+        slow = Variation(_SLOW)
+        return SeriesModel((self.trend, slow, *self.seasons, *cycles, *inputs, remainder))
 
     @property
     def log_odds(self) -> float:
@@ -92,15 +104,6 @@ class Structure:
 
 TRENDS = (Constant(), Slope(has_line=False), Slope(has_line=True))
 """Trends that are compared: a level, a slope that dies out, and a line with a varying slope."""
-
-
-def variations(step: float) -> tuple[Part, Part]:
-    """Return variation that is remembered for about a tenth of the range, and for few steps."""
-    return (
-        Variation(0.1, 0.2, "trend"),
-        # The geometric mean of step and range, over three: a few steps of some hundred rows.
-        Variation(float(np.sqrt(step)) / 3.0, 0.1, "remainder"),
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,7 +285,6 @@ def _start(model: SeriesModel, near: Mode) -> Array:
         for other in near.model.parts:
             if part == other:
                 theta[model.place(part)] = near.theta[near.model.place(other)]
-    theta[-1] = near.theta[-1]
     return theta
 
 
