@@ -7,9 +7,9 @@ from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
-from bochner.estimators.bank_forecaster import BaNKForecaster
 from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
@@ -29,10 +29,10 @@ __all__ = [
     "AsymmetricKernelRidge",
     "AsymmetricPairRidge",
     "BaNKClassifier",
-    "BaNKForecaster",
     "BaNKRegressor",
     "DIGMMFeatures",
     "Diagnosis",
+    "Forecaster",
     "FourierFeatures",
     "Frequencies",
     "GaBaSRClassifier",

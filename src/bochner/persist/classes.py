@@ -164,9 +164,12 @@ def holds_function(cls: type) -> bool:
 
 
 _REMOVED: Mapping[str, str] = {
-    f"LearnedTable{task}": f"fit Table{task}(method='learned') to the table again, or BaNK{task} "
-    "to its encoded columns"
-    for task in ("Regressor", "Classifier")
+    "BaNKForecaster": "fit Forecaster to the series again",
+    **{
+        f"LearnedTable{task}": f"fit Table{task}(method='learned') to the table again, or "
+        f"BaNK{task} to its encoded columns"
+        for task in ("Regressor", "Classifier")
+    },
 }
 """What to do instead, by names of classes in older files that the library no longer has."""
 

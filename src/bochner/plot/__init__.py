@@ -14,6 +14,7 @@ the extra ``plot``, is imported when something is drawn, and its parameters are 
 from bochner.plot.chains import TraceDisplay, trace
 from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
 from bochner.plot.comparisons import ComparisonDisplay, comparison
+from bochner.plot.components import ComponentsDisplay, components
 from bochner.plot.effects import EffectDisplay, effect
 from bochner.plot.envelopes import EnvelopeDisplay, envelope
 from bochner.plot.errors import ResidualsDisplay, residuals
@@ -29,6 +30,7 @@ from bochner.plot.svg import to_svg
 __all__ = [
     "CalibrationDisplay",
     "ComparisonDisplay",
+    "ComponentsDisplay",
     "ConfusionDisplay",
     "EffectDisplay",
     "EnvelopeDisplay",
@@ -43,6 +45,7 @@ __all__ = [
     "TraceDisplay",
     "calibration",
     "comparison",
+    "components",
     "confusion",
     "effect",
     "envelope",

@@ -127,9 +127,9 @@ def forecast(
     ----------
     model : fitted regressor
         With ``predict_interval`` or ``predict(X, return_std=True)``, such as
-        :class:`bochner.BaNKForecaster`.
+        :class:`bochner.Forecaster` of a single series.
     X : array-like of shape (n,) or (n, d)
-        Rows to predict at; the first column is time.
+        Rows to predict at; the first column is time. Of a Forecaster, the times.
     history : tuple of array-likes (X, y), default=None
         Rows that the model was fitted to, and their targets.
     truth : array-like of shape (n,), default=None

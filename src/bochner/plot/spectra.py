@@ -171,9 +171,8 @@ def spectrum(
     Parameters
     ----------
     model : fitted estimator
-        One with learned draws (:class:`bochner.BaNKRegressor` and its relatives,
-        :class:`bochner.BaNKForecaster`), or with ``frequencies_``, such as
-        :class:`bochner.FourierFeatures`.
+        One with learned draws (:class:`bochner.BaNKRegressor` and its relatives), or with
+        ``frequencies_``, such as :class:`bochner.FourierFeatures`.
     inputs : sequence of int or str, default=None
         Inputs with panels, by number or name; ``None`` means the first six.
     names : sequence of d str, default=None

@@ -1,0 +1,135 @@
+"""Components of forecasts: trend, seasons, cycles and what is left, with their bands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.plot.display import Display, Layout
+from bochner.plot.inputs import check_level
+from bochner.plot.labels import date_ticks, finish, panel_points
+from bochner.plot.style import BAND, FULL_WIDTH, MODEL, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HEIGHT = 1.1
+"""Inches of a panel, which is as wide as a page."""
+
+_LAST = 0.3
+"""Inches for the ticks and the label below the last panel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentsDisplay(Display):
+    """Components of a forecast along time, one panel each.
+
+    Parameters
+    ----------
+    names : sequence of J str
+    times : ndarray of shape (n,)
+        Numbers or ``datetime64``, in order.
+    means, lower, upper : ndarray of shape (J, n)
+        Components and the ends of their intervals.
+    xlabel : str
+    """
+
+    names: Sequence[str]
+    times: NDArray[Any]
+    means: Array
+    lower: Array
+    upper: Array
+    xlabel: str = "time"
+
+    def describe(self) -> str:
+        return f"Components of a forecast for {len(self.times)} times: {', '.join(self.names)}."
+
+    def _layout(self) -> Layout:
+        count = len(self.names)
+        return Layout(count, _HEIGHT * count + _LAST, FULL_WIDTH, columns=1, sharex=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            axis.plot(self.times, self.means[number], color=MODEL, lw=0.8)
+            lower, upper = self.lower[number], self.upper[number]
+            axis.fill_between(self.times, lower, upper, color=MODEL, alpha=BAND, lw=0)
+            axis.margins(x=0.01)
+            label = self.xlabel if number == len(axes) - 1 else ""
+            if self.times.dtype.kind != "M":
+                finish(axis, label, name)
+                continue
+            finish(axis, label, name, ticks="y")
+            times = self.times.astype("M8[us]")
+            date_ticks(axis.xaxis, times, panel_points(axis)[0], label)
+
+
+def components(
+    model: Any,
+    times: Any,
+    X: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+    ax: Any = None,
+    theme: str = "light",
+) -> ComponentsDisplay:
+    """Draw the components of a forecast, with intervals of each.
+
+    Parameters
+    ----------
+    model : fitted Forecaster
+        Of a single series.
+    times : array-like of shape (n,)
+        Times of the series, later ones, or both.
+    X : array-like of shape (n, d), default=None
+        Known inputs at these times, if the model has inputs.
+    names : sequence of str, default=None
+        Components to draw; ``None`` means all.
+    level : float, default=0.9
+        Nominal level of the intervals.
+    xlabel : str, default="time"
+    ax : sequence of matplotlib.axes.Axes, default=None
+        Where to draw, one for each component; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Returns
+    -------
+    display : ComponentsDisplay
+
+    Raises
+    ------
+    TypeError
+        If the model has no components.
+    ValueError
+        If there is no component of a name, or a level is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Forecaster, plot
+    >>> t = np.arange(60.0)
+    >>> y = np.sin(np.pi * t / 6.0) + 0.1 * np.random.default_rng(0).normal(size=60)
+    >>> display = plot.components(Forecaster(random_state=0).fit(y), np.arange(72.0))
+    >>> display.names
+    ['trend', '12 steps', 'remainder']
+    """
+    check_level(level)
+    if not hasattr(model, "components"):
+        raise TypeError(
+            f"components takes a fitted Forecaster, got {type(model).__name__}, which has none."
+        )
+    at = np.sort(np.asarray(times))
+    found = model.components(at, X, level=level)
+    chosen = list(found) if names is None else list(names)
+    for name in chosen:
+        if name not in found:
+            raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
+    means, lower, upper = (
+        np.stack([found[name][:, part] for name in chosen]) for part in range(3)
+    )
+    display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel)
+    return display.plot(ax, theme=theme)
