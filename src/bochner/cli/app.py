@@ -358,11 +358,9 @@ def diagnose(
 @app.command(epilog="Example: bochner demo --out demo")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the files to write.")] = Path("demo"),
-    n_frequencies: Annotated[int, typer.Option(min=1, help="Number of frequencies.")] = 40,
-    n_chains: Annotated[int, typer.Option(min=1, help="Number of chains for each trend.")] = 12,
     seed: Seed = 0,
 ) -> None:
     """Fit a model to the weather of Seattle, and forecast carbon dioxide for ten years."""
     with _refusals():
         run_table(out, seed, Console())
-        run_demo(out, n_frequencies, n_chains, seed, Console())
+        run_demo(out, seed, Console())

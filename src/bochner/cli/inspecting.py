@@ -12,10 +12,9 @@ from bochner import persist
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_forecaster import BaNKForecaster
+from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.periods import Period
 
 _KINDS = {
     "numeric": "numbers",
@@ -94,8 +93,8 @@ def _facts(model: Any) -> dict[str, str]:
     """Return facts about a model of numbers."""
     if isinstance(model, BaNK):
         return bank_facts(model)
-    if isinstance(model, BaNKForecaster):
-        return bank_facts(model.models_[0])
+    if isinstance(model, Forecaster):
+        return forecast_facts(model)
     facts = {}
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)
@@ -129,9 +128,27 @@ def bank_facts(head: BaNK) -> dict[str, str]:
     }
 
 
-def periods_text(found: list[Period]) -> str:
-    """Return periods and their shares of the variance."""
-    return ", ".join(f"{period.length:.4g} ({period.share:.0%})" for period in found)
+def forecast_facts(model: Forecaster) -> dict[str, str]:
+    """Return the periods, the trends and the transformation of each series."""
+    check_is_fitted(model, "series_")
+    facts = {}
+    for name, series in model.series_.items():
+        before, law = "" if model.is_single_ else f"{name}: ", series.law
+        periods = (
+            f"{one.name} (length {one.length:.4g}, deviation {one.std:.3g})"
+            for one in law.periods()
+        )
+        facts[f"{before}periods"] = ", ".join(periods) or "none"
+        trends = law.trends().items()
+        facts[f"{before}trend"] = ", ".join(f"{trend} ({share:.0%})" for trend, share in trends)
+        facts[f"{before}values"] = _TRANSFORMED[law.transformation]
+        draws = sum(len(member.weights) for member in law.members)
+        facts[f"{before}draws"] = f"{draws}, of {law.effective_draws:.0f} independent ones"
+    return facts
+
+
+_TRANSFORMED = {"none": "as they are", "sqrt": "their square roots", "log": "their logarithms"}
+"""What is modelled, by transformation."""
 
 
 def _range(values: list[float]) -> str:

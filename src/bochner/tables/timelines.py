@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -18,6 +19,9 @@ Index = Literal["none", "numbers", "dates", "periods"]
 
 _DAY = np.timedelta64(1, "D")
 """One day, the unit of dates that do not stand for months."""
+
+_MICROSECONDS = 86_400e6
+"""Microseconds of a day; steps between dates are multiples of one."""
 
 _YEAR = 365.2425
 """Days of a year: the mean of the Gregorian calendar's four centuries."""
@@ -158,7 +162,8 @@ class Timeline:
             index = pd.date_range(last, periods=count + 1, freq=self.frequency)
             index = index[index > last][:count]
         elif self.kind == "days":
-            index = pd.DatetimeIndex([last + pd.Timedelta(step * k, "D") for k in _from_one(count)])
+            one = pd.Timedelta(round(step * _MICROSECONDS), "us")
+            index = pd.DatetimeIndex([last + k * one for k in _from_one(count)])
         else:
             # A month's last day is the day before the next one's first.
             shift = pd.Timedelta(self.offset, "D")
@@ -245,7 +250,7 @@ def _stamps(times: Any, *, by_clock: bool = False) -> tuple[Stamps, str | None]:
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
-            f"{np.asarray(times)[0]!r} first."
+            f"{str(np.asarray(times)[0])!r} first."
         ) from error
 
 
@@ -253,7 +258,11 @@ def _frequency(times: Any) -> str | None:
     known = getattr(times, "freqstr", None)
     if known is not None or hasattr(times, "to_timestamp") or len(times) < 3:
         return known  # pandas infers from three dates at least
-    return getattr(times, "inferred_freq", None)
+    with warnings.catch_warnings():
+        # pandas announces that it will return an object, which has the text, too.
+        warnings.simplefilter("ignore")
+        found = times.inferred_freq
+    return getattr(found, "freqstr", found)
 
 
 def _days(stamps: Stamps) -> Array:

@@ -1,9 +1,12 @@
 """Errors of forecasts from past origins, by which intervals are widened."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner.learning.series.model import Rows, SeriesModel
+
+Places = NDArray[np.intp]
 
 _N_HORIZONS = 8
 """Horizons, evenly by ratio, that are calibrated; factors in between are interpolated."""
@@ -18,8 +21,8 @@ _PRIOR_ERRORS = 5.0
 _REGULAR = 0.01
 """Departure of steps from their median, relative to it, up to which rows count as regular."""
 
-_FEWEST = 0.9
-"""Share of the steps that must be regular for horizons to be counted in rows."""
+_FEWEST = 0.5
+"""Share of the steps that must be regular for horizons to be counted in steps."""
 
 
 def horizon_factors(
@@ -40,15 +43,24 @@ def horizon_factors(
     horizons = np.unique(np.rint(np.geomspace(1, longest, _N_HORIZONS)).astype(np.int64))
     factors = []
     for horizon in horizons.tolist():
-        origins = np.arange(n // _SHARE, n - horizon)
-        origins = origins[rows.known[origins + horizon]]
-        later = origins + horizon
+        origins, later = _pairs(rows, horizon * step, step)
         at = Rows(rows.times[later], rows.values[later], rows.inputs[later])
         mean, variance = model.carried(
             theta, states.mean[origins], states.cov[origins], horizon * step, at
         )
         squares = (at.values - mean) ** 2 / variance
         independent = len(squares) / horizon
-        total = _PRIOR_ERRORS + (independent * float(squares.mean()) if len(squares) else 0.0)
+        total = _PRIOR_ERRORS + float(squares.sum()) / horizon
         factors.append(np.sqrt(max(1.0, total / (_PRIOR_ERRORS + independent))))
     return horizons * step, np.array(factors)
+
+
+def _pairs(rows: Rows, ahead: float, step: float) -> tuple[Places, Places]:
+    """Return origins and the known rows that lie a horizon after them, to half a step."""
+    origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
+    wanted = rows.times[origins] + ahead
+    later = np.searchsorted(rows.times, wanted - 0.5 * step)
+    inside = later < len(rows)
+    origins, wanted, later = origins[inside], wanted[inside], later[inside]
+    near = (np.abs(rows.times[later] - wanted) <= 0.5 * step) & rows.known[later]
+    return origins[near], later[near]

@@ -14,7 +14,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import Mixture
 from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import Part, Waves
+from bochner.learning.series.parts import Constant, Part, Slope, Waves
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
@@ -35,6 +35,14 @@ _LEAST_MODEL = 0.01
 
 _TINY = 1e-12
 """Least variance, relative to that of the values, against rounding below zero."""
+
+
+_TRENDS = {
+    (Constant, False): "a level",
+    (Slope, False): "a slope that dies out",
+    (Slope, True): "a line whose slope varies",
+}
+"""Trends in words, by class and whether they have a line."""
 
 
 class Period(NamedTuple):
@@ -197,6 +205,14 @@ class SeriesLaw:
         names = {name for member in self.members for name in member.model.components}
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    def trends(self) -> dict[str, float]:
+        """Return the weights of trends in words, the greatest first."""
+        found: dict[str, float] = {}
+        for member in self.members:
+            words = _TRENDS[type(member.parts[0]), getattr(member.parts[0], "has_line", False)]
+            found[words] = found.get(words, 0.0) + float(member.weights.sum())
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def predict(self, rows: Rows) -> Mixture:
         """Return the law of values with noise at rows in order of time, in units of the law."""

@@ -1,0 +1,87 @@
+"""Mixtures of normal laws of transformed values."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from bochner.learning.series.mixture import Mixture
+from bochner.learning.series.transformations import (
+    TRANSFORMATIONS,
+    candidates,
+    positive,
+)
+
+MEANS = np.array([[2.0, 3.0], [2.6, 1.8], [4.0, 3.2]])
+VARIANCES = np.array([[0.04, 0.3], [0.2, 0.1], [0.01, 0.4]])
+WEIGHTS = np.array([0.5, 0.3, 0.2])
+LEVELS = np.array([0.01, 0.3, 0.5, 0.95])
+
+
+def mixture(name="none"):
+    return Mixture(MEANS, VARIANCES, WEIGHTS, name)
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_quantiles_have_their_probability(name):
+    function = TRANSFORMATIONS[name]
+    found = mixture(name).quantiles(LEVELS)
+    assert found.shape == (2, 4)
+    for place in range(2):
+        at = function.forward(found[place])
+        mass = WEIGHTS @ norm.cdf(at, MEANS[:, place, None], np.sqrt(VARIANCES[:, place, None]))
+        assert_allclose(mass, LEVELS, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_densities_integrate_to_probabilities(name):
+    own = mixture(name)
+    low, high = own.quantiles(np.array([0.2, 0.9]))[0]
+
+    def density(value):
+        return np.exp(own.log_density(np.array([value, 1.0]))[0])
+
+    assert_allclose(quad(density, low, high)[0], 0.7, rtol=1e-6)
+
+
+def test_moments_of_a_mixture():
+    rng = np.random.default_rng(0)
+    which = rng.choice(3, 400_000, p=WEIGHTS)
+    drawn = rng.normal(MEANS[which], np.sqrt(VARIANCES[which]))
+    assert_allclose(mixture().centre(), drawn.mean(axis=0), atol=0.01)
+    assert_allclose(mixture().std(), drawn.std(axis=0), rtol=0.01)
+    lower, upper = np.quantile(np.exp(drawn), [norm.cdf(-1.0), norm.cdf(1.0)], axis=0)
+    assert_allclose(mixture("log").std(), 0.5 * (upper - lower), rtol=0.02)
+
+
+def test_impossible_values_have_no_density():
+    assert mixture("log").log_density(np.array([-1.0, 0.0])).tolist() == [-np.inf, -np.inf]
+    assert np.isnan(mixture().log_density(np.array([np.nan, 1.0]))[0])
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_transformations_are_undone_and_have_their_slopes(name):
+    function, values = TRANSFORMATIONS[name], np.array([0.3, 1.0, 20.0])
+    assert_allclose(function.back(function.forward(values)), values)
+    step = 1e-6
+    slope = (function.forward(values + step) - function.forward(values - step)) / (2.0 * step)
+    assert_allclose(function.log_slope(values), np.log(slope), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([-1.0, 5.0], ["none"]),
+        ([0.0, 5.0], ["none", "sqrt"]),
+        ([1.0, 5.0], ["none", "sqrt", "log"]),
+        ([100.0, 110.0], ["none"]),  # All of them are nearly lines there
+    ],
+)
+def test_values_allow_transformations(values, names):
+    assert candidates(np.array(values)) == names
+
+
+def test_zeros_count_as_half_of_the_least():
+    assert positive(np.array([0.0, 4.0, 6.0])).tolist() == [2.0, 4.0, 6.0]
+    assert positive(np.zeros(2)).tolist() == [1.0, 1.0]
