@@ -33,7 +33,7 @@ coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
-	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner
+	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner --ignore src/bochner/sktime.py
 
 lint: $(VENV)/.lint  ## Check style and formatting
 	$(BIN)/ruff check .

@@ -531,17 +531,16 @@ def resumed() -> Any:
 
 
 def forecast() -> Any:
-    t = np.linspace(0.0, 8.0, 90)[:, None]
-    y = t[:, 0] + np.sin(2.0 * np.pi * t[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=90)
-    some = {"n_frequencies": 10, "n_burn_in": 6, "n_samples": 4, "n_chains": 2}
-    return bochner.BaNKForecaster((0, 1, 2), **some, random_state=0).fit(t, y)
+    t = np.linspace(0.0, 8.0, 90)
+    y = t + np.sin(2.0 * np.pi * t) + 0.1 * np.random.default_rng(0).normal(size=90)
+    return bochner.Forecaster(random_state=0).fit(y, times=t)
 
 
 def chain_units() -> Iterator[Unit]:
     yield from ((f"chain/{name}", chain(name)) for name in CHAINS)
     yield from ((f"chain on dask/{name}", chain(name, "dask")) for name in ON_DASK)
     yield "chain/resumed", Case(resumed, NEW)
-    yield "chain/forecaster", Case(forecast, np.array([[8.25], [9.0], [11.0]]))
+    yield "forecaster", Case(forecast, np.array([8.25, 9.0, 11.0]))
 
 
 def table() -> tuple[pd.DataFrame, pd.Series, pd.Series]:

@@ -9,7 +9,6 @@ from scipy import stats
 
 from bochner import (
     BaNKClassifier,
-    BaNKForecaster,
     BaNKRegressor,
     FourierFeatures,
     TableRegressor,
@@ -78,14 +77,7 @@ def test_the_band_of_a_learned_kernel_holds_its_share_of_draws(learned, level):
             assert_allclose(end, (1.0 - part) * draws[low] + part * draws[low + 1], atol=1e-12)
 
 
-def test_forecasters_and_classifiers_have_the_draws_of_all_their_models():
-    t = np.linspace(0.0, 10.0, 60)[:, None]
-    forecaster = BaNKForecaster(n_frequencies=6, n_burn_in=3, n_samples=3, n_chains=1,
-                                random_state=0).fit(t, np.sin(t[:, 0]))  # fmt: skip
-    display = plot.kernel(forecaster)
-    rows = display.lags[0][:, None]
-    means = [model.kernel_(rows, np.zeros((1, 1)))[:, 0] for model in forecaster.models_]
-    assert_allclose(display.curves[0, 0], np.mean(means, axis=0), atol=1e-12)
+def test_classifiers_have_the_draws_of_all_their_models():
     y = np.digitize(X[:, 0], [2.0, 4.0])
     classifier = BaNKClassifier(6, "sparse", **SHORT).fit(X, y)
     assert plot.kernel(classifier).lower.shape == (2, 201)

@@ -17,7 +17,7 @@ from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import SeriesRows, future_inputs, read_series, several
 from bochner.features.parameters import check_choice, generators
-from bochner.learning.series.law import Period, SeriesLaw
+from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.mixture import Mixture
 from bochner.learning.series.model import Rows
@@ -137,9 +137,7 @@ class Forecaster(BaseEstimator):
     series_: dict[str, FittedSeries] = field(init=False)
     is_single_: bool = field(init=False)
 
-    def fit(
-        self, y: Any, X: Any = None, *, times: Any = None, progress: Progress = silent
-    ) -> Self:
+    def fit(self, y: Any, X: Any = None, *, times: Any = None, progress: Progress = silent) -> Self:
         """Learn one series, or each of several.
 
         Parameters
@@ -212,18 +210,14 @@ class Forecaster(BaseEstimator):
             return mean
         return mean, self._each(horizon, X, lambda mixture: mixture.std())
 
-    def predict_interval(
-        self, horizon: Any, level: float = 0.9, X: Any = None
-    ) -> tuple[Any, Any]:
+    def predict_interval(self, horizon: Any, level: float = 0.9, X: Any = None) -> tuple[Any, Any]:
         """Return lower and upper ends of prediction intervals, each as ``predict`` returns means.
 
         Raises ValueError if ``level`` is not strictly between zero and one, and as ``predict``.
         """
         levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * _checked_levels([level])[0]
-        lower, upper = (
-            self._each(horizon, X, lambda mixture, end=end: mixture.quantiles(end)[:, 0])
-            for end in (levels[:1], levels[1:])
-        )
+        lower = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[:1])[:, 0])
+        upper = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[1:])[:, 0])
         return lower, upper
 
     def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
@@ -357,9 +351,7 @@ class Forecaster(BaseEstimator):
             If the series is too short for the origins, and as ``fit``.
         """
         self._check_parameters()
-        return rolling_table(
-            self, y, X, times, horizon, n_origins, stride, level, season_length
-        )
+        return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
 
     @property
     def periods_(self) -> Any:
@@ -393,9 +385,7 @@ class Forecaster(BaseEstimator):
         columns = np.column_stack([one.to_numpy() for one in results.values()])
         return labelled(columns, indices[0], list(results))
 
-    def _by_name(
-        self, horizon: Any, X: Any, found: Callable[[FittedSeries, Ahead], Any]
-    ) -> Any:
+    def _by_name(self, horizon: Any, X: Any, found: Callable[[FittedSeries, Ahead], Any]) -> Any:
         self._fitted()
         results = {}
         for name, one in self.series_.items():

@@ -73,7 +73,7 @@ def _forecast(
     density = np.asarray(fitted.log_density(known, later, times=where))
     is_known = np.isfinite(observed)
     row = {"origin": np.full(horizon, origin), "step": np.arange(1, horizon + 1)}
-    index = getattr(y, "index", None)
+    index: Any = getattr(y, "index", None)
     if hasattr(index, "get_indexer"):
         row["time"] = index[after]
     row |= {
@@ -97,7 +97,7 @@ def _rows(table: Any, rows: slice) -> Any:
 def _where(y: Any, times: Any, after: slice, horizon: int) -> Any:
     if times is not None:
         return times[after]
-    index = getattr(y, "index", None)
+    index: Any = getattr(y, "index", None)
     return index[after] if hasattr(index, "get_indexer") else horizon
 
 

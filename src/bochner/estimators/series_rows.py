@@ -87,7 +87,7 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
         )
     if names is not None and own is not None and own != names:
         raise ValueError(f"X must have the columns {names} in this order, got {own}.")
-    index = getattr(X, "index", None)
+    index: Any = getattr(X, "index", None)
     if future.index is not None and hasattr(index, "equals") and not index.equals(future.index):
         raise ValueError(
             f"X must be at the times to predict at, which begin with {future.index[0]}; its index "
@@ -97,6 +97,7 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
 
 
 def _values(y: Any) -> Array:
+    values: Array
     if hasattr(y, "to_numpy") and hasattr(y, "index"):
         values = y.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
@@ -143,7 +144,8 @@ def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
     found, names = _matrix(X)
     if len(found) != count:
         raise ValueError(f"X must have a row for each value, {count} rows, got {len(found)}.")
-    ours, theirs = getattr(y, "index", None), getattr(X, "index", None)
+    ours: Any = getattr(y, "index", None)
+    theirs: Any = getattr(X, "index", None)
     if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):
         raise ValueError("X and y must have the same index.")
     return found, names

@@ -128,8 +128,6 @@ def components(
     for name in chosen:
         if name not in found:
             raise ValueError(f"There is no component {name!r}: choose from {list(found)}.")
-    means, lower, upper = (
-        np.stack([found[name][:, part] for name in chosen]) for part in range(3)
-    )
+    means, lower, upper = (np.stack([found[name][:, part] for name in chosen]) for part in range(3))
     display = ComponentsDisplay(chosen, at, means, lower, upper, xlabel)
     return display.plot(ax, theme=theme)

@@ -132,7 +132,7 @@ class Timeline:
                 "The times of the series are irregular, so that a horizon has no unit: pass the "
                 "times to predict at instead of a number of steps."
             )
-        numbers = self.last + self.step * np.arange(1, count + 1)
+        numbers: Array = self.last + self.step * np.arange(1.0, count + 1.0)
         if self.index == "none":
             return Future(numbers, None)
         if self.index == "numbers":
@@ -155,7 +155,8 @@ class Timeline:
     def _dates(self, count: int) -> Any:
         import pandas as pd
 
-        last, step = pd.Timestamp(self.stamp).as_unit(self.unit), self.step or 1.0
+        step = self.step or 1.0
+        last = pd.Timestamp(self.stamp).as_unit(self.unit)  # type: ignore[arg-type]
         if self.kind == "days" and self.zone is not None:
             last = last.tz_localize("UTC").tz_convert(self.zone)
         if self.frequency is not None:
@@ -255,14 +256,15 @@ def _stamps(times: Any, *, by_clock: bool = False) -> tuple[Stamps, str | None]:
 
 
 def _frequency(times: Any) -> str | None:
-    known = getattr(times, "freqstr", None)
+    known: str | None = getattr(times, "freqstr", None)
     if known is not None or hasattr(times, "to_timestamp") or len(times) < 3:
         return known  # pandas infers from three dates at least
     with warnings.catch_warnings():
         # pandas announces that it will return an object, which has the text, too.
         warnings.simplefilter("ignore")
         found = times.inferred_freq
-    return getattr(found, "freqstr", found)
+    inferred: str | None = getattr(found, "freqstr", found)
+    return inferred
 
 
 def _days(stamps: Stamps) -> Array:

@@ -117,9 +117,7 @@ def test_steps_to_later_rows_are_those_of_the_filter():
     known = Rows(rows.times, np.zeros(30), rows.inputs)
     length = 7 * (rows.times[1] - rows.times[0])
     at = Rows(known.times[24:25], known.values[24:25], known.inputs[24:25])
-    mean, variance = model.carried(
-        theta, states.mean[17:18], states.cov[17:18], length, at
-    )
+    mean, variance = model.carried(theta, states.mean[17:18], states.cov[17:18], length, at)
     weight = model.weights(at)[0]
     assert_allclose(mean, weight @ states.mean[24], rtol=1e-7)
     expected = weight @ states.cov[24] @ weight + model.noise(theta)

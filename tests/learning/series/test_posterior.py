@@ -39,7 +39,7 @@ def grid(rows):
 
 def test_the_mode_has_no_slope(rows):
     mode = find_mode(MODEL, rows)
-    mean, std = MODEL.priors
+    _, std = MODEL.priors
     for unit in 0.02 * np.eye(3):
         for step in (unit * std, -unit * std):
             assert log_density(MODEL, mode.theta + step, rows) < mode.log_density + 1e-3

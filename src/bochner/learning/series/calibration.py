@@ -52,7 +52,7 @@ def horizon_factors(
         independent = len(squares) / horizon
         total = _PRIOR_ERRORS + float(squares.sum()) / horizon
         factors.append(np.sqrt(max(1.0, total / (_PRIOR_ERRORS + independent))))
-    return horizons * step, np.array(factors)
+    return np.multiply(horizons, step, dtype=np.float64), np.array(factors)
 
 
 def _pairs(rows: Rows, ahead: float, step: float) -> tuple[Places, Places]:

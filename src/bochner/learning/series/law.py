@@ -1,7 +1,7 @@
 """What was learned of a series: weighted draws of several models, and their predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,8 +235,8 @@ class SeriesLaw:
         Their means add up to that of the transformed value; the first has its centre.
         """
         names, n_rows = self.components, len(rows)
-        means = {name: [] for name in names}
-        variances = {name: [] for name in names}
+        means: dict[str, list[Array]] = {name: [] for name in names}
+        variances: dict[str, list[Array]] = {name: [] for name in names}
         weights = []
         for model, _, weight, mean, variance in self._moments(rows):
             own = {name: place for place, name in enumerate(model.components)}
@@ -326,9 +326,7 @@ class SeriesLaw:
             mean, variance = (np.concatenate(one) for one in zip(*parts, strict=True))
             yield model, theta, float(member.weights[number]), mean, variance
 
-    def _paths(
-        self, member: Member, number: int, rows: Rows, count: int, rng: Generator
-    ) -> Array:
+    def _paths(self, member: Member, number: int, rows: Rows, count: int, rng: Generator) -> Array:
         model, theta = member.model, member.theta[number]
         later = _part(self.rows, slice(-1, None)).joined(rows)
         steps, weights = model.steps(theta, later.times), model.weights(later)
@@ -351,7 +349,7 @@ def _part(rows: Rows, which: Any) -> Rows:
 
 def _merged(times: Array, others: Array) -> tuple[Any, Any]:
     """Return rows of both, in order of time without repetitions, and the places of the others."""
-    ordered, first, inverse = np.unique(
+    _, first, inverse = np.unique(
         np.concatenate((times, others)), return_index=True, return_inverse=True
     )
     return first, inverse[len(times) :]
@@ -379,14 +377,15 @@ def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
     """Return draws (count, s) of a normal law, whose covariance may be singular."""
     values, vectors = np.linalg.eigh(cov)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return mean + rng.normal(size=(count, len(mean))) @ root.T
+    found: Array = mean + rng.normal(size=(count, len(mean))) @ root.T
+    return found
 
 
 def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
     """Return draws (count, s) of what a step adds to the states."""
     variance, partner = steps.variance[k], steps.partner
     drawn = rng.normal(size=(count, len(variance)))
-    found = drawn * np.sqrt(variance)
+    found: Array = drawn * np.sqrt(variance)
     # The second of a pair is correlated with the first.
     for i in np.flatnonzero((partner > np.arange(len(partner))) & (steps.covariance[k] != 0.0)):
         p = int(partner[i])

@@ -100,7 +100,8 @@ class SeriesModel:
     def steps(self, theta: Array, times: Array) -> Steps:
         """Return the transitions that lead to each of some times (n,) from the one before."""
         lengths, which = _lengths(times)
-        return Steps(which, *self._moved(theta, lengths), self.partners)
+        own, other, variance, covariance = self._moved(theta, lengths)
+        return Steps(which, own, other, variance, covariance, self.partners)
 
     def initial(self, theta: Array) -> Array:
         """Return the covariance (s, s) of the states at time zero."""
@@ -114,9 +115,7 @@ class SeriesModel:
         """Return the log evidence of the values and the states given those up to each time."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
         zero = np.zeros(len(initial))
-        return filtered(  # type: ignore[no-any-return]
-            rows.values, self.weights(rows), steps, zero, initial, self.noise(theta)
-        )
+        return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
 
     def evidence(self, theta: Array, rows: Rows) -> tuple[float, Array]:
         """Return the log evidence of the values and its gradient (k,)."""
@@ -127,9 +126,7 @@ class SeriesModel:
         weights, steps = self.weights(rows), self.steps(theta, rows.times)
         _, states = self.filtered(theta, rows)
         groups = self.groups
-        return component_moments(  # type: ignore[no-any-return]
-            weights, steps, states, groups, int(groups.max()) + 1
-        )
+        return component_moments(weights, steps, states, groups, int(groups.max()) + 1)
 
     def ahead(self, theta: Array, rows: Rows, mean: Array, cov: Array) -> tuple[Array, Array]:
         """Return moments (n, J + 1) as `components_of` does, after the values that are known.
@@ -139,9 +136,7 @@ class SeriesModel:
         weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
         unknown = np.full(len(rows), np.nan)
         _, states = filtered(unknown, weights, steps, mean, cov, 1.0)
-        return component_moments(  # type: ignore[no-any-return]
-            weights, steps, states, groups, int(groups.max()) + 1
-        )
+        return component_moments(weights, steps, states, groups, int(groups.max()) + 1)
 
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: Rows
@@ -217,7 +212,8 @@ class Evidence:
         increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
         moved = model._moved(theta + increments, self._lengths)
         variances, noises = model._initial(theta + increments), model._noise(theta + increments)
-        steps = Steps(self._which, *(part[0].real.copy() for part in moved), model.partners)
+        own, other, variance, covariance = (part[0].real.copy() for part in moved)
+        steps = Steps(self._which, own, other, variance, covariance, model.partners)
         initial, noise = np.diag(variances[0].real), float(noises[0].real)
         evidence, states = filtered(
             self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -142,9 +143,7 @@ class Searcher:
         )
         return self._fit(rows, Structure(TRENDS[-1], waves))
 
-    def best(
-        self, rows: Rows, first: Fit, find_seasons: bool, find_cycle: bool
-    ) -> list[Fit]:
+    def best(self, rows: Rows, first: Fit, find_seasons: bool, find_cycle: bool) -> list[Fit]:
         """Return the fits of all structures within reach of the best, which is the first."""
         self.progress("comparing seasons and trends")
         with single_threaded_blas():
@@ -198,10 +197,13 @@ class Searcher:
             waves = (self._line(multiple * period) for multiple in _MULTIPLES)
             seasons = fit.structure.seasons
             options = [
-                replace(fit.structure, seasons=(*seasons, wave)) for wave in waves if wave is not None
+                replace(fit.structure, seasons=(*seasons, wave))
+                for wave in waves
+                if wave is not None
             ]
             cycle = replace(fit.structure, cycle=self._cycle(period))
-            *found, other = self._map(lambda one: self._fit(rows, one, fit), [*options, cycle])
+            fitted = partial(self._fit, rows, near=fit)
+            *found, other = self._map(fitted, [*options, cycle])
             best = max(found, key=lambda one: one.score)
             # A frequency was chosen among as many as there are rows.
             if best.score - np.log(len(rows)) < max(fit.score, other.score):
@@ -247,7 +249,9 @@ class Searcher:
         if with_cycle.score < best.score + _HOPELESS:
             return []
         others = (
-            replace(fit.structure, cycle=with_cycle.structure.cycle) for fit in fits if fit is not best
+            replace(fit.structure, cycle=with_cycle.structure.cycle)
+            for fit in fits
+            if fit is not best
         )
         return [with_cycle, *self._map(lambda one: self._fit(rows, one, with_cycle), others)]
 
@@ -280,7 +284,7 @@ class Searcher:
 
 def _start(model: SeriesModel, near: Mode) -> Array:
     """Return the prior's means, and a mode's parameters of the parts that it has, too."""
-    theta = model.priors[0].copy()
+    theta: Array = model.priors[0].copy()
     for part in model.parts:
         for other in near.model.parts:
             if part == other:

@@ -54,7 +54,8 @@ class SquareRoot(Transformation):
         return found
 
     def log_slope(self, values: Array) -> Array:
-        return -np.log(2.0) - 0.5 * np.log(values)
+        found: Array = -np.log(2.0) - 0.5 * np.log(values)
+        return found
 
 
 class Logarithm(Transformation):
