@@ -202,7 +202,7 @@ def run(
 def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
     """Write a benchmark's tables and figures next to its CSV, from it alone; return the files.
 
-    They are ``NAME.md``, with a line for every run that names command and environment, and
+    They are ``NAME.tables.md``, with a line for every run that names command and environment, and
     ``NAME-PICTURE.svg`` for every picture. Raises ValueError if the CSV is damaged, empty, or
     another benchmark's.
     """
@@ -214,7 +214,7 @@ def render(benchmark: Benchmark, path: str | Path) -> list[Path]:
             f"{path} must hold results of {benchmark.name!r} only; "
             f"it holds {', '.join(found) or 'none'}."
         )
-    table = path.with_suffix(".md")
+    table = path.with_suffix(".tables.md")
     with replacing(table) as fresh:
         text = f"{benchmark.page(rows).rstrip()}\n\n{_provenance(path, rows)}\n"
         fresh.write_text(text, encoding="utf-8")

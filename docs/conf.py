@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bochner
 
-sys.path.insert(0, str(Path(__file__).parent))  # Here is the look of the gallery
+sys.path.insert(0, str(Path(__file__).parent))  # The look of the gallery, and figures of results
 
 project = "bochner"
 author = "The bochner developers"
@@ -23,12 +23,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "measured",
+    "charts",
 ]
-_results = Path(__file__).parent / "results"
-exclude_patterns = [
-    "_build",
-    *(f"results/{page.name}" for page in _results.glob("*.md") if page.stem != "index"),
-]
+# Tables that the benchmarks make are included by the pages that explain them.
+exclude_patterns = ["_build", "results/*.tables.md"]
 nitpicky = False
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -54,7 +53,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "plot_gallery": "True",
     "reset_modules": ("matplotlib", "gallery_look.reset"),
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("matplotlib", "gallery_look.displays"),
+    "ignore_repr_types": r"bochner\.plot",
     "matplotlib_animations": False,
 }
 
@@ -94,18 +94,3 @@ _mathjax = find_spec("sphinx-mathjax-offline").submodule_search_locations[0]
 html_static_path = ["_static", f"{_mathjax}/static"]
 mathjax_path = "mathjax/tex-chtml.js"
 templates_path = ["_templates"]
-
-
-def _include_results(app, docname, source):
-    """Append the generated tables, where they have been made, to the page of results."""
-    if docname == "results":
-        names = sorted(table.name for table in Path(app.srcdir, "results").glob("*.md"))
-        source[0] += "".join(
-            f"\n```{{include}} results/{name}\n:relative-images:\n```\n"
-            for name in names
-            if not name.endswith("-quick.md")
-        )
-
-
-def setup(app):
-    app.connect("source-read", _include_results)

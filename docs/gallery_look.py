@@ -1,11 +1,30 @@
-"""The look of the gallery's pictures: that of the library's own."""
+"""The look of the gallery's pictures, and the pictures of the library's displays."""
+
+from pathlib import Path
 
 import matplotlib as mpl
+from sphinx_gallery.scrapers import figure_rst
 
+from bochner.plot.display import Display
 from bochner.plot.style import parameters, theme_called
 
 
 def reset(gallery_conf, name):
     """Set matplotlib's parameters before each example runs."""
     mpl.rcdefaults()
-    mpl.rcParams.update(parameters(theme_called("light")))
+    # Texts of examples may hold formulas; names of columns in the library's pictures may not.
+    mpl.rcParams.update(parameters(theme_called("light")) | {"text.parse_math": True})
+
+
+def displays(block, block_vars, gallery_conf):
+    """Return the picture of a block that ends in a display of ``bochner.plot``."""
+    names = block_vars["example_globals"]
+    shown, before = names.get("___"), names.get("_display")
+    names["_display"] = shown
+    if not isinstance(shown, Display) or shown is before or shown.figure_ is None:
+        return ""
+    if hasattr(shown.figure_, "number"):
+        return ""  # A figure of pyplot, drawn into by ax=: matplotlib's own scraper has it
+    path = Path(next(block_vars["image_path_iterator"])).with_suffix(".png")
+    shown.figure_.savefig(path, dpi=150)
+    return figure_rst([str(path)], gallery_conf["src_dir"])

@@ -80,7 +80,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_page_is_that_of_the_committed_rows(name):
     rows = read_rows(RESULTS / f"{name}.csv")
-    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    text = (RESULTS / f"{name}.tables.md").read_text(encoding="utf-8")
     assert text.startswith(find(name).page(rows).rstrip() + "\n\nFrom `")
     for file in re.findall(r"!\[.*?\]\((.*?)\)", text):
         assert (RESULTS / file).is_file()

@@ -282,7 +282,7 @@ def test_wrong_arguments_are_named(toy, tmp_path):
 def test_rendering_needs_the_csv_only(toy, tmp_path):
     path = run(toy.benchmark(), out=tmp_path)
     (written,) = render(toy.benchmark(measure=None, cells=None), path)
-    assert written == path.with_suffix(".md")
+    assert written == path.with_suffix(".tables.md")
     text = written.read_text()
     assert text.startswith("36 rows\n\nFrom `toy.csv`")
     for said in ("- `python -m benchmarks toy` (", f"numpy {np.__version__}", "1 thread(s)"):
@@ -303,7 +303,7 @@ def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
     benchmark = toy.benchmark(pictures=(shown,))
     path = run(benchmark, out=tmp_path)
     table, picture = render(benchmark, path)
-    assert (table.name, picture.name) == ("toy.md", "toy-error.svg")
+    assert (table.name, picture.name) == ("toy.tables.md", "toy-error.svg")
     first = picture.read_bytes()
     assert b"<svg" in first
     assert "![error](toy-error.svg)\n\nErrors." in table.read_text(encoding="utf-8")

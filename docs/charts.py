@@ -1,0 +1,124 @@
+"""Charts of the results, drawn from the committed figures when the site is built."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from measured import rows_of
+
+from benchmarks.published import design
+from bochner.plot import styled
+
+FOLDER = Path(__file__).parent / "results" / "charts"
+_SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
+_ERRORS = {"splits": ("rmse",), "folds": ("rmse", "log_loss")}
+
+
+def means(part: str, metric: str) -> dict[str, dict[str, float]]:
+    """Return means over splits by data set and method."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows_of("published"):
+        if row["part"] == part and row["metric"] == metric:
+            methods = found.setdefault(str(row["dataset"]), {})
+            methods.setdefault(str(row["method"]), []).append(float(row["value"]))
+    return {
+        name: {method: float(np.mean(values)) for method, values in methods.items()}
+        for name, methods in found.items()
+    }
+
+
+def errors():
+    """Return the figure of errors relative to those of CatBoost."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
+    titles = "error of numbers (RMSE)", "error of probabilities (log loss)"
+    for ax, metric, title in zip(axes, ("rmse", "log_loss"), titles, strict=True):
+        tables = {}
+        for part, metrics in _ERRORS.items():
+            if metric in metrics:
+                tables |= {
+                    f"{n}, folds" if n in tables else n: v for n, v in means(part, metric).items()
+                }
+        ratios = {
+            name: {method: own[method] / own["CatBoost"] for method in _SHOWN if method in own}
+            for name, own in tables.items()
+        }
+        names = sorted(ratios, key=lambda name: -ratios[name]["bochner"])
+        for method, (marker, colour) in _SHOWN.items():
+            places = [i for i, name in enumerate(names) if method in ratios[name]]
+            values = [ratios[names[i]][method] for i in places]
+            ax.plot(values, places, marker, color=colour, markersize=5, label=method)
+        ax.axvline(1.0, color="0.35", linewidth=0.8)
+        ax.set_xscale("log")
+        ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        ax.set(title=title, xlabel="relative to CatBoost")
+        ax.grid(axis="y", alpha=0.25)
+    axes[0].set_xlim(0.01, 4)
+    axes[1].set_xlim(0.1, 10)
+    for ax, ticks in zip(axes, ((0.01, 0.1, 0.5, 1, 2), (0.2, 0.5, 1, 2, 5)), strict=True):
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure
+
+
+def coverage():
+    """Return the figure of coverage of 90 % intervals."""
+    figure, ax = plt.subplots(figsize=(7.2, 2.8), layout="constrained")
+    tables = means("splits", "coverage") | {
+        f"{name}\n(folds)" if name in design.SETS else name: own
+        for name, own in means("folds", "coverage").items()
+    }
+    methods = {"SVGP": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}
+    for method, (marker, colour) in methods.items():
+        places = [i for i, own in enumerate(tables.values()) if method in own]
+        values = [100 * own[method] for own in tables.values() if method in own]
+        ax.plot(places, values, marker, color=colour, markersize=5, label=method)
+    ax.axhline(90, color="0.35", linewidth=0.8)
+    labels = [name.replace("_", "\n") for name in tables]
+    ax.set_xticks(range(len(labels)), labels, fontsize=7)
+    ax.set(ylabel="coverage (%)", ylim=(80, 100))
+    ax.legend(ncols=3, loc="lower right")
+    return figure
+
+
+def seconds():
+    """Return the figure of seconds by rows."""
+    figure, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
+    rows = {"splits": design.SETS, "folds": design.FOLD_REGRESSIONS}
+    methods = {
+        "bochner": ("D", "C0"),
+        "CatBoost": ("o", "C1"),
+        "boosted trees": ("o", "C3"),
+        "exact GP": ("s", "C2"),
+    }
+    for method, (marker, colour) in methods.items():
+        pairs = [
+            (sets[name], own[method])
+            for part, sets in rows.items()
+            for name, own in means(part, "fit_seconds").items()
+            if method in own and name in sets
+        ]
+        ax.loglog(*zip(*pairs, strict=True), marker, color=colour, markersize=5, label=method)
+    ax.set(xlabel="rows", ylabel="seconds to fit")
+    ax.legend()
+    return figure
+
+
+def draw():
+    """Write all charts, as SVG without a date, so that equal figures give equal files."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with styled(), matplotlib.rc_context({"svg.hashsalt": "bochner"}):
+        for make in (errors, coverage, seconds):
+            figure = make()
+            figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
+            plt.close(figure)
+
+
+def setup(app):
+    """Draw the charts before pages are read."""
+    app.connect("builder-inited", lambda app: draw())
+    return {"parallel_read_safe": True}

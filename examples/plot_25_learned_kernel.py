@@ -1,0 +1,78 @@
+"""
+A kernel learned from the data
+==============================
+
+Which kernel fits a problem is rarely known. :class:`bochner.BaNKRegressor` samples the frequencies
+of its features from their posterior: periods, length scales, the inputs that matter and the noise
+are learned together.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bochner import BaNKRegressor, KreinRidge, datasets, kernels, plot
+
+# %%
+# A function drawn with a known kernel: a slow part, and a wave of period 0.5 whose shape drifts.
+truth = kernels.SpectralMixture([0.7, 0.3], [[0.0], [4 * np.pi]], [4.0, 0.5])
+draw = datasets.make_spectral_mixture(
+    600, weights=truth.weights, means=truth.means, covariances=truth.covariances,
+    X=np.random.default_rng(0).uniform(0, 6, size=(600, 1)), noise=0.1, random_state=1,
+)  # fmt: skip
+t, y = draw.dataset.X, draw.dataset.y
+train = (t[:, 0] < 3.5) | (t[:, 0] > 4.2)
+model = BaNKRegressor(60, n_chains=2, n_burn_in=50, n_samples=40, random_state=0)
+model.fit(t[train], y[train])
+fixed = KreinRidge(
+    "gaussian", alpha="evidence", length_scale="evidence", fit_intercept=True, random_state=0
+).fit(t[train], y[train])
+
+# %%
+# The learned kernel has the wave, and so predicts across a gap as long as its period:
+grid = np.linspace(0, 6, 500)[:, None]
+figure, axes = plt.subplots(2, 1, figsize=(7.2, 4.6), sharex=True, sharey=True)
+for ax, (name, own) in zip(
+    axes, {"Gaussian kernel": fixed, "learned kernel": model}.items(), strict=True
+):
+    mean, std = own.predict(grid, return_std=True)
+    ax.fill_between(grid[:, 0], mean - 1.645 * std, mean + 1.645 * std, alpha=0.25, linewidth=0)
+    ax.plot(grid[:, 0], mean, label=name)
+    ax.plot(t[train, 0], y[train], ".", color="0.25", markersize=2)
+    ax.plot(t[~train, 0], y[~train], ".", color="C3", markersize=3, label="held out")
+    ax.legend(ncols=2, loc="upper right")
+    error = np.sqrt(np.mean((own.predict(t[~train]) - y[~train]) ** 2))
+    print(f"{name}: RMSE in the gap {error:.2f}")
+figure.tight_layout()
+
+# %%
+# The learned kernel with its posterior band, and the true one, both relative to their value at
+# zero:
+figure, ax = plt.subplots(figsize=(5.2, 3.2))
+plot.kernel(model, extent=2.0, ax=ax)
+lag = np.linspace(0, 2, 200)[:, None]
+ax.plot(lag[:, 0], truth(lag, [[0.0]])[:, 0], "--", color="C3", label="truth")
+ax.legend()
+
+# %%
+# Its spectrum has a peak at the period of the wave:
+plot.spectrum(model, axis="period", longest=2.0)
+
+# %%
+# With several inputs, the model also learns which of them matter. Here three of six do: a wave
+# along *a*, and a product of *b* and *c*.
+rng = np.random.default_rng(0)
+X = rng.uniform(-1, 1, size=(400, 6))
+z = np.sin(np.pi * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=400)
+several = BaNKRegressor(
+    50, structure="sparse", n_chains=2, n_burn_in=30, n_samples=20, random_state=0
+).fit(X, z)
+names = list("abcdef")
+figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))
+plot.relevance(several, names=names, ax=axes[0])
+plot.interactions(several, names=names, most=5, ax=axes[1])
+figure.tight_layout()
+
+# %%
+# Source: Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric
+# kernel-learning", 2016 (BaNK). Next: :doc:`plot_11_learned_kernel_in_svc_and_gpr` and
+# :doc:`/guide/learned`.
