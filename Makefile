@@ -11,7 +11,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 # With one test process a core, threads inside each would only fight over the cores.
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs \
+.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist \
         bench bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
@@ -49,6 +49,17 @@ check: lint types imports test-all doctest docs  ## All of the above
 
 docs: $(VENV)/.docs  ## Build the documentation into docs/_build/html
 	$(SERIAL) $(BIN)/sphinx-build -E -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
+	$(BIN)/python .ci/site.py docs/_build/html
+
+dist: | $(BIN)/python  ## Build the wheel and the source distribution, and try each in an empty environment
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --outdir dist .
+	for file in dist/*.whl dist/*.tar.gz; do \
+	    rm -rf $(VENV)/dist && $(PYTHON) -m venv $(VENV)/dist && \
+	    $(VENV)/dist/bin/python -m pip install --quiet "$$file" && \
+	    (cd dist && $(abspath $(VENV))/dist/bin/python -I $(abspath .ci/core_only.py) $(abspath $(VENV))/dist/bin/bochner) || exit 1; \
+	done
 
 bench: bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 

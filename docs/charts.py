@@ -111,7 +111,8 @@ def seconds():
 def draw():
     """Write all charts, as SVG without a date, so that equal figures give equal files."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with styled(), matplotlib.rc_context({"svg.hashsalt": "bochner"}):
+    options = {"svg.hashsalt": "bochner", "text.parse_math": True}
+    with styled(), matplotlib.rc_context(options):
         for make in (errors, coverage, seconds):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})

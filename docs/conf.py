@@ -78,6 +78,7 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"bochner {release}"
 html_show_sourcelink = False
+html_css_files = ["site.css"]
 html_theme_options = {
     "logo": {"text": "bochner"},
     "navbar_end": ["theme-switcher"],

@@ -1,6 +1,6 @@
 """
-A learned kernel in SVC and GaussianProcessRegressor
-====================================================
+A learned kernel in an SVM and an exact Gaussian process
+========================================================
 
 The kernel that :class:`bochner.BaNKRegressor` learns is a function like any other. It can be handed
 to a support vector machine, or to scikit-learn's exact Gaussian process.

@@ -64,5 +64,5 @@ ax.set(xlabel="milliseconds after the impact", ylabel="standard deviation (g)", 
 ax.legend(frameon=False)
 
 # %%
-# Data: Silverman, 1985, from R's package *MASS*. Source of the model: Romero, Sanchez-Lopez, Moreno
-# and Corredor, "GaBaSR". Next: :doc:`/guide/local`.
+# Data: Silverman, 1985, from R's package *MASS*. Source of the idea: "Gaussian mixture Bayesian
+# nonparametric kernel learning using spectral representation" (GaBaSR). Next: :doc:`/guide/local`.
