@@ -62,7 +62,8 @@ class Page(HTMLParser):
 
 def problems():
     """Yield a line for everything that is wrong."""
-    pages = {path: Page(path) for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts}
+    files = (path for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts)
+    pages = {path: Page(path) for path in files}
     if not pages:
         yield f"{SITE} holds no pages"
     for path, page in pages.items():
@@ -77,8 +78,9 @@ def problems():
             target = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
             if not target.exists():
                 yield f"{name}: {link} does not exist"
-            elif parts.fragment and target in pages and not name.startswith("_modules/"):
-                if unquote(parts.fragment) not in pages[target].names:
+            elif target in pages and not name.startswith("_modules/"):
+                place = unquote(parts.fragment)
+                if place and place not in pages[target].names:
                     yield f"{name}: {link} names no place on its page"
         if not name.startswith(NOTES):
             for found in AVOIDED.finditer(" ".join(page.text)):
