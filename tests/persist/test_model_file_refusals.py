@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -88,6 +89,13 @@ def headed(header):
     return lambda data: safetensors({}, metadata={"bochner": header})
 
 
+def shaped(shape):
+    """A model file without data, whose tensor has a shape that no array can have."""
+    tensor = {"dtype": "F64", "shape": shape, "data_offsets": [0, 0]}
+    header = json.dumps({"__metadata__": {"bochner": '{"format":1}'}, "w": tensor}).encode()
+    return len(header).to_bytes(8, "little") + header
+
+
 NEWER = r"made by a newer bochner \(file format 2; this one reads 1\); upgrade"
 BYTES = {
     "empty": (lambda data: b"", "is empty"),
@@ -115,6 +123,8 @@ BYTES = {
     "no JSON": (headed("{"), "header is not JSON"),
     "NaN": (headed('{"format":NaN}'), "NaN is not a number of JSON"),
     "a long number": (headed('{"format":' + "1" * 5000 + "}"), "header is not JSON"),
+    "a number beyond": (headed('{"format":1,"model":1e999}'), "1e999 is not a number of double"),
+    "an impossible shape": (lambda data: shaped((0, 2**62)), "has an unusable tensor 'w'"),
     "depth": (headed("[" * 100_000), "nested too deep"),
     "no format": (headed("[]"), "does not state a format"),
     "true": (headed('{"format":true}'), "does not state a format"),
@@ -266,7 +276,7 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
             r"Bilinear\.left should be .*, found \[\[1\.0\]\]",
         ),
         (kernel_tree("Transposed", kernel=1), "Transposed.kernel should be Kernel"),
-        ({"$": "texts", "width": 10**9, "shape": [2], "items": ["a", "b"]}, "too much"),
+        ({"$": "texts", "width": 10**9, "shape": [2], "items": ["a", "b"]}, "more than 256 times"),
         ({"$": "texts", "width": 1, "shape": [1], "items": ["ab"]}, "at most 1 characters"),
         ({"$": "texts", "width": 1, "shape": [2], "items": ["a"]}, "cannot reshape"),
         ({"$": "texts", "width": 1, "shape": [-1], "items": ["a"]}, "impossible shape"),
@@ -291,6 +301,29 @@ def test_the_state_of_a_table_is_checked_in_depth(tmp_path):
     bochner.save(TableEncoder().fit(X), path)
     rewritten(path, lambda t, _: t["attributes"]["columns_"][0]["items"].update(points="1, 2"))
     refused(path, "TableEncoder.columns_ should be list")
+
+
+def nested_texts(depth):
+    """A tree in which each array of text holds two more, with much room for little text."""
+    inside = [nested_texts(depth - 1)] * 2 if depth else ["a"]
+    items = [{"$": "texts", "width": 2**20, "shape": [1], "items": ["a"]}, *inside]
+    return {"$": "texts", "width": None, "shape": [len(items)], "items": items}
+
+
+def test_small_files_take_little_memory(path, tmp_path):
+    tree, tensors = container.read(path)
+    many = dict.fromkeys((f"{i}" for i in range(1500)), attributes(tree)["sums_"])
+    attributes(tree)["more"] = {"$": "dict", "items": many}
+    bombs = [("texts", nested_texts(5), {}), ("tensors", tree, dict(tensors))]
+    for name, bomb, arrays in bombs:
+        place = tmp_path / f"{name}.bochner"
+        container.write(place, bomb, arrays)
+        tracemalloc.start()
+        with pytest.raises(ModelFileError, match="more than 256 times|named twice"):
+            bochner.load(place)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40 * place.stat().st_size + 2**20  # JSON's own objects; a MiB of Python's
 
 
 @pytest.mark.parametrize(

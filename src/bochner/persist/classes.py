@@ -45,7 +45,11 @@ TYPES: Mapping[str, type] = {"float": float, "float32": np.float32, "float64": n
 """Types that can themselves be parameters, as dtypes."""
 
 _DEPTH = 64  # of nested values, far from the recursion limit of 1000 calls
-_CHARACTERS = 2**26  # 256 MiB of fixed-width text, four bytes each
+_WIDEST = 256
+"""Characters of an array of fixed-width text for each one that its items hold.
+
+A file then takes at most a fixed multiple of its size in memory; columns of text of very different
+lengths are objects, which have no width."""
 
 
 def where(path: Path) -> str:
@@ -65,10 +69,16 @@ def check_finite(array: NDArray[Any], name: str) -> None:
         raise ValueError(f"{name} holds infinite numbers or NaN")
 
 
-def check_characters(n_items: int, width: int | None, name: str) -> None:
-    """Raise ``ValueError`` for an array of fixed-width text that takes over 256 MiB."""
-    if width is not None and n_items * width > _CHARACTERS:
-        raise ValueError(f"{name} is text of {n_items} times {width} characters: too much")
+def check_texts(items: list[Any], width: int, name: str) -> None:
+    """Raise ``ValueError`` unless items are text of a width that is not far beyond them."""
+    if not all(isinstance(item, str) and len(item) <= width for item in items):
+        raise ValueError(f"{name} should be text of at most {width} characters")
+    n_held = sum(map(len, items)) + len(items)
+    if len(items) * width > _WIDEST * n_held:
+        raise ValueError(
+            f"{name} reserves {len(items)} times {width} characters for {n_held}, more than "
+            f"{_WIDEST} times as many; shorten its dtype"
+        )
 
 
 def conforms(value: Any, hint: Any) -> bool:

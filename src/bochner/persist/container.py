@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,9 @@ def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, Any]:
     if not metadata or _KEY not in metadata:
         raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
     try:
-        header = json.loads(metadata[_KEY], parse_constant=_refuse_constant)
+        header = json.loads(
+            metadata[_KEY], parse_constant=_refuse_constant, parse_float=_finite_float
+        )
     except ValueError as problem:
         raise ModelFileError(f"{path} is damaged: its header is not JSON ({problem}).") from problem
     except RecursionError as problem:
@@ -132,11 +135,21 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number of JSON")
 
 
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a number of double precision")
+    return value
+
+
 def _tensor(path: Path, file: Any, name: str) -> NDArray[Any]:
     dtype = file.get_slice(name).get_dtype()
     if dtype not in _DTYPES:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
-    tensor: NDArray[Any] = file.get_tensor(name)
+    try:
+        tensor: NDArray[Any] = file.get_tensor(name)
+    except (ValueError, OverflowError) as problem:  # shapes beyond NumPy's, such as (0, 2**62)
+        raise ModelFileError(f"{path} has an unusable tensor {name!r}: {problem}.") from problem
     return tensor
 
 

@@ -17,9 +17,9 @@ from bochner.persist.classes import (
     Node,
     Path,
     check_attributes,
-    check_characters,
     check_depth,
     check_finite,
+    check_texts,
     check_value,
     class_named,
     conforms,
@@ -108,8 +108,9 @@ class Encoder:
 
     def _texts(self, value: NDArray[Any], path: Path) -> Node:
         width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
-        check_characters(value.size, width, where(path))
         items = self._items(value.ravel().tolist(), path)
+        if width is not None:
+            check_texts(items, width, where(path))
         return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
 
     def _value(self, value: Any, path: Path) -> Node:
@@ -205,6 +206,8 @@ class _Decoder:
         name = _member(node, "tensor", str)
         if name not in self.tensors:
             raise ValueError(f"the tensor {name!r} is missing")
+        if name in self.used:
+            raise ValueError(f"the tensor {name!r} is named twice")
         self.used.add(name)
         tensor = self.tensors[name]
         found = (tensor.dtype.name, list(tensor.shape))
@@ -220,9 +223,8 @@ class _Decoder:
     def _texts(self, node: Node, path: Path) -> NDArray[Any]:
         items = self._items(_member(node, "items", list[Any]), path)
         width = _member(node, "width", int | None)
-        check_characters(len(items), width, where(path))
-        if width is not None and not all(isinstance(x, str) and len(x) <= width for x in items):
-            raise ValueError(f"{where(path)} should be text of at most {width} characters")
+        if width is not None:
+            check_texts(items, width, where(path))
         array = np.empty(len(items), dtype=object if width is None else f"U{width}")
         for i, item in enumerate(items):
             array[i] = item
