@@ -319,7 +319,7 @@ def test_small_files_take_little_memory(path, tmp_path):
         place = tmp_path / f"{name}.bochner"
         container.write(place, bomb, arrays)
         tracemalloc.start()
-        with pytest.raises(ModelFileError, match="more than 256 times|named twice"):
+        with pytest.raises(ModelFileError, match=r"more than 256 times|named twice"):
             bochner.load(place)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
