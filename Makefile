@@ -12,7 +12,7 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist \
-        bench bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
+        bench bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -61,13 +61,16 @@ dist: | $(BIN)/python  ## Build the wheel and the source distribution, and try e
 	    (cd dist && $(abspath $(VENV))/dist/bin/python -I $(abspath .ci/core_only.py) $(abspath $(VENV))/dist/bin/bochner) || exit 1; \
 	done
 
-bench: bench-tables bench-published bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
+
+bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to other methods
+	$(BIN)/python -m benchmarks forecasts $(FLAGS) --out "$(OUT)"
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"
@@ -101,8 +104,9 @@ $(VENV)/.test: EXTRAS := test
 $(VENV)/.lint: EXTRAS := lint
 $(VENV)/.docs: EXTRAS := docs
 $(VENV)/.bench: EXTRAS := bench
+$(VENV)/.forecasts: EXTRAS := forecasts
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench $(VENV)/.forecasts: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
+from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
@@ -33,7 +34,10 @@ __all__ = [
 
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
-    for each in (TABLES, PUBLISHED, GAUSSIAN, INDEFINITE, ASYMMETRIC, BANK, GABASR, DIGMM, SPEED)
+    for each in (
+        *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, SPEED),
+    )
 }
 
 

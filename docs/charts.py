@@ -108,12 +108,42 @@ def seconds():
     return figure
 
 
+def forecasts():
+    """Return the figure of errors of forecasts relative to repeating the last season."""
+    figure, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows_of("forecasts"):
+        if row["metric"] == "mase":
+            methods = found.setdefault(str(row["dataset"]), {})
+            methods.setdefault(str(row["method"]), []).append(float(row["value"]))
+    looks = {
+        "AutoARIMA": ("o", "C3"),
+        "AutoETS": ("s", "C2"),
+        "AutoTheta": ("^", "C1"),
+        "MSTL": ("v", "C4"),
+        "bochner": ("D", "C0"),
+    }
+    names = list(found)[::-1]
+    for method, (marker, colour) in looks.items():
+        places = [i for i, name in enumerate(names) if method in found[name]]
+        ratios = [
+            np.mean(found[names[i]][method]) / np.mean(found[names[i]]["seasonal naive"])
+            for i in places
+        ]
+        ax.plot(ratios, places, marker, color=colour, markersize=5, label=method)
+    ax.axvline(1.0, color="0.35", linewidth=0.8)
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlabel="mean absolute error relative to the last season", xlim=(0, 2.8))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    return figure
+
+
 def draw():
     """Write all charts, as SVG without a date, so that equal figures give equal files."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     options = {"svg.hashsalt": "bochner", "text.parse_math": True}
     with styled(), matplotlib.rc_context(options):
-        for make in (errors, coverage, seconds):
+        for make in (errors, coverage, seconds, forecasts):
             figure = make()
             figure.savefig(FOLDER / f"{make.__name__}.svg", metadata={"Date": None})
             plt.close(figure)

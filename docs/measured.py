@@ -29,6 +29,7 @@ SUMMARIES: dict[str, Callable[[Sequence[float]], float]] = {
     "max": max,
     "count": len,
 }
+_COMMA = re.compile(r", (?=\w+=)")  # Names of data sets may hold commas
 _CALL = re.compile(r"^(?:(?P<scale>10*) \* )?(?:(?P<summary>[a-z]+) )?(?P<shape>[^ ]+)$")
 
 
@@ -63,7 +64,7 @@ def shown(text: str) -> str:
     """Return the figure that the text of a role asks for."""
     benchmark, _, rest = text.partition(":")
     conditions, _, call = rest.partition(";")
-    pairs = dict(part.strip().split("=", 1) for part in conditions.split(","))
+    pairs = dict(part.strip().split("=", 1) for part in _COMMA.split(conditions))
     match = _CALL.match(call.strip())
     if match is None or (match["summary"] or "mean") not in SUMMARIES:
         raise ValueError(

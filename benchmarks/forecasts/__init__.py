@@ -1,0 +1,1 @@
+"""Forecasts of series from rolling origins, next to other methods at their defaults."""

@@ -1,0 +1,85 @@
+"""Forecasts of every method: ``bochner``, those of statsforecast, and the last season."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+from benchmarks.forecasts import design
+from benchmarks.forecasts.design import Series
+from benchmarks.forecasts.series import Record
+from bochner import Forecaster
+from bochner._numerics.arrays import Array
+
+
+class Forecast(NamedTuple):
+    """Means and ends of intervals, (horizon,) each."""
+
+    mean: Array
+    lower: Array
+    upper: Array
+
+
+def installed() -> tuple[str, ...]:
+    """Return the methods whose packages are installed, with a warning if some are not."""
+    if find_spec("statsforecast"):
+        return design.METHODS
+    warnings.warn(
+        "The models of statsforecast are left out, as the package is missing; "
+        "pip install 'bochner[forecasts]' installs it.",
+        stacklevel=2,
+    )
+    return design.OURS, design.NAIVE
+
+
+def forecast(method: str, past: Record, series: Series) -> Forecast:
+    """Return the forecast of a method from the last of the rows."""
+    if method == design.OURS:
+        return _ours(past, series.horizon)
+    known = _filled(past.values)
+    if method == design.NAIVE:
+        return _last_season(known, series.naive, series.horizon)
+    level = round(100 * design.INTERVAL)
+    found = _MODELS[method](series).forecast(y=known, h=series.horizon, level=[level])
+    return Forecast(found["mean"], found[f"lo-{level}"], found[f"hi-{level}"])
+
+
+def _ours(past: Record, horizon: int) -> Forecast:
+    model = Forecaster(random_state=0).fit(past.values, times=past.times)
+    lower, upper = model.predict_interval(horizon, level=design.INTERVAL)
+    return Forecast(*(np.asarray(part) for part in (model.predict(horizon), lower, upper)))
+
+
+def _filled(values: Array) -> Array:
+    """Return values with unknown ones on lines between their neighbours: others need all."""
+    rows, known = np.arange(len(values)), np.isfinite(values)
+    return np.interp(rows, rows[known], values[known])
+
+
+def _last_season(values: Array, season: int, horizon: int) -> Forecast:
+    """Return the last season, with normal intervals of a random walk of seasons."""
+    seasons = np.arange(horizon) // season + 1
+    mean = values[len(values) - season + np.arange(horizon) % season]
+    step = np.sqrt(np.mean((values[season:] - values[:-season]) ** 2))
+    half = norm.ppf(0.5 * (1 + design.INTERVAL)) * step * np.sqrt(seasons)
+    return Forecast(mean, mean - half, mean + half)
+
+
+def _model(name: str, series: Series) -> Any:
+    from statsforecast import models
+
+    if name == design.MSTL:
+        return models.MSTL(list(series.seasons), trend_forecaster=models.AutoETS(model="ZZN"))
+    season = series.season
+    if name == design.ARIMA and season > design.LONGEST_ARIMA:
+        season = 1
+    return getattr(models, name)(season_length=season)
+
+
+_MODELS: Mapping[str, Callable[[Series], Any]] = {
+    name: lambda series, name=name: _model(name, series)
+    for name in (design.ARIMA, design.ETS, design.THETA, design.MSTL)
+}
