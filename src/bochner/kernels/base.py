@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -164,6 +164,15 @@ class LagKernel(Kernel):
         return np.full(n_samples, self.evaluate(origin, origin)[0, 0])
 
 
+def _check_kernel(name: str, value: Any) -> None:
+    """Raise TypeError if a member of a compound is no kernel."""
+    if not isinstance(value, Kernel):
+        raise TypeError(
+            f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
+            "FourierFeatures takes other functions k(X, Y) by itself."
+        )
+
+
 class _Compound(Kernel):
     """The base of kernels made of kernels, defined where all of their members are."""
 
@@ -211,6 +220,15 @@ class _Combined(_Compound):
     __slots__ = ()
 
     _combine: ClassVar[np.ufunc]
+
+    def __post_init__(self) -> None:
+        (name,) = (field.name for field in fields(self))  # type: ignore[arg-type]
+        members = getattr(self, name)
+        if not isinstance(members, list | tuple) or not members:
+            raise ValueError(f"{name} must be a sequence of at least one kernel, got {members!r}.")
+        for member in members:
+            _check_kernel(name, member)
+        object.__setattr__(self, name, tuple(members))
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = self.members[0].evaluate(X, Y)
@@ -276,6 +294,9 @@ class Scaled(_Compound):
     factor: float
 
     def __post_init__(self) -> None:
+        _check_kernel("kernel", self.kernel)
+        if not isinstance(self.factor, Real):
+            raise TypeError(f"factor must be a real number, got {self.factor!r}.")
         if not np.isfinite(self.factor):
             raise ValueError(f"A kernel can be scaled by a finite number only, got {self.factor}.")
         if isinstance(self.kernel, Scaled):
@@ -310,6 +331,9 @@ class Transposed(Kernel):
     """
 
     kernel: Kernel
+
+    def __post_init__(self) -> None:
+        _check_kernel("kernel", self.kernel)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.kernel.evaluate(Y, X).T

@@ -172,8 +172,8 @@ class DeltaGaussian(Profiled):
             )
 
     def profile(self, t: Array) -> Array:
-        near = decay(t * t, 0.5 / self.tau1**2)
-        near -= decay(t * t, 0.5 / self.tau2**2)
+        near = decay((t / self.tau1) ** 2, 0.5)
+        near -= decay((t / self.tau2) ** 2, 0.5)
         return near
 
 
