@@ -21,7 +21,9 @@ def test_it_prints_what_it_wrote(tmp_path, capsys, monkeypatch):
 def test_a_benchmark_that_does_not_exist(tmp_path, capsys):
     out = tmp_path / "results"
     assert main(["tabels", "--out", str(out)]) == 2
-    known = "tables, gabasr, published, gaussian, asymmetric, bank, speed, indefinite, digmm"
+    known = (
+        "tables, gabasr, published, gaussian, forecasts, asymmetric, bank, speed, indefinite, digmm"
+    )
     message = f"Error: There is no benchmark 'tabels'; there are {known}.\n"
     assert capsys.readouterr().err == message
     assert not out.exists()
