@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -80,6 +81,5 @@ def _model(name: str, series: Series) -> Any:
 
 
 _MODELS: Mapping[str, Callable[[Series], Any]] = {
-    name: lambda series, name=name: _model(name, series)
-    for name in (design.ARIMA, design.ETS, design.THETA, design.MSTL)
+    name: partial(_model, name) for name in (design.ARIMA, design.ETS, design.THETA, design.MSTL)
 }

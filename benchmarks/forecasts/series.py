@@ -38,7 +38,8 @@ def _monthly(name: str, first: str) -> Callable[[Path | None], Record]:
 
 
 def _seattle(folder: Path | None) -> Record:
-    table = pd.read_csv(datasets.table_file("seattle_weather"), parse_dates=["date"])
+    with datasets.table_file("seattle_weather").open("rb") as file:
+        table = pd.read_csv(file, parse_dates=["date"])
     days = table["date"].to_numpy().astype("M8[D]")
     return Record(days, table["temp_max"].to_numpy(dtype=np.float64))
 
