@@ -253,7 +253,7 @@ def test_a_row_beyond_all_measure_is_survived(way, far):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_entries_whose_squares_overflow_are_refused(way):
-    with pytest.raises(ValueError, match=r"at most 1e\+150 in size.*got 1e\+200. Scale"):
+    with pytest.raises(ValueError, match=r"at most 1e\+150 in size.*got 1e\+200. Change"):
         model("gaussian", expectation=way).fit(np.vstack((X, [1e200, 0.0])))
 
 

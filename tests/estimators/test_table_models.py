@@ -122,7 +122,7 @@ def test_parameters_out_of_range(model, parameters, error, message):
 @pytest.mark.parametrize(
     ("models", "y", "message"),
     [
-        (REGRESSORS, ["a", "b"] * 60, "must be numbers"),
+        (REGRESSORS, ["a", "b"] * 60, "must hold numbers"),
         (REGRESSORS, [1.0, np.nan] * 60, "y contains NaN"),
         (REGRESSORS, [1.0, np.inf] * 60, "y contains infinity"),
         (REGRESSORS, [1.0, 2.0] * 50, "inconsistent numbers of samples"),

@@ -15,6 +15,8 @@ from bochner._numerics.namespaces import HostView, namespace, on_device, to_nump
 Array = NDArray[np.float64]
 LengthScale = float | tuple[float, ...]
 FLOATS = (np.float64, np.float32)
+LARGEST_COUNT = 2**31 - 1
+"""Of features, rows or draws: what compiled libraries index; no memory has room for more."""
 
 
 def row_blocks(
@@ -75,7 +77,12 @@ def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> 
 
 def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
     """Return ``value`` as a float or a flat tuple of floats, the hashable form of a field."""
-    array = np.asarray(value, dtype=np.float64)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{name} must be a number or one number per input, got {value!r}."
+        ) from error
     if array.ndim > 1 or array.size == 0:
         raise ValueError(
             f"{name} must be a number or one number per input, got an array of shape {array.shape}."
@@ -103,6 +110,12 @@ def as_positive(name: str, value: ArrayLike) -> LengthScale:
     checked = as_scalar_or_tuple(name, value)
     if np.min(checked) <= 0:
         raise ValueError(f"{name} must be positive, got {value!r}.")
+    largest = limits.LARGEST_ENTRY
+    if np.min(checked) < 1.0 / largest or np.max(checked) > largest:
+        raise ValueError(
+            f"{name} must be between {1.0 / largest:g} and {largest:g}, because squares of inputs "
+            f"are divided by its own; got {value!r}."
+        )
     return checked
 
 
@@ -132,7 +145,17 @@ def as_count(name: str, value: Any) -> int:
         raise TypeError(f"{name} must be a positive integer, got {value!r}.")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}.")
-    return int(value)
+    count = int(value)
+    if count > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, got {count}.")
+    return count
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Return ``value`` as a truth value: a boolean, zero or one."""
+    if isinstance(value, bool | np.bool_ | Integral) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
 def check_dim(name: str, value: LengthScale, dim: int) -> None:

@@ -51,3 +51,15 @@ more digits; ten times more accepts an asymmetry of 1e-7."""
 FLOAT32_ROUNDING: Final = 1e-6
 """Error of one feature in float32, 8 spacings of float32 at one: its angle, wave and weight are
 rounded, and sums of features add to it."""
+
+LARGEST_ENTRY: Final = 1e150
+"""Size of the largest number in rows: squares of differences and their sums remain finite. A
+thousand times more leaves no room for a sum of many."""
+
+LARGEST_TARGET: Final = 1e100
+"""Size of the largest target, and inverse of the smallest that the largest may have: its square
+times a weight of `LARGEST_WEIGHT`, summed over rows, remains a normal float."""
+
+LARGEST_WEIGHT: Final = 1e50
+"""Largest weight of a row, and inverse of the smallest that is not zero: weights are squared, and
+multiply squares of targets."""

@@ -10,14 +10,15 @@ from scipy.linalg import LinAlgError, cholesky, lapack
 from bochner._numerics.arrays import Array
 
 
-def jittered_cholesky(matrix: Array, ridge: float = 0.0) -> Array:
+def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:
     """Return the lower Cholesky factor of ``matrix + ridge I`` plus the least jitter it needs.
 
     The jitter starts at 1e-15, about the rounding error, of the mean diagonal and grows tenfold to
-    1e-6; a matrix that needs more raises ``LinAlgError``. Only the factor is allocated.
+    1e-6; a matrix that needs more raises ``LinAlgError``. A ``scale`` above the mean diagonal takes
+    its place: that of numbers of which the matrix is a difference. Only the factor is allocated.
     """
     diagonal = np.arange(len(matrix))
-    scale = float(np.mean(np.diagonal(matrix))) + ridge
+    scale = max(float(np.mean(np.diagonal(matrix))), scale) + ridge
     for jitter in (0.0, *(10.0**exponent * scale for exponent in range(-15, -5))):
         # A symmetric matrix in C order is one in Fortran order, and needs no transposition.
         shifted = np.array(matrix.T, dtype=np.float64, order="F")

@@ -4,9 +4,9 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.checked import validated_with_numbers
 from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
     Preparation,
@@ -111,7 +111,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         given = Preparation(self, X)
         mean, deviation = means_and_deviations(y)

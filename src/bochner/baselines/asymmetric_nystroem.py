@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
+from bochner._numerics.checked import check_rows_given
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.baselines.landmarks import (
     LANDMARKS,
@@ -112,13 +112,13 @@ class AsymmetricNystroem(KernelFeatures):
         ``None`` means ``X``. ``y`` is ignored.
         """
         if right is not None:
-            right = check_array(right, dtype=np.float64, input_name="right")
+            right = check_rows_given(right, "right", dtype=np.float64)
         return self._fitted(X, partial(self._draw, right=right))
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features (n, ``n_components_``) of rows (n, d2) of the right argument."""
         check_is_fitted(self)
-        Y = check_array(Y, dtype=FLOATS, input_name="Y")
+        Y = check_rows_given(Y, "Y", dtype=FLOATS)
         dim = self.landmarks_right_.shape[1]
         if Y.shape[1] != dim:
             raise ValueError(

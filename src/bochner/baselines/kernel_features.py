@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
+from bochner._numerics.checked import validated
 from bochner.kernels import kernel_called
 
 
@@ -35,18 +36,23 @@ class KernelFeatures(
         return self._fitted(X, self._draw)
 
     def _fitted(self, X: Any, draw: Callable[[NDArray[Any], np.random.Generator], Array]) -> Self:
-        X = validate_data(self, X, dtype=FLOATS)
+        X = validated(self, X, dtype=FLOATS)
         as_count("n_components", self.n_components)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self.signature_ = draw(X, np.random.default_rng(seed))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.signature_ = draw(X, np.random.default_rng(seed))
         self._n_features_out = len(self.signature_)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, len(signature_)) of rows (n, d), in float32 if ``X`` is."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
-        return self._features(X).astype(X.dtype, copy=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            features = self._features(X).astype(X.dtype, copy=False)
+        if not np.isfinite(features).all():
+            raise ValueError(f"Features of X overflow {X.dtype}: scale X by a smaller factor.")
+        return features
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
         """Return the Gram matrix (n, n2) of rows (n, d) and (n2, d); ``Y=None`` means ``X``."""

@@ -26,7 +26,7 @@ _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 def kernel_values(kernel: Any, X: Array, Y: Array) -> Array:
     """Return the checked kernel values between rows, of shape (n, n2)."""
-    if not callable(kernel):
+    if not callable(kernel) or isinstance(kernel, type):
         raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
     return exact_values(kernel, X, Y).astype(np.float64)
 

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_count, row_blocks
+from bochner._numerics.checked import validated
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import waves as formulas
@@ -163,7 +164,7 @@ def means_and_deviations(values: Array) -> tuple[Array, Array]:
 def feature_blocks(model: Any, X: Any) -> Iterator[Array]:
     """Yield the features of rows from a fitted model, a block of rows at a time."""
     check_is_fitted(model)
-    rows = validate_data(model, X, dtype=np.float64, reset=False) - model.centre_
+    rows = validated(model, X, dtype=np.float64, reset=False) - model.centre_
     for block in row_blocks(len(rows), 16 * model.frequencies_.n_frequencies):
         yield model.frequencies_.features(rows[block])
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive
+from bochner._numerics.checked import validated
 from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
@@ -114,7 +115,7 @@ class MultipleKernelFeatures(KernelFeatures):
         ``X`` has shape (n, d), ``y`` shape (n,) or (n, t): numbers or labels, or ``None``.
         """
         check_choice("weights", self.weights, ("alignment", "uniform"))
-        X = validate_data(self, X, dtype=FLOATS)
+        X = validated(self, X, dtype=FLOATS)
         if y is not None:
             y = check_array(y, dtype=None, ensure_2d=False, input_name="y")
             check_consistent_length(X, y)
@@ -148,7 +149,8 @@ class MultipleKernelFeatures(KernelFeatures):
 
     def _bank(self, rows: Array, deviation: Array, rng: np.random.Generator) -> list[Kernel]:
         """Return the kernels in the units of the inputs, for standardised rows."""
-        if isinstance(self.kernels, str) or not len(self.kernels):
+        is_sequence = isinstance(self.kernels, Sequence) and not isinstance(self.kernels, str)
+        if not (is_sequence and self.kernels):
             raise ValueError(
                 f"kernels must be a sequence of one or more names, got {self.kernels!r}."
             )

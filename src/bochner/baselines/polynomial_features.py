@@ -233,7 +233,13 @@ def _coefficients(kernel: Any) -> Array:
         gamma, constant, degree = polynomial_form(kernel)
         n = np.arange(degree + 1)
         return np.asarray(binom(degree, n) * gamma**n * constant ** (degree - n))
-    coefficients: Array = np.array(kernel, dtype=np.float64)
+    try:
+        coefficients: Array = np.array(kernel, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"kernel must be a polynomial kernel or a flat sequence of finite coefficients, not "
+            f"all zero, got {kernel!r}."
+        ) from error
     if coefficients.ndim != 1 or not coefficients.any() or not np.isfinite(coefficients).all():
         raise ValueError(
             f"kernel must be a polynomial kernel or a flat sequence of finite coefficients, not "

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_positive_scalar
+from bochner._numerics.checked import validated_with_labels
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     Preparation,
@@ -106,8 +105,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
         Raises ``ValueError`` if there is only one class.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = validated_with_labels(self, X, y, dtype=np.float64)
         self.classes_, label = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, dense_rows
+from bochner._numerics.checked import check_rows_given
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.diagnosis.errors import Features, Split, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
@@ -148,7 +148,7 @@ def diagnose(
     >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
     'complex (polar)'
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name="X")
+    X = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     n_frequencies = _counts(n_components)
     scale_rng, rows_rng, draw_rng = generators(random_state, 3)
     kernel = resolve_kernel(kernel, "median", X, scale_rng)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import column_or_1d
 
 from bochner._numerics.arrays import FLOATS
+from bochner._numerics.checked import check_rows_given, check_targets, check_weights, numbers
 from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
 from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import gathered, kept, mapped, summed
@@ -175,18 +176,20 @@ class Check:
 
     def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
         dtypes = np.float64 if self.learning else FLOATS
-        X = check_array(X, dtype=dtypes, ensure_min_samples=0, input_name="X")
-        y = np.asarray(y)
+        X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
+        y = np.asarray(numbers(y) if self.numeric else y)
         y = column_or_1d(y) if self.learning or not self.numeric or y.ndim == 1 else y
         if self.numeric:
             y = y.astype(np.float64)
             if not np.isfinite(y).all():
                 raise ValueError("y contains numbers that are not finite.")
+            check_targets(y)
         if weight is None:
             return Chunk(X, y)
         weight = column_or_1d(np.asarray(weight)).astype(np.float64)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError("sample_weight must be finite and not negative.")
+        check_weights(weight)
         chunk = Chunk(X, y, weight)
         return chunk[np.flatnonzero(weight)] if self.learning else chunk
 

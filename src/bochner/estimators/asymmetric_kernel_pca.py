@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
+from bochner._numerics.checked import validated
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.features.length_scales import AnyKernel
@@ -99,7 +100,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         TypeError, ValueError
             If a parameter or the data are unusable.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
         self._approximate(self.kernel, self.n_features, X, Y)
@@ -113,7 +114,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     def transform(self, X: Any) -> NDArray[Any]:
         """Return left scores (n, n_components) of rows ``X``, an array or CSR matrix (n, d)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         return self._scores(self.frequencies_.features, X, self.components_.left)
 

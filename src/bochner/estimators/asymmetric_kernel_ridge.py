@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sklearn.base import MultiOutputMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS
+from bochner._numerics.checked import validated, validated_with_numbers
 from bochner.estimators.predictions import predictions
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
@@ -100,8 +101,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
             If a parameter is out of range or the data are unusable.
         """
         _refuse("fit", others)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True
+        X, y = validated_with_numbers(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
         alpha, weight, targets, _ = self._prepared(X, y, None, sample_weight)
         frequencies = self.frequencies_
@@ -130,7 +131,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         """
         _refuse("predict", others)
         check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         mean, std = predictions(self.frequencies_, self.posterior_, X, with_std=return_std)
         mean = self._squeezed(mean + self._target_origin)

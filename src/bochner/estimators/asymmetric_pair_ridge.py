@@ -5,9 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS
+from bochner._numerics.checked import validated, validated_with_numbers
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
@@ -100,8 +101,8 @@ class AsymmetricPairRidge(TwoSidedRidge):
             If a parameter is out of range, the data are unusable, or the numbers of left and right
             rows differ.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True, y_numeric=True
+        X, y = validated_with_numbers(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True
         )
         if y.ndim > 1 and y.shape[1] != 1:
             raise ValueError(f"Pairs have one target each, y has {y.shape[1]} columns.")
@@ -126,7 +127,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
             Right rows of the pairs.
         """
         check_is_fitted(self, "posterior_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
         Y = _paired(X, right, dim=self.frequencies_.dim_right)
         check_rows(self.kernel_, self._region, Y, right=True)

@@ -12,9 +12,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.checked import validated
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
@@ -306,7 +307,7 @@ class BaNK(BaseEstimator, ABC):
     def _rows(self, X: Any) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validated(self, X, dtype=np.float64, reset=False)
         scaled = self._scaling.apply(X)
         return scaled.T, self._trend.columns(scaled).T
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import checked_weight, is_dask, lazily
@@ -117,7 +116,7 @@ class BaNKRegression(RegressorMixin, BaNK):
     _scale: float
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = validated_with_numbers(self, X, y, dtype=np.float64)
         X, y, weight = distinct_rows(*positive_rows(X, y.astype(np.float64), sample_weight))
         unit = 1.0
         if weight is not None:  # weights of a mean below one are scaled up to it
@@ -280,8 +279,7 @@ class BaNKClassification(ClassifierMixin, BaNK):
     _softmax: SoftmaxWeights | None
 
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        X, y = validated_with_labels(self, X, y, dtype=np.float64)
         X, y, weight = positive_rows(X, y, sample_weight)
         labels = np.unique(y) if labels is None else labels
         if len(labels) < 2:

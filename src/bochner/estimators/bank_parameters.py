@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeVar
 
-from bochner._numerics.arrays import as_positive_scalar
+from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner.learning.inference.models import LocallyStationary, Stationary
 from bochner.learning.inference.plan import Sampler, SamplerSettings
 from bochner.learning.inference.start import DenseStructure, SparseStructure, Structure
@@ -155,6 +155,8 @@ def _count(model: Any, name: str, least: int) -> int:
         raise TypeError(f"{name} must be an integer, got {value!r}.")
     if int(value) < least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    if int(value) > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
     return int(value)
 
 

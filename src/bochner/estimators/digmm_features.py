@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
+from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
@@ -35,9 +36,6 @@ PRECOMPUTED = "precomputed"
 
 # Root mean square residual, relative to the similarities, above which a warning is given.
 _POOR_FIT = 0.5
-
-# Largest entry of X: its square stays below the largest double, 1.8e308.
-_LARGEST_ENTRY = 1e150
 
 
 @register
@@ -203,12 +201,12 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             If a parameter is out of range, the data are unusable, or similarities are not finite,
             not symmetric, all zero, or missing.
         """
-        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
         n_frequencies = count_frequencies(self.n_components)
         expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
         settings = self._settings(expectation)
         scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
-        rows = _checked_rows(X)
+        rows = np.asarray(X, dtype=np.float64)
         chosen = expectation.choose(rows, self.n_sketch, sketch_rng)
         gram = _checked(self._similarities(rows, chosen, similarity, scale_rng))
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
@@ -224,7 +222,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features (n, n_components) of rows (n, d): cosines, then sines."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validated(self, X, dtype=FLOATS, reset=False)
         return np.asarray(self.frequencies_.features(X)[:, : self._n_features_out])
 
     def gram(self, X: Any, Y: Any = None) -> NDArray[Any]:
@@ -266,7 +264,7 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 "kernel='precomputed' needs fit(X, similarity=S) with the (n, n) similarities "
                 "of the rows of X."
             )
-        matrix = check_array(similarity, dtype=np.float64, input_name="similarity")
+        matrix = check_rows_given(similarity, "similarity", dtype=np.float64)
         if matrix.shape != (len(rows), len(rows)):
             raise ValueError(
                 f"similarity must have shape {(len(rows), len(rows))}, a row and a column for "
@@ -296,18 +294,6 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _checked_rows(X: NDArray[Any]) -> Array:
-    """Return the rows in double precision, where their squares must not overflow."""
-    rows = np.asarray(X, dtype=np.float64)
-    largest = float(np.abs(rows).max())
-    if largest > _LARGEST_ENTRY:
-        raise ValueError(
-            f"Entries of X must be at most {_LARGEST_ENTRY:g} in size, because they are squared; "
-            f"got {largest:.3g}. Scale the columns, or remove the outlying rows."
-        )
-    return rows
 
 
 def _checked(gram: Array) -> Array:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.checked import check_rows_given, check_weights
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
@@ -175,7 +175,7 @@ def _refuse_unread(X: Any) -> None:
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Array | None:
-    """Return weights of shape (n,), or ``None``; refuse negative ones and all zeros."""
+    """Return weights of shape (n,), or ``None``; refuse all that are no amounts of rows."""
     if sample_weight is None:
         return None
     # Weights stay on the host. The check uses nothing but the number of rows, so that rows on a
@@ -184,6 +184,7 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     weight: Array = _check_sample_weight(
         to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
     )
+    check_weights(weight)
     return weight
 
 
@@ -201,7 +202,7 @@ def checked_right(right: Any, name: str = "right", *, dim: int | None = None) ->
 
     ``None`` accepts any number of columns.
     """
-    rows = check_array(right, accept_sparse="csr", dtype=FLOATS, input_name=name)
+    rows = check_rows_given(right, name, accept_sparse="csr", dtype=FLOATS)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(
             f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bochner._numerics.arrays import as_flag
 from bochner._numerics.namespaces import like
 from bochner.estimators.inputs import is_dask, lazily, row_chunks
 from bochner.estimators.predictions import RegressionAttributes
@@ -166,7 +167,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         rows = row_chunks(X, y, sample_weight, self._checked)
         first = rows.head
         origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
-        if self.fit_intercept:
+        if as_flag("fit_intercept", self.fit_intercept):
             origin += np.average(first.y, axis=0, weights=first.weight)
         self._fit_rows(rows, Numbers(origin), keep_sums=keep_sums)
         self._single_target = first.y.ndim == 1
@@ -174,7 +175,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        return self._checked_rows(X, y, sample_weight, is_first, multi_output=True, y_numeric=True)
+        return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return predictive means and, with ``return_std``, standard deviations.

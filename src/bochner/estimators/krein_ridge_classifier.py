@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
@@ -132,9 +131,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
-        rows = self._checked_rows(X, y, sample_weight, is_first)
-        check_classification_targets(rows.y)
-        return rows
+        return self._checked_rows(X, y, sample_weight, is_first, numeric=False)
 
     def decision_function(self, X: Any) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_positive_scalar
+from bochner._numerics.arrays import FLOATS, Array, as_flag, as_positive_scalar
+from bochner._numerics.checked import validated, validated_with_labels, validated_with_numbers
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
 from bochner.estimators.inputs import (
@@ -69,12 +70,14 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         """Fit the head."""
 
     def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, is_first: bool, **options: bool
+        self, X: Any, y: Any, sample_weight: Any, is_first: bool, *, numeric: bool
     ) -> Chunk:
-        """Return checked rows; ``options`` are those of ``validate_data`` for targets."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=float_types(X, FLOATS), reset=is_first, **options
-        )
+        """Return rows checked, with one or more numbers each or a label."""
+        options = {"accept_sparse": "csr", "dtype": float_types(X, FLOATS), "reset": is_first}
+        if numeric:
+            X, y = validated_with_numbers(self, X, y, multi_output=True, **options)
+        else:
+            X, y = validated_with_labels(self, X, y, **options)
         return Chunk(X, to_numpy(y), checked_weight(sample_weight, X))
 
     def _fit_rows(self, rows: RowChunks, targets: Targets, *, keep_sums: bool = False) -> None:
@@ -83,6 +86,8 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         ``keep_sums`` keeps the sums, so that later rows can be added.
         """
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
+        for name in ("fit_intercept", "associated"):
+            as_flag(name, getattr(self, name))
         *rngs, solver_rng = generators(self.random_state, 4)
         kernel, found = self._approximation(rows.head, targets, *rngs)
         frequencies = found.frequencies
@@ -218,7 +223,7 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         """Return means and, with ``with_std``, standard deviations, both of shape (n, t)."""
         check_is_fitted(self, "posterior_")
         dtype = float_types(X, FLOATS)
-        X = validate_data(self, X, accept_sparse="csr", dtype=dtype, reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, X)
         return predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
 

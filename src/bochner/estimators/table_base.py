@@ -2,14 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -18,6 +16,8 @@ from sklearn.utils.validation import (
 )
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_classes, check_targets, labels, numbers
+from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Progress, silent
 from bochner.estimators.inputs import checked_weight
 from bochner.estimators.table_effects import ExplainedTable
@@ -103,7 +103,8 @@ class TableModel(ExplainedTable, BaseEstimator):
                 "is None."
             )
         # Sums in another order of memory would be others, up to rounding.
-        complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
+        with np.errstate(over="ignore", invalid="ignore"):  # Of the sum that tells if all is finite
+            complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)
         rows = _table_rows(X, target, sample_weight, groups, time)
@@ -210,7 +211,8 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
     times = _per_row("time", X, time, len(y))
     weights = checked_weight(sample_weight, y)
     if weights is not None:
-        kept = np.flatnonzero(weights > 0.0)
+        # Less than the rounding of the sum of all is nothing.
+        kept = np.flatnonzero(weights > FLOAT64_EPS * weights.mean())
         X, y, weights = rows_of(X, kept), y[kept], weights[kept] / weights[kept].mean()
         labels, times = (None if part is None else part[kept] for part in (labels, times))
     if times is not None:
@@ -251,9 +253,9 @@ class RegressionTable(RegressorMixin, TableModel):
     """A table model whose target holds numbers."""
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        if y.dtype.kind not in "fiub" and not all(isinstance(entry, Real) for entry in y.flat):
-            raise ValueError(f"y must be numbers for a regression, got {y.dtype} entries.")
-        return y.astype(np.float64)
+        found = as_array(numbers(y))
+        check_targets(found)
+        return found
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Return predictive means and, with ``return_std``, standard deviations with noise.
@@ -277,8 +279,8 @@ class ClassificationTable(ClassifierMixin, TableModel):
     """A table model whose target holds classes."""
 
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        y = np.asarray(column_or_1d(y, warn=True))
-        check_classification_targets(y)
+        y = np.asarray(column_or_1d(labels(y), warn=True))
+        check_classes(y)
         if len(np.unique(y)) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, got 1 class: {y[0]!r}."

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
-from bochner._numerics.arrays import Array, stacked_rows
+from bochner._numerics.arrays import Array, as_flag, stacked_rows
 from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
@@ -96,12 +96,15 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, TwoSidedEstimator, ABC
         (n, t) about their origin; and a generator. ``right`` has the right rows of pairs, or is
         ``None``.
         """
-        alpha = checked_alpha(self.alpha)
+        alpha, fit_intercept = (
+            checked_alpha(self.alpha),
+            as_flag("fit_intercept", self.fit_intercept),
+        )
         weight = checked_weight(sample_weight, X)
         targets = y.astype(np.float64).reshape(len(y), -1)
         rng = self._approximate(self.kernel, self.n_components, X, right, weight)
         self._single_target = y.ndim == 1
         # Sums of squares about an origin far away would cancel; an intercept may move it.
-        origin = np.average(targets, axis=0, weights=weight) if self.fit_intercept else 0.0
+        origin = np.average(targets, axis=0, weights=weight) if fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
         return alpha, weight, targets - self._target_origin, rng

@@ -1,11 +1,14 @@
 """Parameters that estimators share: the number of features, their type, and the random state."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+from bochner._numerics.arrays import as_count
 
 
 def count_frequencies(n_components: Any) -> int:
@@ -23,7 +26,7 @@ def count_frequencies(n_components: Any) -> int:
             f"features, a cosine and a sine; got {count}, which is odd or not positive. "
             f"Use {max(2, count + count % 2)}."
         )
-    return (count + 1) // 2
+    return (as_count("n_components", count) + 1) // 2
 
 
 def generators(random_state: Any, n: int) -> list[np.random.Generator]:
@@ -41,6 +44,9 @@ def check_choice(name: str, value: Any, known: Collection[str]) -> str:
 
 def check_dtype(dtype: Any) -> Any:
     """Return ``dtype``, or raise ``ValueError`` unless it is ``None``, float32 or float64."""
-    if dtype is not None and np.dtype(dtype) not in (np.dtype("float32"), np.dtype("float64")):
-        raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
-    return dtype
+    if dtype is None:
+        return None
+    with suppress(TypeError, ValueError):
+        if np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
+            return dtype
+    raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")

@@ -5,10 +5,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, stacked_rows
+from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.namespaces import (
     float_types,
     host_view,
@@ -206,14 +207,14 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         NoMeasureError
             If no measure is known for the kernel, and weights are not fitted.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
+        X = validated(self, X, accept_sparse="csr", dtype=float_types(X, FLOATS))
         n_frequencies = count_frequencies(self.n_components)
         check_dtype(self.dtype)
         check_choice("output", self.output, OUTPUTS)
         if right is not None:
             same_namespace(X, right)
             dtypes = float_types(right, FLOATS)
-            right = check_array(right, accept_sparse="csr", dtype=dtypes, input_name="right")
+            right = check_rows_given(right, "right", accept_sparse="csr", dtype=dtypes)
         X, right = host_view(X), host_view(right)
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
@@ -285,12 +286,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=self._dtypes(X), reset=False)
         check_rows(self.kernel_, self._region, X)
         return X
 
     def _checked_right(self, Y: Any) -> Any:
-        Y = check_array(Y, accept_sparse="csr", dtype=self._dtypes(Y), input_name="Y")
+        Y = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes(Y))
         if Y.shape[1] != self.frequencies_.dim_right:
             raise ValueError(
                 f"Y has {Y.shape[1]} features, but the kernel's right argument has "

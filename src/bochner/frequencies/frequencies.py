@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
+from bochner._numerics.checked import check_rows_given
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
@@ -243,7 +243,7 @@ class Frequencies:
         self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         dtypes = float_types(X, FLOATS)
-        X = check_array(X, accept_sparse="csr", dtype=dtypes, input_name="X")
+        X = check_rows_given(X, accept_sparse="csr", dtype=dtypes)
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._numerics.checked import check_rows_given
 
 
 def checked_rows(X: ArrayLike) -> Array:
     """Return rows as a finite two-dimensional float64 array."""
-    return as_array(check_array(X, dtype=np.float64, input_name="X"))
+    return as_array(check_rows_given(X, dtype=np.float64))
 
 
 def nested_tuples(value: Any) -> Any:
@@ -65,7 +65,7 @@ class Kernel(ABC):
             rows of these widths or on some row.
         """
         left = checked_rows(X)
-        right: Array = left if Y is None else check_array(Y, dtype=np.float64, input_name="Y")
+        right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
         self.check_widths(left.shape[1], right.shape[1])
         self.check_inputs(left)
         if right is not left or not self.is_symmetric:
@@ -76,7 +76,14 @@ class Kernel(ABC):
         """Return the Gram matrix of checked rows, block of rows by block of rows."""
         K = np.empty((len(X), len(Y)))
         for rows in row_blocks(len(X), K.itemsize * len(Y)):
-            K[rows] = self.evaluate(X[rows], Y)
+            # Distances and norms may overflow where the kernel's limit is finite.
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                K[rows] = self.evaluate(X[rows], Y)
+            if not np.isfinite(K[rows]).all():
+                raise ValueError(
+                    f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a "
+                    f"smaller factor."
+                )
         return K
 
     @abstractmethod

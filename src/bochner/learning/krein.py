@@ -17,12 +17,14 @@ reproducing kernel Krein spaces", 2021. Golub, Heath and Wahba, "Generalized cro
 method for choosing a good ridge parameter", 1979.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, solve, solve_triangular
+from scipy.linalg import LinAlgWarning, eigh, solve, solve_triangular
 from scipy.optimize import brentq
+from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.linalg import pivoted_cholesky
@@ -97,10 +99,24 @@ def fit_krein(
             RuntimeWarning,
         )
         alpha = clear
-    coef: Array = solve(_system(centred.gram, signature, alpha), centred.cross, assume_a="sym")
+    coef = _solved(_system(centred.gram, signature, alpha), centred.cross, alpha)
     mean_features, mean_targets = origin(sums, centred)
     intercept = mean_targets - mean_features @ coef
     return KreinSolution(coef, intercept, float(alpha), spectrum.poles)
+
+
+def _solved(system: Array, cross: Array, alpha: float) -> Array:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", LinAlgWarning)
+        coef: Array = solve(system, cross, assume_a="sym")
+    if any(issubclass(warning.category, LinAlgWarning) for warning in found):
+        warn_user(
+            f"The linear system is ill-conditioned at alpha = {alpha:.3g}: digits of the "
+            f"coefficients are lost. Increase alpha, or bring the weights of the rows closer "
+            f"together.",
+            ConvergenceWarning,
+        )
+    return coef
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -90,7 +90,8 @@ class RidgePosterior(LinearFunction):
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
     """Return the posterior given the sums and the ratio ``alpha`` of noise to weight variance."""
     centred, degrees = centred_sums(sums, fit_intercept)
-    lower = jittered_cholesky(centred.gram, alpha)
+    # Rounding of the centred sums is relative to the sums, which a heavy row makes far larger.
+    lower = jittered_cholesky(centred.gram, alpha, float(np.mean(np.diagonal(sums.gram))))
     log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * np.log(alpha)
     inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
     whitener = inverse.T
@@ -117,7 +118,8 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
     """
     centred, degrees = centred_sums(sums, fit_intercept)
     spectrum = _Spectrum.of(centred, degrees)
-    scale = max(float(spectrum.values.sum()) / sums.weight, np.finfo(np.float64).tiny)
+    # Features that do not vary explain nothing, whatever alpha is.
+    scale = float(spectrum.values.sum()) / sums.weight or 1.0
     grid = np.log(scale) + np.linspace(*LOG_ALPHA, _GRID)
     best = int(np.argmax([spectrum.log_evidence(point) for point in grid]))
     log_alpha = grid[best]

@@ -130,7 +130,7 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
     it does not fit or is predicted to take ten seconds and twice as long as conjugate gradients.
     Raises ValueError if the solver is unknown, cannot solve the problem, or needs more memory.
     """
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         known = ", ".join(map(repr, SOLVERS))
         raise ValueError(f"solver must be one of {known}, got {solver!r}.")
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit

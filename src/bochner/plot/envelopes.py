@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_rows_given
 from bochner.plot.display import Display, Layout
 from bochner.plot.inputs import chosen_inputs, input_names
 from bochner.plot.labels import finish, legend
@@ -117,7 +117,7 @@ def envelope(
             "envelope takes a fitted GaBaSRRegressor or GaBaSRClassifier, got "
             f"{type(model).__name__}."
         )
-    rows = check_array(X, dtype=np.float64, input_name="X")
+    rows = check_rows_given(X, dtype=np.float64)
     all_names = input_names(model, names, rows.shape[1], X)
     chosen = chosen_inputs(inputs, all_names)
     places = as_array([np.linspace(rows[:, i].min(), rows[:, i].max(), _PLACES) for i in chosen])

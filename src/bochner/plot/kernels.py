@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
 from bochner.learning.inference.learned_kernel import Learned
@@ -163,7 +163,7 @@ def kernel(
     ('lag in x0', 1.0)
     """
     check_level(level)
-    rows = None if X is None else check_array(X, dtype=np.float64, input_name="X")
+    rows = None if X is None else check_rows_given(X, dtype=np.float64)
     banks = learned_models(model)
     function, draws = _functions(model, banks)
     centre, unit = _geometry(model, banks, rows)

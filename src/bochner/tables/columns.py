@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
 from bochner._numerics.arrays import decimal_years
+from bochner._numerics.limits import LARGEST_ENTRY
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -26,8 +27,6 @@ KIND_NAMES: dict[Kind, str] = {
     "mixed": "a mixture",
     "unsupported": "other objects",
 }
-LARGEST = 1e150
-"""Largest absolute value accepted: the sum of 1e8 squares is still finite in float64 (1.8e308)."""
 
 _KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("biuf", "numeric"), "M": "date", "U": "text"}
 _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
@@ -85,10 +84,10 @@ class Column:
         return _utc(self.raw[self.present])
 
     def infinite_rows(self) -> npt.NDArray[np.intp]:
-        """Return the rows whose number is infinite or larger than `LARGEST`."""
+        """Return the rows whose number is infinite or larger than `LARGEST_ENTRY`."""
         if self.kind != "numeric":
             return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(np.abs(self.values) > LARGEST)
+        return np.flatnonzero(np.abs(self.values) > LARGEST_ENTRY)
 
 
 def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ from bochner.tables.refusals import (
     refuse_other_names,
     refuse_repeated,
     refuse_small,
+    refuse_tiny,
     refuse_unreadable,
     warn_of_identifiers,
     warn_of_written_values,
@@ -151,6 +153,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = self._read(X, reset=True)
         refuse_unreadable(columns)
         refuse_infinite(columns)
+        refuse_tiny(columns)
         knots_of = partial(_KNOTS[self.numeric], clip=self.clip, n_quantiles=self.n_quantiles)
         states = [fit_state(column, knots_of, self.max_levels) for column in columns]
         if not any(map(output_names, states)):
@@ -213,10 +216,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         valid = {
-            "numeric": (self.numeric in _KNOTS, f"one of {', '.join(map(repr, _KNOTS))}"),
-            "clip": (0 < self.clip < np.inf, "positive and finite"),
-            "max_levels": (self.max_levels >= 1, "at least 1"),
-            "n_quantiles": (self.n_quantiles >= 2, "at least 2"),
+            "numeric": (
+                isinstance(self.numeric, str) and self.numeric in _KNOTS,
+                f"one of {', '.join(map(repr, _KNOTS))}",
+            ),
+            "clip": (
+                isinstance(self.clip, Real) and 0 < self.clip < np.inf,
+                "a number, positive and finite",
+            ),
+            "max_levels": (
+                isinstance(self.max_levels, Integral) and self.max_levels >= 1,
+                "an integer of at least 1",
+            ),
+            "n_quantiles": (
+                isinstance(self.n_quantiles, Integral) and self.n_quantiles >= 2,
+                "an integer of at least 2",
+            ),
         }
         for name, (holds, expected) in valid.items():
             if not holds:

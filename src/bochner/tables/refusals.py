@@ -7,7 +7,10 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bochner.tables.columns import LARGEST, Column, kind_of
+import numpy as np
+
+from bochner._numerics.limits import LARGEST_ENTRY
+from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
@@ -126,13 +129,26 @@ def refuse_mixed(found: Found) -> None:
 
 
 def refuse_infinite(columns: Sequence[Column]) -> None:
-    """Raise ValueError for numbers that are infinite or beyond `LARGEST`."""
+    """Raise ValueError for numbers that are infinite or beyond `LARGEST_ENTRY`."""
     rows = [(c, c.infinite_rows()) for c in columns]
     found = [(c.name, f"{r.size} of them, first in {c.at(r[0])}") for c, r in rows if r.size]
     if found:
         raise ValueError(
-            f"Infinite numbers (or beyond {LARGEST:g}) in {naming(found)}: expected finite ones. "
-            "Replace them, or leave the entries empty, which counts as missing."
+            f"Infinite numbers (or beyond {LARGEST_ENTRY:g}) in {naming(found)}: expected finite "
+            "ones. Replace them, or leave the entries empty, which counts as missing."
+        )
+
+
+def refuse_tiny(columns: Sequence[Column]) -> None:
+    """Raise ValueError for columns of numbers so small that their squares are zero."""
+    least = 1.0 / LARGEST_ENTRY
+    numeric = [column for column in columns if column.kind == "numeric"]
+    sizes = [(c.name, float(np.nanmax(np.abs(c.values), initial=0.0))) for c in numeric]
+    found = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < least]
+    if found:
+        raise ValueError(
+            f"Numbers too small to be squared in {naming(found)}: expected one of at least "
+            f"{least:g} in a column. Change its unit."
         )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from polyagamma import random_polyagamma
 from scipy.special import expit
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array
 from bochner.learning.inference.evidence import Evidence, KnownNoise, Noise, evidence_of
 from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.state import ChainState, Info
@@ -27,6 +27,13 @@ _LEAST_CURVATURE = 1e-10
 _NEAR_ZERO = 1e-6
 """Half log odds below which tanh(x)/(4 x) is its limit 1/4, to twelve digits."""
 
+
+_LEAST_COUNT = 1e-3
+"""Count of a row below which its variable is drawn by its series: the sampler of larger ones stops
+with an error below 1e-4."""
+
+_TERMS = 32
+"""Terms of the series that are drawn. The variance of the others is 1e-5 of the whole."""
 
 _UNIT = KnownNoise()
 
@@ -117,8 +124,27 @@ def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, be
 
 def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array:
     """Return Polya-Gamma variables, of shape (n,)."""
-    weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
-    return weight
+    count = np.broadcast_to(_count(part), activation.shape)
+    rare = count < _LEAST_COUNT
+    if not rare.any():
+        weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
+        return weight
+    drawn = np.empty(activation.shape)
+    drawn[rare] = _series(count[rare], activation[rare], rng)
+    drawn[~rare] = random_polyagamma(count[~rare], activation[~rare], random_state=rng)
+    return drawn
+
+
+def _series(count: Array, activation: Array, rng: Generator) -> Array:
+    r"""Return Polya-Gamma variables by their series of gamma variables, its end by its mean.
+
+    Polson et al., equation 1: :math:`\frac{1}{2 \pi^2} \sum_k g_k / ((k - 1/2)^2 + z^2 / 4 \pi^2)`.
+    """
+    k = np.arange(_TERMS) + 0.5
+    factors = 0.5 / np.pi**2 / (k**2 + (activation[:, None] / (2.0 * np.pi)) ** 2)
+    drawn = np.sum(rng.standard_gamma(count[:, None], size=factors.shape) * factors, axis=1)
+    rest = _mean_weight(activation) - factors.sum(axis=1)
+    return as_array(drawn + count * rest)
 
 
 def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
@@ -136,8 +162,7 @@ def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
 
 def bound(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
-    half = 0.5 * np.abs(activation)
-    mean = np.where(half > _NEAR_ZERO, np.tanh(half) / np.maximum(4.0 * half, _NEAR_ZERO), 0.25)
+    mean = _mean_weight(activation)
     return _count(part) * mean, part.target
 
 
@@ -147,6 +172,12 @@ def part_log_likelihood(part: TrainingData, activation: Array) -> tuple[float]:
     half = 0.5 * np.abs(activation)
     terms = part.target * activation - _count(part) * (half + np.log1p(np.exp(-2.0 * half)))
     return (float(np.sum(terms)),)
+
+
+def _mean_weight(activation: Array) -> Array:
+    """Return the means of Polya-Gamma variables of count one."""
+    half = 0.5 * np.abs(activation)
+    return np.where(half > _NEAR_ZERO, np.tanh(half) / np.maximum(4.0 * half, _NEAR_ZERO), 0.25)
 
 
 def _count(part: TrainingData) -> Array | float:

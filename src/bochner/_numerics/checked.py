@@ -1,0 +1,180 @@
+"""Rows, targets and labels that users pass, checked by one rule and refused in plain words.
+
+Whatever squares or multiplies numbers needs them at most so large, or so small, that the result
+remains a float: `LARGEST_ENTRY` for rows, `LARGEST_TARGET` and its inverse for targets. The rest is
+scikit-learn's validation, whose messages are given the name of the argument where they lack it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from bochner._numerics.arrays import Array
+from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
+from bochner._numerics.namespaces import namespace, on_device
+
+_FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
+"""How NumPy's errors of conversion begin, which do not say what was converted."""
+
+
+def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
+    """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
+    with _named(name):
+        rows = check_array(X, input_name=name, **options)
+    check_size(name, rows)
+    return rows
+
+
+def validated(model: Any, X: Any, **options: Any) -> Any:
+    """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
+    with _named("X"):
+        rows = validate_data(model, X, **options)
+    check_size("X", rows, fitted=options.get("reset", True))
+    return rows
+
+
+def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
+    y = numbers(y)
+    with _named("X"):
+        rows, targets = validate_data(model, X, y, y_numeric=True, **options)
+    check_size("X", rows, fitted=options.get("reset", True))
+    check_targets(targets)
+    return rows, targets
+
+
+def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
+    """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
+    y = labels(y)
+    with _named("X"):
+        rows, found = validate_data(model, X, y, **options)
+    check_size("X", rows, fitted=options.get("reset", True))
+    check_classes(found)
+    return rows, found
+
+
+def numbers(y: Any) -> Any:
+    """Return targets with entries that are no numbers refused; what scikit-learn refuses passes."""
+    if y is None or on_device(y) or sparse.issparse(y):
+        return y
+    values = _entries(y)
+    if values.dtype.kind in "OUSMmV":
+        for entry in values.ravel():
+            if not isinstance(entry, Real):
+                raise ValueError(
+                    f"y must hold numbers for a regression, got {entry!r} of type "
+                    f"{type(entry).__name__}. Labels are learned by a classifier."
+                )
+        try:
+            return values.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(f"y must hold numbers that fit into a float: {error}.") from error
+    return y
+
+
+def labels(y: Any) -> Any:
+    """Return labels, with those that cannot be compared with each other refused."""
+    if y is None or on_device(y) or sparse.issparse(y):
+        return y
+    values = _entries(y)
+    if values.dtype.kind != "O":
+        return y
+    kinds: dict[type, Any] = {}
+    for entry in values.ravel():
+        kinds.setdefault(Real if isinstance(entry, Real) else type(entry), entry)
+    if len(kinds) > 1 or type(None) in kinds:
+        found = " and ".join(repr(entry) for entry in list(kinds.values())[:3])
+        raise ValueError(
+            f"y must hold labels of one kind, such as text or whole numbers, without missing ones; "
+            f"got {found}."
+        )
+    return y
+
+
+def check_classes(y: NDArray[Any]) -> None:
+    """Raise ValueError unless targets are labels of classes."""
+    with np.errstate(invalid="ignore"):  # of the cast that tells whole numbers from others
+        check_classification_targets(y)
+
+
+def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
+    """Raise ValueError if a number is greater than `LARGEST_ENTRY` in size; NaN passes.
+
+    ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
+    inverse, unless all are zero.
+    """
+    largest = _largest(values)
+    if largest > LARGEST_ENTRY:
+        raise ValueError(
+            f"Entries of {name} must be at most {LARGEST_ENTRY:g} in size, because they are "
+            f"squared; got {largest:.3g}. Change the unit of the column, or remove the row."
+        )
+    if fitted and 0.0 < largest < 1.0 / LARGEST_ENTRY:
+        raise ValueError(
+            f"The largest entry of {name} must be at least {1.0 / LARGEST_ENTRY:g} in size, "
+            f"because entries are squared; got {largest:.3g}. Change the unit of the columns."
+        )
+
+
+def check_targets(y: Any) -> None:
+    """Raise ValueError if targets are so large or so small that squares are no numbers."""
+    largest = _largest(y)
+    if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
+        raise ValueError(
+            f"y must have its largest number between {1.0 / LARGEST_TARGET:g} and "
+            f"{LARGEST_TARGET:g} in size, because targets are squared; got {largest:.3g}. Change "
+            f"the unit of y."
+        )
+
+
+def check_weights(weight: Array) -> None:
+    """Raise ValueError if a weight is not zero and its square is no normal number."""
+    present = weight[weight > 0.0]
+    if not present.size:
+        return
+    ends = float(present.min()), float(present.max())
+    if ends[0] < 1.0 / LARGEST_WEIGHT or ends[1] > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be zero or between {1.0 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}; got {ends[0]:.3g} to {ends[1]:.3g}."
+        )
+
+
+def _entries(y: Any) -> NDArray[Any]:
+    with _named("y"):
+        return np.asarray(y)
+
+
+def _largest(values: Any) -> float:
+    values = getattr(values, "data", values) if sparse.issparse(values) else values
+    if on_device(values):
+        xp = namespace(values)
+        return float(xp.max(xp.abs(values))) if 0 not in values.shape else 0.0
+    values = np.asarray(values)
+    if values.size == 0 or values.dtype.kind not in "fiu":
+        return 0.0
+    return max(float(np.max(values)), -float(np.min(values)))
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Give NumPy's errors of conversion the name of the argument, and drop its warnings."""
+    try:
+        # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (TypeError, ValueError) as error:
+        if not str(error).startswith(_FOREIGN):
+            raise
+        raise type(error)(
+            f"{name} must hold numbers: {error}. TableRegressor, TableClassifier and TableEncoder "
+            f"take text and dates."
+        ) from error

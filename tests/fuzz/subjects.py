@@ -1,0 +1,127 @@
+"""Every public estimator, small enough for a case in a fraction of a second."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import bochner
+from bochner import baselines, kernels
+
+SIGNED = kernels.DeltaGaussian(1.0, 10.0)
+CHAINS = {"n_frequencies": 6, "n_burn_in": 2, "n_samples": 3, "n_chains": 1}
+SHORT = {"n_mixture": 2, "max_iter": 4}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An estimator with small parameters, and what its ``fit`` takes."""
+
+    kind: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    target: str | None = "numbers"  # Or "labels"; None for features
+    weighted: bool = True
+    right: bool = False
+    weight: int = 8  # Of how many cases: slower ones have fewer
+
+    @property
+    def parameters(self) -> list[str]:
+        return sorted(set(self.kind().get_params(deep=False)) - {"random_state", "verbose"})
+
+    def build(self, **changed: Any) -> Any:
+        settings = {"random_state": 0, **self.settings, **changed}
+        known = self.kind().get_params(deep=False)
+        return self.kind(**{name: value for name, value in settings.items() if name in known})
+
+
+def _numbers(kind, **settings):
+    return Subject(kind, settings)
+
+
+def _labels(kind, **settings):
+    return Subject(kind, settings, "labels")
+
+
+def _features(kind, **settings):
+    return Subject(kind, settings, None, weighted=False)
+
+
+SMALL = {"n_components": 16}
+
+SUBJECTS = {
+    "ridge": _numbers(bochner.KreinRidge, **SMALL),
+    "ridge, evidence": _numbers(
+        bochner.KreinRidge, alpha="evidence", length_scale="evidence", fit_intercept=True, **SMALL
+    ),
+    "ridge, signed": _numbers(bochner.KreinRidge, kernel=SIGNED, **SMALL),
+    "ridge, signed, evidence": _numbers(
+        bochner.KreinRidge, kernel=SIGNED, alpha="evidence", **SMALL
+    ),
+    "ridge, iterative": _numbers(bochner.KreinRidge, solver="cg", fit_intercept=True, **SMALL),
+    "ridge classifier": _labels(bochner.KreinRidgeClassifier, **SMALL),
+    "ridge classifier, evidence": _labels(
+        bochner.KreinRidgeClassifier, alpha="evidence", length_scale="evidence", **SMALL
+    ),
+    "asymmetric ridge": _numbers(bochner.AsymmetricKernelRidge, **SMALL),
+    "asymmetric ridge, evidence": _numbers(
+        bochner.AsymmetricKernelRidge,
+        kernel=kernels.ShiftGaussian(2.0, shift=0.5),
+        alpha="evidence",
+        fit_intercept=True,
+        **SMALL,
+    ),
+    "pair ridge": Subject(bochner.AsymmetricPairRidge, SMALL, right=True),
+    "pair ridge, evidence": Subject(
+        bochner.AsymmetricPairRidge, {"alpha": "evidence", **SMALL}, right=True
+    ),
+    "asymmetric components": _features(bochner.AsymmetricKernelPCA, n_features=16),
+    "features": _features(bochner.FourierFeatures, **SMALL),
+    "features, structured": _features(bochner.FourierFeatures, scheme="structured", **SMALL),
+    "features, quasi-random": _features(
+        bochner.FourierFeatures, kernel="laplacian", scheme="qmc", **SMALL
+    ),
+    "features, signed": _features(bochner.FourierFeatures, kernel=SIGNED, **SMALL),
+    "features, fitted weights": _features(
+        bochner.FourierFeatures, kernel="cauchy", weights="least_squares", **SMALL
+    ),
+    "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
+    "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
+    "mixture features": _features(bochner.DIGMMFeatures, max_iter=5, n_starts=1, **SMALL),
+    "Taylor mixture features": _features(
+        bochner.DIGMMFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
+    ),
+    "encoder": _features(bochner.TableEncoder),
+    "chain": Subject(bochner.BaNKRegressor, CHAINS, weight=3),
+    "chain of classes": Subject(bochner.BaNKClassifier, CHAINS, "labels", weight=3),
+    "local chain": Subject(bochner.GaBaSRRegressor, {**CHAINS, "n_envelope": 2}, weight=2),
+    "local chain of classes": Subject(
+        bochner.GaBaSRClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2
+    ),
+    "table": Subject(
+        bochner.TableRegressor, {"method": "fixed", "n_components": 32, "effort": "quick"}, weight=2
+    ),
+    "table of classes": Subject(
+        bochner.TableClassifier,
+        {"method": "fixed", "n_components": 32, "effort": "quick"},
+        "labels",
+        weight=2,
+    ),
+    "learned table": Subject(bochner.TableRegressor, {"effort": "quick"}, weight=1),
+    "learned table of classes": Subject(
+        bochner.TableClassifier, {"effort": "quick"}, "labels", weight=1
+    ),
+    "a la carte": Subject(
+        baselines.ALaCarteRegressor, {**SMALL, **SHORT}, weighted=False, weight=2
+    ),
+    "random frequency classifier": Subject(
+        baselines.RandomFrequencyClassifier, {**SMALL, **SHORT}, "labels", weighted=False, weight=2
+    ),
+    "asymmetric Nystroem": _features(baselines.AsymmetricNystroem, n_components=4),
+    "Krein Nystroem": _features(baselines.KreinNystroem, n_components=4),
+    "several kernels": _features(baselines.MultipleKernelFeatures, n_components=12),
+    "Maclaurin": _features(baselines.RandomMaclaurin, **SMALL),
+    "sketch": _features(baselines.TensorSketch, **SMALL),
+    "random projection": _features(baselines.TensorizedRandomProjection, **SMALL),
+    "spherical": _features(
+        baselines.SphericalRandomFeatures, n_components=16, n_gaussians=2, n_starts=1
+    ),
+}
