@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from fuzz.hostile import HARMLESS, LABELS, NUMBERS, ROWS, SETTINGS, WEIGHTS, WRONG
+from fuzz.hostile import LABELS, NUMBERS, ROWS, SETTINGS, WEIGHTS, WRONG
 from fuzz.oracle import bounded, finite
 from fuzz.subjects import SUBJECTS
 from hypothesis import strategies as st
@@ -146,6 +146,3 @@ def cases(draw: Any) -> Case:
         else:
             case = replace(case, weight=draw(st.sampled_from(list(WEIGHTS))))
     return case
-
-
-__all__ = ["HARMLESS", "Case", "cases"]

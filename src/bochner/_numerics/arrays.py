@@ -66,7 +66,10 @@ def stacked_rows(first: Any, second: Any) -> Any:
 
 def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
     """Return a read-only copy of ``value``, finite and of ``shape`` (``None`` means any)."""
-    array = np.array(value, dtype=np.float64)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be an array of numbers, got {value!r}.") from error
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():
@@ -130,13 +133,18 @@ def as_finite_scalar(name: str, value: Any) -> float:
     """Return ``value`` as a finite float."""
     if not np.isfinite(number := _as_real(name, value)):
         raise ValueError(f"{name} must be finite, got {value!r}.")
+    if abs(number) > limits.LARGEST_ENTRY:
+        raise ValueError(f"{name} must be at most {limits.LARGEST_ENTRY:g} in size, got {value!r}.")
     return number
 
 
 def _as_real(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
 
 
 def as_count(name: str, value: Any) -> int:

@@ -247,6 +247,12 @@ class Frequencies:
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
+        found = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
+        if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(found).max:
+            raise ValueError(
+                f"Features of size {largest:.3g} overflow {found}: use float64, or a kernel with a "
+                f"smaller factor."
+            )
         if on_device(X):
             features: NDArray[Any] = DeviceMap(X, *side).features(X, dtype)
             return features

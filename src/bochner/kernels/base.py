@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.checked import check_rows_given
+from bochner._numerics.limits import LARGEST_ENTRY
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -79,12 +80,16 @@ class Kernel(ABC):
             # Distances and norms may overflow where the kernel's limit is finite.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 K[rows] = self.evaluate(X[rows], Y)
-            if not np.isfinite(K[rows]).all():
-                raise ValueError(
-                    f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a "
-                    f"smaller factor."
-                )
+            self.check_finite(K[rows])
         return K
+
+    def check_finite(self, values: Array) -> None:
+        """Raise ``ValueError`` unless values of the kernel are finite."""
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a smaller "
+                f"factor."
+            )
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:
@@ -304,11 +309,16 @@ class Scaled(_Compound):
         _check_kernel("kernel", self.kernel)
         if not isinstance(self.factor, Real):
             raise TypeError(f"factor must be a real number, got {self.factor!r}.")
-        if not np.isfinite(self.factor):
-            raise ValueError(f"A kernel can be scaled by a finite number only, got {self.factor}.")
         if isinstance(self.kernel, Scaled):
             object.__setattr__(self, "factor", self.factor * self.kernel.factor)
             object.__setattr__(self, "kernel", self.kernel.kernel)
+        size = abs(self.factor)
+        if not (1.0 / LARGEST_ENTRY <= size <= LARGEST_ENTRY or size == 0.0):
+            raise ValueError(
+                f"A kernel can be scaled by a finite number only: zero, or one from "
+                f"{1.0 / LARGEST_ENTRY:g} to {LARGEST_ENTRY:g} in size; got {self.factor}."
+            )
+        object.__setattr__(self, "factor", float(self.factor))
 
     @property
     def members(self) -> tuple[Kernel, ...]:

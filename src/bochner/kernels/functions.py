@@ -206,7 +206,7 @@ def values_of(
     )
     try:
         # Divisions by zero give values that are refused below.
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = np.asarray(kernel.function(np.array(t)))
     except (TypeError, ValueError, IndexError) as problem:
         raise ValueError(f"The function of {kernel!r} failed: {problem}. {remedy}") from problem

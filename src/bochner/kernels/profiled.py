@@ -122,7 +122,9 @@ class Profiled(Kernel):
     def diag(self, X: ArrayLike) -> Array:
         rows = checked_rows(X)
         self.check_inputs(rows)
-        return self.profile(self.metric.own(rows))
+        values = self.profile(self.metric.own(rows))
+        self.check_finite(values)
+        return values
 
     def check_dim(self, dim: int) -> None:
         """Accept any number of inputs."""

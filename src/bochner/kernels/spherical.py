@@ -6,6 +6,7 @@ distance is exact and the inner product is rounded.
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -105,7 +106,11 @@ class ArcCosine(Profiled):
     domain = UnitSphere()
 
     def __post_init__(self) -> None:
-        if isinstance(self.order, bool) or self.order not in (0, 1):
+        if (
+            isinstance(self.order, bool)
+            or not isinstance(self.order, Integral)
+            or self.order not in (0, 1)
+        ):
             raise ValueError(f"order must be 0 or 1, got {self.order!r}.")
         object.__setattr__(self, "order", int(self.order))
 

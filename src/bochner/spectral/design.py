@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from bochner._numerics.arrays import Array, squared_norms
-from bochner._numerics.limits import FLOAT32_ROUNDING
+from bochner._numerics.limits import FLOAT32_ROUNDING, LARGEST_ENTRY
 from bochner.kernels import Kernel
 from bochner.spectral.allocation import ByVariance
 from bochner.spectral.data import Pairs
@@ -201,6 +201,11 @@ def _search(
         geometry = Geometry.of(found, pairs, dim, _MARGINS[1])
         geometry.check()
     atoms, reach = geometry.atoms, geometry.reach
+    if not np.abs(geometry.function(geometry.distance)).max() <= LARGEST_ENTRY:
+        raise ValueError(
+            f"Values of {kernel!r} overflow when they are squared, within the reach of the data. "
+            f"Scale X, or the kernel, by a smaller factor."
+        )
     candidates = list(_candidates(geometry, atoms.scales(reach), _TOLERANCES, orthogonal))
     fine = atoms.fine_scales(reach)
     if fine is not None and min(candidate.tolerance for candidate in candidates) > _ROUGH:

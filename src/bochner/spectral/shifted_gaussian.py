@@ -216,6 +216,8 @@ def _cosine_moments(s: float) -> tuple[float, float]:
         return normal_mean(lambda t: (-2.0 * np.sin(0.5 * t) ** 2 - centre) ** k, s)
 
     variance = power(2)
+    if variance == 0.0:  # The shift is nothing: all values are one
+        return 0.0, 1.0
     return variance, power(4) / variance**2
 
 
