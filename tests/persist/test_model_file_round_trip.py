@@ -49,7 +49,7 @@ TABLE = pd.DataFrame(
 KERNELS = [
     kernels.Gaussian(0.7),
     kernels.Laplacian((0.5, 1.0, 2.0)),
-    kernels.Exponential(1e-300),
+    kernels.Exponential(1e-150),
     kernels.Matern(0.1 + 0.2, nu=np.pi),
     kernels.Cauchy(2),
     kernels.RationalQuadratic(1.0, alpha=0.3),

@@ -41,7 +41,7 @@ def test_the_file_is_flushed_to_the_disk_before_it_is_renamed(tmp_path, monkeypa
     monkeypatch.setattr(os, "fsync", lambda *a: (calls.append("fsync"), fsync(*a)))
     monkeypatch.setattr(os, "replace", lambda *a: (calls.append("replace"), replace(*a)))
     bochner.save(Gaussian(), tmp_path / "model")
-    assert calls == ["fsync", "replace"]
+    assert calls == ["fsync", "replace", "fsync"]  # The file, its name, and the folder of both
 
 
 def test_directories_and_missing_folders(tmp_path):
@@ -64,6 +64,25 @@ def test_a_link_is_followed(tmp_path):
     bochner.save(Gaussian(), tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert bochner.load(tmp_path / "model") == Gaussian()
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    names = [f"model.{token * 8}.partial" for token in ("0a", "1b")]
+    others = ["model.partial", "model.1c.partial", f"other.{'1d' * 8}.partial"]
+    for name in (*names, *others):
+        (tmp_path / name).touch()
+    for name in (names[0], *others):
+        os.utime(tmp_path / name, (0, 0))
+    bochner.save(Gaussian(), tmp_path / "model")
+    # What is recent may have a writer.
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["model", names[1], *others])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_file_that_may_not_be_written(tmp_path):
+    (tmp_path / "model").touch(mode=0o400)
+    with pytest.raises(PermissionError, match="may not be written"):
+        bochner.save(Gaussian(), tmp_path / "model")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")

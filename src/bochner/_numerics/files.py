@@ -1,20 +1,52 @@
 """Files that are written whole or not at all."""
 
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_TOKEN_BYTES = 8
+_ABANDONED = 3600.0
+"""Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds."""
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds.
+
+    A link is followed. What killed writers of the same file left beside it is removed. Raises
+    ``PermissionError`` if the file may not be written.
+    """
+    path = path.resolve()
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(f"{path} may not be written: change its permissions, or the name.")
+    _remove_abandoned(path)
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(_TOKEN_BYTES)}.partial")
     try:
         yield fresh
-        with fresh.open("rb+") as file:
-            os.fsync(file.fileno())
+        _flush(fresh, os.O_RDWR)
         os.replace(fresh, path)
     finally:
         fresh.unlink(missing_ok=True)
+    with suppress(OSError):  # Some systems cannot flush a folder; the file itself is whole
+        _flush(path.parent, os.O_RDONLY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    """Wait until the disk has what was written."""
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_abandoned(path: Path) -> None:
+    form = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{{2 * _TOKEN_BYTES}}}\.partial")
+    with suppress(OSError):
+        for other in path.parent.iterdir():
+            if form.fullmatch(other.name) and time.time() - other.stat().st_mtime > _ABANDONED:
+                other.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import pandas as pd  # noqa: F401  (imported here so that a missing extra is noticed at once)
 import typer
@@ -77,17 +77,29 @@ Report = Annotated[
 @contextmanager
 def _refusals() -> Iterator[None]:
     """Turn errors about the input into one message and exit code 2."""
+    if sys.stdout is None:
+        _refuse("standard output is closed: send it to a file, or to /dev/null.")
     try:
-        yield
+        try:
+            yield
+            sys.stdout.flush()
+        except SystemExit as stop:
+            # What rich makes of a pipe whose reader has gone; commands raise `typer.Exit`.
+            raise BrokenPipeError from stop
     except BrokenPipeError:
-        # The reader of the output has closed it, as `| head` does. Nothing more can be written.
+        # The reader has all that it wanted, as `| head` has. Nothing more can be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except _INVALID as error:
         if os.environ.get("BOCHNER_DEBUG"):
             raise
-        text = plain(f"bochner: {error}")
-        Console(stderr=True, soft_wrap=True).print(text, style="red", markup=False)
-        raise typer.Exit(2) from None
+        _refuse(str(error))
+
+
+def _refuse(reason: str) -> NoReturn:
+    """Say why nothing was done, and exit."""
+    text = plain(f"bochner: {reason}")
+    Console(stderr=True, soft_wrap=True).print(text, style="red", markup=False)
+    raise typer.Exit(2) from None
 
 
 def _show_version(value: bool) -> None:

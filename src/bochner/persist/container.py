@@ -46,7 +46,6 @@ def write(path: Path, tree: Any, tensors: Tensors) -> None:
     ``OSError``; a link is followed. ``ModelFileError`` if ``path`` is a directory or has no folder;
     ``ValueError`` if the tree takes more than 40 MB.
     """
-    path = path.resolve()
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
     if not path.parent.is_dir():

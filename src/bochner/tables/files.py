@@ -40,6 +40,11 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
         near = nearest(path.name, names)
         hint = f"did you mean {path.parent / near}?" if near else "check the name and the folder."
         raise FileNotFoundError(f"No file {path}: {hint}")
+    if not path.is_file():
+        raise InputError(
+            f"{path} is not an ordinary file: pass - in its place, and pipe the table as CSV into "
+            f"the command."
+        )
     if not _is_known(path):
         known = ", ".join((*TEXT_ENDINGS, *BINARY_ENDINGS))
         packed = ", ".join(_OPENERS)

@@ -1,0 +1,80 @@
+"""Numbers too large or too small to be squared, and entries that are no numbers."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from bochner._numerics import checked
+from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
+
+X = np.random.default_rng(0).normal(size=(6, 2))
+
+
+def test_the_limits_do_what_they_are_for():
+    with np.errstate(all="raise"):
+        assert np.isfinite(1e6 * LARGEST_ENTRY**2)
+        assert np.isfinite(1e9 * LARGEST_WEIGHT * LARGEST_TARGET**2)
+        assert np.finfo(float).tiny < 1e-2 / LARGEST_WEIGHT / LARGEST_TARGET**2
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_rows_beyond_the_limit(kind):
+    far = X.copy()
+    far[3, 1] = -2.0 * LARGEST_ENTRY
+    with pytest.raises(ValueError, match=r"Entries of Y must be at most 1e\+150.* got 2e\+150"):
+        checked.check_rows_given(kind(far), "Y", accept_sparse="csr")
+    checked.check_rows_given(kind(far / 2.0), accept_sparse="csr")
+
+
+def test_rows_that_are_learned_from_are_not_all_tiny():
+    tiny = X / X.max() / LARGEST_ENTRY / 2.0
+    with pytest.raises(ValueError, match=r"largest entry of X must be at least 1e-150"):
+        checked.validated(BaseEstimator(), tiny)
+    checked.validated(BaseEstimator(), np.zeros((3, 2)))
+    model = BaseEstimator()
+    checked.validated(model, X)
+    checked.validated(model, tiny, reset=False)
+
+
+def test_words_of_numpy_get_the_name_of_the_argument():
+    with pytest.raises(ValueError, match="X must hold numbers: could not convert"):
+        checked.validated(BaseEstimator(), [["a", "b"]], dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, "a"], "'a' of type str"),
+        ([1.0, None], "None of type NoneType"),
+        ([10**400, 1], "fit into a float"),
+        (["1", "2"], "'1' of type str"),
+    ],
+)
+def test_targets_that_are_no_numbers(y, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked.numbers(np.array(y, dtype=object))
+
+
+def test_numbers_of_any_type_are_targets():
+    assert checked.numbers([Fraction(1, 2), 2**70]).tolist() == [0.5, 2.0**70]
+
+
+@pytest.mark.parametrize("y", [["p", None], ["p", 1], [None, None]])
+def test_labels_of_two_kinds(y):
+    with pytest.raises(ValueError, match=r"labels of one kind.*got"):
+        checked.labels(np.array(y, dtype=object))
+    checked.labels(np.array([1, True, 2.0], dtype=object))
+
+
+@pytest.mark.parametrize("factor", [1e-110, 1e110])
+def test_targets_and_weights_have_squares(factor):
+    with pytest.raises(ValueError, match="y must have its largest number between"):
+        checked.check_targets(factor * X[:, 0])
+    with pytest.raises(ValueError, match="sample_weight must be zero or between"):
+        checked.check_weights(np.array([0.0, factor]))
+    checked.check_targets(np.zeros(3))
+    checked.check_weights(np.array([0.0, 1e-50, 1e50]))

@@ -1,0 +1,64 @@
+"""The command in a shell: pipes, links, closed output and files that are none."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from cli.command import fit, table
+
+from bochner._numerics.files import replacing
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shell")
+    fit(folder, table(60))
+    return folder
+
+
+def shell(folder, line):
+    """Run a line of bash in which ``bochner`` is the command, and return what came of it."""
+    whole = f"bochner() {{ '{sys.executable}' -m bochner \"$@\"; }}; set -o pipefail; {line}"
+    return subprocess.run(["bash", "-c", whole], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("command", ["inspect model.bochner", "predict model.bochner train.csv"])
+def test_a_reader_that_has_enough_is_no_error(folder, command):
+    found = shell(folder, f"bochner {command} | head -1")
+    assert (found.returncode, found.stdout.count("\n")) == (0, 1)
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("end", [">&-", "> /dev/full"])
+def test_output_that_cannot_be_written_is_an_error(folder, end):
+    found = shell(folder, f"bochner predict model.bochner train.csv {end}")
+    assert found.returncode == 2
+    assert found.stderr.startswith("bochner: ")
+    assert "Traceback" not in found.stderr
+
+
+def test_a_pipe_for_a_table_is_refused(folder):
+    os.mkfifo(folder / "pipe.csv")
+    found = shell(folder, "bochner predict model.bochner pipe.csv")
+    assert found.returncode == 2
+    assert "is not an ordinary file: pass - in its place" in found.stderr
+
+
+def test_columns_are_found_by_name(folder):
+    found = shell(
+        folder,
+        "bochner predict model.bochner train.csv --quiet > 1.csv && "
+        f"'{sys.executable}' -c \"import pandas as pd; t = pd.read_csv('train.csv'); "
+        "t[t.columns[::-1]].to_csv('other.csv', index=False)\" && "
+        "bochner predict model.bochner other.csv --quiet > 2.csv && cmp 1.csv 2.csv",
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to("real")
+    with replacing(tmp_path / "link") as fresh:
+        fresh.write_text("whole")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "whole"
