@@ -243,7 +243,7 @@ def test_small_data(way, rows):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("far", [1e6, 1e40, 1e150])
+@pytest.mark.parametrize("far", [1e6, 1e40, 1e149])
 def test_a_row_beyond_all_measure_is_survived(way, far):
     rows = np.vstack((np.random.default_rng(4).normal(size=(60, 13)), np.full(13, far)))
     one = model("gaussian", expectation=way, n_sketch=61, max_iter=4).fit(rows)

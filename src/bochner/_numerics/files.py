@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _TOKEN_BYTES = 8
+"""Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""
+
 _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 

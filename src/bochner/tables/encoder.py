@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
@@ -154,7 +155,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         refuse_unreadable(columns)
         refuse_infinite(columns)
         refuse_tiny(columns)
-        knots_of = partial(_KNOTS[self.numeric], clip=self.clip, n_quantiles=self.n_quantiles)
+        knots_of = partial(
+            _KNOTS[self.numeric], clip=float(self.clip), n_quantiles=self.n_quantiles
+        )
         states = [fit_state(column, knots_of, self.max_levels) for column in columns]
         if not any(map(output_names, states)):
             raise ValueError(
@@ -169,7 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_consistent_length(X, y)
             for state, column in read:
                 if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
-                    means = add_means(state, column, target_columns(y), self.clip)
+                    means = add_means(state, column, target_columns(y), float(self.clip))
                     out_of_fold[column.name] = means
         self.columns_ = states
         return columns, out_of_fold
@@ -221,8 +224,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"one of {', '.join(map(repr, _KNOTS))}",
             ),
             "clip": (
-                isinstance(self.clip, Real) and 0 < self.clip < np.inf,
-                "a number, positive and finite",
+                isinstance(self.clip, Real) and 0 < self.clip <= LARGEST_ENTRY,
+                "positive and finite",
             ),
             "max_levels": (
                 isinstance(self.max_levels, Integral) and self.max_levels >= 1,

@@ -139,16 +139,19 @@ def refuse_infinite(columns: Sequence[Column]) -> None:
         )
 
 
+_LEAST = 1e-300
+"""Size of the largest number of a column below which deviations lose digits as denormal numbers."""
+
+
 def refuse_tiny(columns: Sequence[Column]) -> None:
-    """Raise ValueError for columns of numbers so small that their squares are zero."""
-    least = 1.0 / LARGEST_ENTRY
+    """Raise ValueError for columns of numbers so small that one over them overflows."""
     numeric = [column for column in columns if column.kind == "numeric"]
     sizes = [(c.name, float(np.nanmax(np.abs(c.values), initial=0.0))) for c in numeric]
-    found = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < least]
+    found = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < _LEAST]
     if found:
         raise ValueError(
-            f"Numbers too small to be squared in {naming(found)}: expected one of at least "
-            f"{least:g} in a column. Change its unit."
+            f"Numbers too small to be divided by in {naming(found)}: expected one of at least "
+            f"{_LEAST:g} in a column. Change its unit."
         )
 
 

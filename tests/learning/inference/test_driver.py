@@ -153,13 +153,22 @@ def test_the_time_limit_ends_every_stage_at_its_share(limit, monkeypatch):
     clock(monkeypatch)
     log = []
     progress = go(log, n=(1000, 1000, 1000), seconds=limit)
-    # An iteration looks at the clock three times, so it takes three seconds.
-    assert progress.seconds <= limit + 3.0 * 4.0 + 1.0
+    # An iteration of one round looks at the clock four times, so it takes four seconds.
+    assert progress.seconds <= limit + 4.0 * 4.0 + 1.0
     assert len(progress.draws) >= 1
     assert progress.n_burn_in >= 2
     if limit > 100.0:
-        assert len(progress.draws) == pytest.approx(0.5 * limit / 3.0, rel=0.2)
-        assert progress.n_burn_in == pytest.approx(0.5 * limit / 3.0, rel=0.2)
+        assert len(progress.draws) == pytest.approx(0.5 * limit / 4.0, rel=0.2)
+        assert progress.n_burn_in == pytest.approx(0.5 * limit / 4.0, rel=0.2)
+
+
+def test_no_round_begins_after_the_end(monkeypatch):
+    clock(monkeypatch)
+    log = []
+    long = [replace(stage, n_iterations=1, thin=1000) for stage in stages(log)]
+    run(np.random.default_rng(0), long, start, seconds=60.0)
+    n_steps = sum(each[0] == "step" for each in log)
+    assert 3 <= n_steps <= 60
 
 
 def test_without_a_limit_time_does_not_matter(monkeypatch):

@@ -106,10 +106,10 @@ def run(
         if state is None:
             state = start(stage.chain)
         while progress.iteration < stage.n_iterations:
-            is_late = seconds is not None and progress.seconds > seconds * stage.until
-            if progress.iteration and is_late:
+            end = np.inf if seconds is None else before + seconds * stage.until
+            if progress.iteration and perf_counter() > end:
                 break
-            _iterate(rng, stage, state, progress)
+            _iterate(rng, stage, state, progress, end)
             progress.seconds = perf_counter() - before
             report(_line(stage, progress))
             if progress.iteration % REBUILD_EVERY == 0:
@@ -129,10 +129,15 @@ def run(
     return progress
 
 
-def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress) -> None:
-    """Make one iteration, record it, and keep a draw where draws are kept."""
+def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, end: float) -> None:
+    """Make one iteration, record it, and keep a draw where draws are kept.
+
+    It has one round at least, and no further one begins after ``end``, a time of the clock.
+    """
     began = perf_counter()
-    infos = [stage.chain.step(rng, state, adapting=stage.adapting) for _ in range(stage.thin)]
+    infos = [stage.chain.step(rng, state, adapting=stage.adapting)]
+    while len(infos) < stage.thin and perf_counter() < end:
+        infos.append(stage.chain.step(rng, state, adapting=stage.adapting))
     # Rates are averaged over the rounds of an iteration; the rest is the state's.
     record = {
         name: float(np.mean([info[name] for info in infos]))

@@ -22,6 +22,11 @@ _POOLED_DRAWS = 24
 _PROBES = 64
 
 
+_MOST_INPUTS = 100
+"""Inputs up to which the mean kernel has components with covariances. Each takes d² numbers: those
+of 50 components of 100 inputs half a million, and of 1,200 inputs 72 million."""
+
+
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
@@ -44,7 +49,7 @@ class Learned:
         chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
         waves = [draws.waves(index) for index in chosen]
         kernel: Kernel
-        if any(len(each.modulated) for each in waves):
+        if len(scaling.scale) > _MOST_INPUTS or any(len(each.modulated) for each in waves):
             kernel = mean_of_waves(waves, scaling)
         else:
             pooled = np.concatenate([each.omega for each in waves])
