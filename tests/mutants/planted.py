@@ -268,7 +268,7 @@ def evidence_without_the_prior(original, noise, log_determinant, degrees):
 
 
 changes(ridge, "jittered_cholesky", head_laws.check_posterior, name="halved_alpha")(
-    lambda cholesky, matrix, ridge: cholesky(matrix, 0.5 * ridge)
+    lambda cholesky, matrix, ridge, scale: cholesky(matrix, 0.5 * ridge, scale)
 )
 # Weighted sums divided by the number of rows instead of their weight.
 changes(FeatureSums, "centred", head_laws.check_sums, name="means_by_count")(
