@@ -129,6 +129,17 @@ def as_positive_scalar(name: str, value: Any) -> float:
     return number
 
 
+def as_scale(name: str, value: Any) -> float:
+    """Return ``value`` as a positive float whose square is a normal one too."""
+    number, largest = as_positive_scalar(name, value), limits.LARGEST_ENTRY
+    if not 1.0 / largest <= number <= largest:
+        raise ValueError(
+            f"{name} must be between {1.0 / largest:g} and {largest:g}, because it is squared; got "
+            f"{value!r}."
+        )
+    return number
+
+
 def as_finite_scalar(name: str, value: Any) -> float:
     """Return ``value`` as a finite float."""
     if not np.isfinite(number := _as_real(name, value)):

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar
+from bochner._numerics.arrays import FLOATS, Array, as_count, as_positive_scalar, as_scale
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
@@ -239,9 +239,9 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
         return MixtureSettings(
             truncation=as_count("truncation", self.truncation),
-            shift=as_positive_scalar("shift", self.shift),
-            concentration=as_positive_scalar("concentration", self.concentration),
-            noise=None if self.noise is None else as_positive_scalar("noise", self.noise),
+            shift=as_scale("shift", self.shift),
+            concentration=as_scale("concentration", self.concentration),
+            noise=None if self.noise is None else as_scale("noise", self.noise),
             max_iter=as_count("max_iter", max_iter),
             tol=as_positive_scalar("tol", self.tol),
             n_starts=as_count("n_starts", self.n_starts),

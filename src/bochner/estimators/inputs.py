@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array
+from bochner._numerics.arrays import FLOATS, Array, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
@@ -192,9 +192,9 @@ def checked_alpha(alpha: Any) -> float | None:
     """Return ``alpha`` as a positive float, or ``None`` for ``"evidence"``."""
     if isinstance(alpha, str) and alpha == "evidence":
         return None
-    if isinstance(alpha, Real) and np.isfinite(float(alpha)) and float(alpha) > 0.0:
-        return float(alpha)
-    raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
+    if not isinstance(alpha, Real) or not 0.0 < alpha < np.inf:  # type: ignore[operator]
+        raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
+    return as_scale("alpha", alpha)
 
 
 def checked_right(right: Any, name: str = "right", *, dim: int | None = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._numerics.arrays import Array, as_scale
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
@@ -218,14 +217,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
+        as_scale("clip", self.clip)
         valid = {
             "numeric": (
                 isinstance(self.numeric, str) and self.numeric in _KNOTS,
                 f"one of {', '.join(map(repr, _KNOTS))}",
-            ),
-            "clip": (
-                isinstance(self.clip, Real) and 0 < self.clip <= LARGEST_ENTRY,
-                "positive and finite",
             ),
             "max_levels": (
                 isinstance(self.max_levels, Integral) and self.max_levels >= 1,
