@@ -224,3 +224,17 @@ def test_rows_that_cannot_be_added_leave_the_model_as_it_was():
         model.partial_fit(X, Y, sample_weight=np.full(len(X), 1e308))
     assert model.sums_ is sums
     assert_array_equal(model.predict(NEW), before)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_heavy_row_leaves_the_others_a_model(seed):
+    # The centred sums are differences of numbers 1e12 times as large, and lose twelve digits.
+    rng = np.random.default_rng(seed)
+    rows, target = rng.normal(size=(30, 3)), rng.normal(size=30)
+    weight = np.r_[1e12, np.ones(29)]
+    weight /= weight.mean()
+    model = KreinRidge(n_components=32, alpha=1e-22, fit_intercept=True, random_state=0)
+    mean, std = model.fit(rows, target, sample_weight=weight).predict(rows, return_std=True)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(std).all()
+    assert mean[0] == pytest.approx(target[0], abs=1e-6)

@@ -69,9 +69,10 @@ def numbers(y: Any) -> Any:
     if values.dtype.kind in "OUSMmV":
         for entry in values.ravel():
             if not isinstance(entry, Real):
+                shown = entry.item() if isinstance(entry, np.generic) else entry
                 raise ValueError(
-                    f"y must hold numbers for a regression, got {entry!r} of type "
-                    f"{type(entry).__name__}. Labels are learned by a classifier."
+                    f"y must hold numbers for a regression, got {shown!r} of type "
+                    f"{type(shown).__name__}. Labels are learned by a classifier."
                 )
         try:
             return values.astype(np.float64)

@@ -159,7 +159,7 @@ def _effects(model: Model, columns: Sequence[Any]) -> list[Table]:
 def _effect_cells(effect: Effect) -> list[str]:
     """Return the ends of a column, bars of the average predictions along it, and the extremes.
 
-    Of several classes, it is the probability of the one that changes most.
+    With several classes, it is the probability of the one that changes most.
     """
     name, (values,), mean = effect.columns[0], effect.values, effect.mean
     if effect.classes is not None:

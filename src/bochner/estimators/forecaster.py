@@ -223,8 +223,8 @@ class Forecaster(BaseEstimator):
     def predict_quantiles(self, horizon: Any, levels: Sequence[float], X: Any = None) -> Any:
         """Return quantiles (h, q) of new values at ``levels`` (q,).
 
-        Of series with a pandas index they are a data frame with the levels as columns, and of
-        several series a mapping. Raises ValueError if a level is not strictly between zero and one,
+        Series with a pandas index have a data frame with the levels as columns, and several
+        series a mapping. Raises ValueError if a level is not strictly between zero and one,
         and as ``predict``.
         """
         checked = _checked_levels(levels)

@@ -53,7 +53,7 @@ class RocDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return the curves of classes, each against all others; of two classes, the second's.
 
-        Of more than six classes, those with the most rows have a curve.
+        If there are more than six classes, those with the most rows have a curve.
 
         Parameters
         ----------
@@ -167,7 +167,8 @@ class ConfusionDisplay(Display):
     def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
         """Return the counts of observed and predicted classes, each of shape (n,).
 
-        Of more than thirty classes, those with the most rows are kept, and the others are one.
+        If there are more than thirty classes, those with the most rows are kept, and the others
+        are one.
         """
         seen, found = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
         given = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))

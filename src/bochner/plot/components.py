@@ -82,7 +82,7 @@ def components(
     Parameters
     ----------
     model : fitted Forecaster
-        Of a single series.
+        A model of a single series.
     times : array-like of shape (n,)
         Times of the series, later ones, or both.
     X : array-like of shape (n, d), default=None
