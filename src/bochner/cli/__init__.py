@@ -1,5 +1,6 @@
 """The command line: arguments in, one function call, tables out."""
 
+import signal
 import sys
 
 
@@ -12,4 +13,5 @@ def main() -> None:
             raise
         print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
     app()

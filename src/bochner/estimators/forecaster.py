@@ -369,6 +369,17 @@ class Forecaster(BaseEstimator):
         check_is_fitted(self, "series_")
         return self
 
+    def _try_out(self) -> None:
+        """Forecast one time, as models from files do once when they are loaded."""
+        for series in self._fitted().series_.values():
+            law, timeline = series.law, series.timeline
+            if timeline.step is not None:
+                timeline.future(1)
+            after = np.array([timeline.last + (timeline.step or 1.0)])
+            rows = law.units.rows(after, np.full(1, np.nan), np.zeros((1, law.inputs.shape[1])))
+            law.predict(rows).std()
+            law.components_at(rows)
+
     def _each(self, horizon: Any, X: Any, values: Callable[[Mixture], Array]) -> Any:
         """Return values (h,) of each series' law; those of several with one index as a frame."""
 

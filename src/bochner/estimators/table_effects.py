@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.features.parameters import generators
@@ -195,6 +196,26 @@ class ExplainedTable(ABC):
     def _used(self, encoded: Array) -> Array:
         """Return those of all encoded columns on which the head is defined."""
         return encoded
+
+    def _try_out(self) -> None:
+        """Refuse background rows of other columns than the table's, as after loading a file."""
+        for encoder in self._encoders():
+            encoder._try_out()
+        if self.background_ is None or self.background_values_ is None:
+            return
+        n_rows, n_encoded = self.background_.shape
+        n_outputs = sum(len(encoder.get_feature_names_out()) for encoder in self._encoders())
+        expected = (n_rows or 1, len(self.encoder_.columns_))
+        if n_encoded != n_outputs or self.background_values_.shape != expected:
+            raise ValueError("the rows kept for importance are not those of the table's columns")
+        if np.abs(self.background_).max() > LARGEST_ENTRY:
+            raise ValueError("the rows kept for importance are larger than any encoded column")
+        for state, values in zip(self.encoder_.columns_, self.background_values_.T, strict=True):
+            if (
+                state["kind"] == "text"
+                and not np.isin(values, np.arange(len(state["levels"]) + 1)).all()
+            ):
+                raise ValueError(f"the rows kept for importance have no levels of {state['name']}")
 
     @abstractmethod
     def _outputs(self, encoded: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 from bochner.persist.classes import is_estimator, is_value
 from bochner.persist.container import ModelFileError, read, write
 from bochner.persist.tree import Encoder, decode
+from bochner.persist.trial import try_out
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -74,8 +75,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     tree, tensors = read(path)
     try:
         model = decode(tree, tensors)
-    except (ValueError, TypeError, OverflowError) as problem:
-        raise ModelFileError(f"{path} is not a sound model file: {problem}") from problem
+        try_out(model, path.stat().st_size)
+    except Exception as problem:  # of any kind: nothing of the file is trusted
+        found = " ".join(str(problem).split())
+        raise ModelFileError(f"{path} is not a sound model file: {found}") from problem
     if not (is_estimator(type(model)) or is_value(type(model))):
         raise ModelFileError(f"{path} is not a sound model file: it holds no model.")
     return model

@@ -216,6 +216,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
+    def _try_out(self) -> None:
+        """Refuse states of other columns than those of the table, as after loading a file."""
+        names = [f"x{i}" for i in range(self.n_features_in_)]
+        expected = list(getattr(self, "feature_names_in_", names))
+        found = [state["name"] for state in self.columns_]
+        if found != expected:
+            raise ValueError(f"it encodes the columns {found}, and the table has {expected}")
+
     def _check_parameters(self) -> None:
         as_scale("clip", self.clip)
         valid = {

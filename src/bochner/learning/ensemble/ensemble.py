@@ -52,6 +52,8 @@ class SumOfLaws:
                 f"SumOfLaws has weights of shape {self.weights.shape}, but scores, scale and "
                 f"left_out_rmse for targets of shape {of_target}"
             )
+        if not len(self.scores):
+            raise ValueError("SumOfLaws has no scores")
 
     @classmethod
     def of(cls, judged: Judged, y: Array, sample_weight: Array) -> "SumOfLaws":

@@ -1,7 +1,8 @@
 """Checkpoint files of runs: arrays and numbers, written whole or not at all."""
 
+import hashlib
 import json
-import os
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from glob import escape
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from bochner._numerics.files import replacing
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
 
@@ -57,17 +60,11 @@ def forget(path: Path | None, n_chains: int) -> None:
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write nested arrays, numbers and draws; a kill at any time leaves the old file or the new."""
     arrays: dict[str, Any] = {}
-    header = _packed(content, "content", arrays)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with fresh.open("wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    header = json.dumps(_packed(content, "content", arrays)).encode()
+    arrays["sha256"] = np.frombuffer(_digest(header, arrays), dtype=np.uint8)
+    arrays["header"] = np.frombuffer(header, dtype=np.uint8)
+    with replacing(path) as fresh, fresh.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -79,16 +76,84 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         with np.load(data, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        content: dict[str, Any] = _unpacked(json.loads(arrays.pop("header").tobytes()), arrays)
+        header, expected = (arrays.pop(name).tobytes() for name in ("header", "sha256"))
+        if _digest(header, arrays) != expected:
+            raise ValueError("its contents do not match their checksum")
+        for name, array in arrays.items():
+            if (
+                array.dtype.kind not in "biuf"
+                or not (np.abs(array.astype(np.float64)) <= LARGEST_ENTRY).all()
+            ):
+                raise ValueError(f"{name} holds something else than numbers of a fit")
+        content: dict[str, Any] = _unpacked(json.loads(header), arrays)
         content["draws"] = [_draw(values) for values in content["draws"]]
-        for name in _KEYS:
-            content[name]
+        _check(content)
         return content
     except Exception as error:  # many kinds, from the first byte to a missing number
-        raise ValueError(
-            f"{path} is not a checkpoint of a fit, or is damaged ({error}); delete it to start "
-            "anew, or give another path."
-        ) from error
+        raise damaged(path, error) from error
+
+
+def _digest(header: bytes, arrays: Mapping[str, Any]) -> bytes:
+    digest = hashlib.sha256(header)
+    for name in sorted(arrays):
+        digest.update(f"{name}{arrays[name].dtype}{arrays[name].shape}".encode())
+        digest.update(arrays[name].tobytes())
+    return digest.digest()
+
+
+def damaged(path: Path, reason: Any) -> ValueError:
+    """Return the error of a file that holds no state of a fit that can go on."""
+    found = " ".join(str(reason).split())
+    return ValueError(
+        f"{path} is not a checkpoint of a fit, or is damaged ({found}); delete it to start anew, "
+        "or give another path."
+    )
+
+
+def _check(content: Mapping[str, Any]) -> None:
+    """Raise ``ValueError`` or ``KeyError`` unless the numbers are those of a run."""
+    missing = set(_KEYS) - set(content)
+    if missing or len(content) > len(_KEYS) + 1:  # With the draws
+        raise ValueError(f"it has the entries {sorted(content)}")
+    for name in ("stage", "iteration", "n_burn_in"):
+        if type(content[name]) is not int or content[name] < 0:
+            raise ValueError(f"{name} is {content[name]!r}")
+    seconds = content["seconds"]
+    if not isinstance(seconds, float) or not math.isfinite(seconds) or seconds < 0.0:
+        raise ValueError(f"seconds is {seconds!r}")
+    for record in content["records"]:
+        if not all(isinstance(value, int | float) for value in record.values()):
+            raise ValueError("a record holds something else than numbers")
+    if content["n_burn_in"] != len(content["records"]) - len(content["draws"]):
+        raise ValueError("its draws and its records are not of one run")
+
+
+def check_form(found: Any, expected: Any, place: str = "state", n_free: int = 0) -> None:
+    """Raise ``ValueError`` unless nested values have the keys, types and shapes of others.
+
+    Mixtures may differ in their number of components, the length of ``n_free`` axes. Compiled loops
+    rely on the rest.
+    """
+    if isinstance(expected, Mapping):
+        if not isinstance(found, Mapping) or found.keys() != expected.keys():
+            raise ValueError(f"{place} should have the entries {sorted(expected)}")
+        if (
+            "labels" in expected
+            and not np.isin(found["labels"], np.arange(len(found["means"]))).all()
+        ):
+            raise ValueError(f"{place} has labels of no component")
+        for name, value in expected.items():
+            of_mixture = "labels" in expected and name in ("means", "covariances")
+            check_form(found[name], value, f"{place}.{name}", n_free=int(of_mixture))
+    elif isinstance(expected, np.ndarray):
+        forms = [
+            (value.dtype, value.ndim, value.shape[n_free:])
+            for value in (np.asarray(found), expected)
+        ]
+        if forms[0] != forms[1]:
+            raise ValueError(f"{place} should be {forms[1]}, is {forms[0]}")
+    elif type(found) is not type(expected) or (isinstance(found, float) and found <= 0.0):
+        raise ValueError(f"{place} should be a positive {type(expected).__name__}, is {found!r}")
 
 
 def _packed(value: Any, place: str, arrays: dict[str, Any]) -> Any:

@@ -27,6 +27,11 @@ class Components:
     means: Array  # (Q, d)
     covariances: Array  # (Q, d, d)
 
+    def __post_init__(self) -> None:
+        q, d = self.means.shape
+        if self.weights.shape != (q,) or self.covariances.shape != (q, d, d):
+            raise ValueError(f"means {(q, d)} have weights of shape {self.weights.shape}")
+
 
 def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
     """Return the average over draws of the mixtures' kernels, for inputs of unit ``scale`` (d,)."""

@@ -51,6 +51,16 @@ class Draws:
     field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
 
+    def __post_init__(self) -> None:
+        if not np.isin(self.whitened, np.arange(self.n_draws)).all():
+            raise ValueError(f"whitened must be numbers of the {self.n_draws} draws")
+        if (self.field_omega is None) != (self.field_weights is None) or (
+            self.field_omega is not None
+            and self.field_weights is not None
+            and self.field_weights.shape[1] != 2 * self.field_omega.shape[1]
+        ):
+            raise ValueError("field_weights must have two columns for each of field_omega")
+
     @property
     def n_draws(self) -> int:
         """Number of draws, ``S``."""

@@ -11,7 +11,13 @@ from numpy.random import Generator
 
 from bochner._numerics import progress as reports
 from bochner._numerics.arrays import Array
-from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
+from bochner.learning.inference.checkpoint import (
+    check_form,
+    damaged,
+    read_checkpoint,
+    write_checkpoint,
+)
+from bochner.learning.inference.components import mean_kernel
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.state import Info, StepSizes
@@ -200,7 +206,46 @@ def _resumed(
             f"The checkpoint {path} belongs to a fit with other data or parameters; "
             "give the same ones, another path, or delete the file."
         )
-    template = start(stages[0].chain).prior
-    rng.bit_generator.state = saved.pop("rng")
-    state = stages[saved["stage"]].chain.restored(saved.pop("state"), template)
-    return Progress(**saved), state
+    try:
+        template = start(stages[saved["stage"]].chain)
+        expected = stages[saved["stage"]].chain.saved(template)
+        check_form(saved["state"], expected)
+        progress, generator = _sound(saved, stages, template.prior)
+    except Exception as error:  # of any kind: nothing of the file is trusted
+        raise damaged(path, error) from error
+    rng.bit_generator.state = generator
+    chain = stages[progress.stage].chain
+    return progress, chain.restored(saved["state"], template.prior)
+
+
+def _sound(
+    saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
+) -> tuple[Progress, dict[str, Any]]:
+    """Return the progress and the generator's state of a run that goes on for a round on trial."""
+    own = {each.name: saved[each.name] for each in fields(Progress)}
+    progress, generator = Progress(**own), np.random.default_rng()
+    generator.bit_generator.state = saved["rng"]
+    stage = stages[progress.stage]
+    if progress.iteration > stage.n_iterations or len(progress.records) < progress.iteration:
+        raise ValueError(f"iteration {progress.iteration} of {stage.n_iterations}")
+    state = stage.chain.restored(saved["state"], template)
+    info = stage.chain.step(generator, state, adapting=stage.adapting)
+    ours = _form(stage.chain.draw(state, info, in_full=True))
+    for draw in progress.draws:
+        if draw.components is not None:
+            mean_kernel([draw.components], np.ones(draw.components.means.shape[1]))
+        for name, form in _form(draw).items():
+            if form is not None and form != ours[name]:
+                raise ValueError(f"{name} of a draw is {form}, not {ours[name]}")
+    return progress, saved["rng"]
+
+
+def _form(draw: Draw) -> dict[str, Any]:
+    """Return type and shape of each part of a draw; of components, whose number varies, of one."""
+    parts = {each.name: getattr(draw, each.name) for each in fields(draw)}
+    if draw.components is not None:
+        parts["components"] = draw.components.means[0]
+    return {
+        name: None if part is None else (str(np.asarray(part).dtype), np.shape(part))
+        for name, part in parts.items()
+    }

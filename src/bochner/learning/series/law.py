@@ -33,6 +33,9 @@ _KEPT_DRAWS = 64
 _LEAST_MODEL = 0.01
 """Share of all models' evidence below which one is left out: forecasts hardly change by it."""
 
+_WEIGHTS_ERROR = 1e-6
+"""Rounding of a sum of shares, generously; a file with more is not one that was saved."""
+
 _TINY = 1e-12
 """Least variance, relative to that of the values, against rounding below zero."""
 
@@ -135,6 +138,11 @@ class SeriesLaw:
     horizons: Array  # (q,): Those at which deviations are multiplied by the factors
     factors: Array  # (q,)
     effective_draws: float
+
+    def __post_init__(self) -> None:
+        weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
+        if (weights < 0.0).any() or abs(weights.sum() - 1.0) > _WEIGHTS_ERROR:
+            raise ValueError("the weights of all members must be shares of one")
 
     @classmethod
     def of(

@@ -1,0 +1,121 @@
+"""Changed model files with a right checksum: refused in one line, or a model that answers."""
+
+import warnings
+from zlib import crc32
+
+import numpy as np
+import pytest
+from fuzz.mutation import mutated
+from fuzz.oracle import bounded
+from fuzz.saved import NAMES, saved
+
+import bochner
+from bochner.persist import ModelFileError, container
+
+OWN_WORDS = (
+    "but the data have", "the frequencies have", "the rows of right", "overflow",
+    "Changed kind of column", "Times to sample at must lie after", "must not lie before",
+)  # fmt: skip
+"""Words of sound models, kernels and frequencies to which the rows do not belong."""
+
+
+def _check(name, path, number):
+    """Change the model of a name, and return whether it is refused; AssertionError otherwise."""
+    known = saved(name)
+    bochner.save(known.model, path)
+    tree, tensors = container.read(path)
+    expected = [len(answer) for answer in known.ask(known.model)]
+    rng = np.random.default_rng([crc32(name.encode()), number])
+    tree, tensors, done = mutated(rng, tree, tensors)
+    container.write(path, tree, tensors)
+    with bounded(), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        model, refusal = _or_refusal(bochner.load, path, ModelFileError)
+        assert "\n" not in refusal, f"{done}: {refusal}"
+        if model is None:
+            return True
+        if type(model) is not type(known.model):
+            return False
+        answers, refusal = _or_refusal(known.ask, model, (ValueError, TypeError))
+    if answers is None:
+        assert any(word in refusal for word in OWN_WORDS), f"{done}: {refusal}"
+        return True
+    found = [len(answer) for answer in answers]
+    assert found == expected, f"{done}: rows {found}, expected {expected}"
+    return False
+
+
+def _or_refusal(call, argument, refused):
+    """Return what a call returns, or ``None`` and what the error says."""
+    try:
+        return call(argument), ""
+    except refused as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_changed_files(name, tmp_path):
+    refused = [_check(name, tmp_path / "model", number) for number in range(3)]
+    assert len(refused) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_many_changed_files(name, tmp_path):
+    count = 20_000 // len(NAMES) + 1
+    refused = [_check(name, tmp_path / "model", number) for number in range(count)]
+    assert 0.1 < np.mean(refused) < 1.0
+
+
+@pytest.mark.parametrize("name", ["ridge", "features", "encoder"])
+def test_bytes(name, tmp_path):
+    """Some bytes of the header, and some of the body, with a checksum that is wrong."""
+    path = tmp_path / "model"
+    bochner.save(saved(name).model, path)
+    whole = path.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    rng = np.random.default_rng(0)
+    body = rng.choice(np.arange(header, len(whole)), min(200, len(whole) - header), replace=False)
+    head = rng.choice(np.arange(8, header), 200, replace=False)
+    _flip(path, whole, [*range(8), *head.tolist(), *body.tolist()])
+
+
+def _flip(path, whole, places):
+    """Change bytes one by one: each file is refused, or it says the same with another spacing."""
+    reference = bochner.load(_written(path, whole))
+    for place in places:
+        for change in (0x01, 0x80):
+            changed = bytearray(whole)
+            changed[place] ^= change
+            try:
+                model = bochner.load(_written(path, bytes(changed)))
+            except ModelFileError:
+                continue
+            assert repr(model) == repr(reference), f"byte {place} was changed without a word"
+
+
+def _written(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ridge", "chain", "table of text and dates"])
+def test_every_byte_of_the_header(name, tmp_path):
+    path = tmp_path / "model"
+    bochner.save(saved(name).model, path)
+    whole = path.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    rng = np.random.default_rng(0)
+    body = rng.choice(np.arange(header, len(whole)), 5000, replace=True)
+    _flip(path, whole, [*range(header), *body.tolist()])
+
+
+@pytest.mark.parametrize("name", ["ridge", "table of text and dates"])
+def test_files_cut_off(name, tmp_path):
+    path = tmp_path / "model"
+    bochner.save(saved(name).model, path)
+    whole = path.read_bytes()
+    for length in np.unique(np.geomspace(1, len(whole) - 1, 60).astype(int)).tolist():
+        with pytest.raises(ModelFileError, match=r"cut off|not a model file|does not begin"):
+            bochner.load(_written(path, whole[:length]))
