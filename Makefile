@@ -11,7 +11,15 @@ FLAGS   = $(if $(DATA),--data "$(DATA)")
 # With one test process a core, threads inside each would only fight over the cores.
 SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist \
+# Tests of what the oldest dependencies could break; others compare words, and scikit-learn's checks
+# are those of a later version.
+LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
+          tests/persist/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
+          tests/features/test_transformer.py tests/cli/test_json.py tests/cli/test_shell.py \
+          tests/diagnosis/test_sensitivity.py tests/tables/test_binary_files.py \
+          tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
+
+.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist lowest audit \
         bench bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
@@ -60,6 +68,20 @@ dist: | $(BIN)/python  ## Build the wheel and the source distribution, and try e
 	    $(VENV)/dist/bin/python -m pip install --quiet "$$file" && \
 	    (cd dist && $(abspath $(VENV))/dist/bin/python -I $(abspath .ci/core_only.py) $(abspath $(VENV))/dist/bin/bochner) || exit 1; \
 	done
+
+lowest: | $(BIN)/python  ## Test laws, files, forecasts and commands with the oldest dependencies that pyproject.toml allows
+	rm -rf $(VENV)/lowest && $(PYTHON) -m venv $(VENV)/lowest
+	$(VENV)/lowest/bin/python -m pip install --quiet uv
+	$(VENV)/lowest/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml \
+	    --extra cli --extra datasets --output-file $(VENV)/lowest/oldest.txt
+	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python \
+	    --requirement $(VENV)/lowest/oldest.txt pytest hypothesis jsonschema mpmath polars
+	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python --no-deps --editable .
+	$(SERIAL) $(VENV)/lowest/bin/python -m pytest -q -p no:cacheprovider -W ignore $(LOWEST)
+
+audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip_audit --skip-editable
 
 bench: bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
