@@ -16,7 +16,7 @@ SERIAL := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/persist/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
           tests/features/test_transformer.py tests/cli/test_json.py tests/cli/test_shell.py \
-          tests/diagnosis/test_sensitivity.py tests/tables/test_binary_files.py \
+          tests/diagnosis/test_sensitivity.py tests/tables/test_identifiers.py \
           tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
 
 .PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist lowest audit \
