@@ -39,7 +39,10 @@ def some_content(n_draws=3):
         "iteration": 20,
         "seconds": 0.1 + 0.7,
         "n_burn_in": 14,
-        "records": [{"log_evidence": -1.0 / 3.0, "seconds": 1e-300}, {"log_evidence": 2e200}],
+        "records": [
+            {"log_evidence": -1.0 / 3.0, "seconds": 1e-300},
+            *[{"log_evidence": 2e200}] * (13 + n_draws),
+        ],
         "state": {
             "omega": RNG.normal(size=(1, 1)),
             "precision": 1.0 / 3.0,

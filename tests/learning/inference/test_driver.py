@@ -206,7 +206,7 @@ def check_resumption(folder, n_steps):
     for one, other in zip(resumed.records, expected.records, strict=True):
         assert {**one, "seconds": 0} == {**other, "seconds": 0}
     assert resumed.n_burn_in == expected.n_burn_in == 32
-    assert len([what for what, *_ in log if what == "step"]) < 57 - 9
+    assert len([what for what, *_ in log if what == "step"]) <= 57 - 9  # With one on trial
 
 
 @pytest.mark.parametrize("n_steps", [11, 25, 35, 51])

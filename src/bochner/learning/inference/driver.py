@@ -221,7 +221,7 @@ def _resumed(
 def _sound(
     saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
 ) -> tuple[Progress, dict[str, Any]]:
-    """Return the progress and the generator's state of a run that goes on for a round on trial."""
+    """Return progress and the generator's state of a run that is finished or goes on for a round."""
     own = {each.name: saved[each.name] for each in fields(Progress)}
     progress, generator = Progress(**own), np.random.default_rng()
     generator.bit_generator.state = saved["rng"]
@@ -229,7 +229,12 @@ def _sound(
     if progress.iteration > stage.n_iterations or len(progress.records) < progress.iteration:
         raise ValueError(f"iteration {progress.iteration} of {stage.n_iterations}")
     state = stage.chain.restored(saved["state"], template)
-    info = stage.chain.step(generator, state, adapting=stage.adapting)
+    is_finished = stage is stages[-1] and progress.iteration == stage.n_iterations
+    info = (
+        progress.records[-1]
+        if is_finished
+        else stage.chain.step(generator, state, adapting=stage.adapting)
+    )
     ours = _form(stage.chain.draw(state, info, in_full=True))
     for draw in progress.draws:
         if draw.components is not None:

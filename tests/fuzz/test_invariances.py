@@ -1,0 +1,110 @@
+"""What must not matter: units of rows and targets, names of classes, weights for equal rows."""
+
+import numpy as np
+import pytest
+from fuzz.subjects import SUBJECTS
+from sklearn.exceptions import ConvergenceWarning
+
+FACTORS = (1e-12, 1e-6, 1e6, 1e12)
+N_ROWS = 40
+
+OF_ROWS = [
+    "ridge, evidence", "ridge classifier, evidence", "encoder", "chain", "chain of classes",
+    "local chain", "local chain of classes", "table", "table of classes", "learned table",
+    "learned table of classes", "mixture features", "Taylor mixture features",
+]  # fmt: skip
+"""Those that choose their own length scales; others are given them in units of the rows."""
+
+GIVEN = ["ridge", "ridge, iterative", "ridge classifier", "asymmetric ridge", "features",
+         "features, structured", "features, quasi-random", "features, float32",
+         "asymmetric components"]  # fmt: skip
+
+OF_TARGETS = [
+    name
+    for name, subject in SUBJECTS.items()
+    if subject.target == "numbers" and not subject.kind.__module__.startswith("bochner.baselines")
+]
+LABELLED = [
+    name
+    for name, subject in SUBJECTS.items()
+    if subject.target == "labels" and not subject.kind.__module__.startswith("bochner.baselines")
+]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning", f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning"
+)
+
+
+def data(subject):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(N_ROWS, 3))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=N_ROWS)
+    return X, (y > 0.1).astype(int) if subject.target == "labels" else y
+
+
+def answers(subject, X, y, new, settings=None, **given):
+    """Return what a fitted model says of new rows: features, probabilities or means."""
+    model = subject.build(**(settings or {}))
+    others = {"right": X} if subject.right else {}
+    model.fit(X, **({} if subject.target is None else {"y": y}), **others, **given)
+    if subject.target is None:
+        return model.transform(new)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(new)
+    if subject.target == "labels":
+        return model.predict(new)
+    return model.predict(new, **({"right": new} if subject.right else {}))
+
+
+def assert_same(found, expected, tolerance):
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(found / size, expected / size, rtol=0.0, atol=tolerance)
+
+
+def tolerance(name):
+    """Rounding of features; where a search or a chain follows, it goes on from other digits."""
+    return 1e-3 if "float32" in name else 1e-6
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("name", [*OF_ROWS, *GIVEN])
+def test_units_of_rows(name, factor):
+    subject = SUBJECTS[name]
+    X, y = data(subject)
+    one, other = {}, {}
+    if name in GIVEN and "length_scale" in subject.parameters:
+        one, other = {"length_scale": 1.5}, {"length_scale": 1.5 * factor}
+    elif name in GIVEN:
+        one, other = {"kernel": kernel(1.5)}, {"kernel": kernel(1.5 * factor)}
+    expected = answers(subject, X, y, X[:7], one)
+    found = answers(subject, factor * X, y, factor * X[:7], other)
+    assert_same(found, expected, tolerance(name))
+
+
+def kernel(length_scale):
+    from bochner.kernels import ShiftGaussian
+
+    return ShiftGaussian(length_scale, shift=0.1 / length_scale)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("name", OF_TARGETS)
+def test_units_of_targets(name, factor):
+    subject = SUBJECTS[name]
+    X, y = data(subject)
+    expected = answers(subject, X, y, X[:7])
+    found = answers(subject, X, factor * y, X[:7])
+    assert_same(found / factor, expected, tolerance(name))
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_names_of_classes(name):
+    subject = SUBJECTS[name]
+    X, y = data(subject)
+    expected = answers(subject, X, y, X[:7])
+    found = answers(subject, X, np.array(["no", "yes"])[y], X[:7])
+    if expected.ndim == 1:
+        expected = np.array(["no", "yes"])[expected]
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_array_equal(found, expected)
