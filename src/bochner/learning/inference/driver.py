@@ -221,7 +221,7 @@ def _resumed(
 def _sound(
     saved: Mapping[str, Any], stages: Sequence[Stage], template: Any
 ) -> tuple[Progress, dict[str, Any]]:
-    """Return progress and the generator's state of a run that is finished or goes on for a round."""
+    """Return progress and state of the generator of a run that is finished, or goes on."""
     own = {each.name: saved[each.name] for each in fields(Progress)}
     progress, generator = Progress(**own), np.random.default_rng()
     generator.bit_generator.state = saved["rng"]
