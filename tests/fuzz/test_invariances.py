@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from fuzz.subjects import SUBJECTS
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+import bochner
 
 FACTORS = (1e-12, 1e-6, 1e6, 1e12)
 N_ROWS = 40
@@ -108,3 +111,27 @@ def test_names_of_classes(name):
         np.testing.assert_array_equal(found, expected)
     else:
         np.testing.assert_array_equal(found, expected)
+
+
+RIDGES = {
+    "a fixed alpha": ({}, 1e-12),
+    "evidence": ({"alpha": "evidence", "length_scale": "evidence"}, 1e-10),
+    "a signed kernel": ({"kernel": SUBJECTS["ridge, signed"].settings["kernel"]}, 1e-12),
+    "conjugate gradients": ({"solver": "cg"}, 1e-12),
+    "a small alpha": ({"alpha": 1e-8}, 1e-5),  # Rounding times the condition number, 1e11
+}
+
+
+@pytest.mark.parametrize("name", RIDGES)
+def test_numbers_of_threads(name):
+    settings, tolerance = RIDGES[name]
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=3000)
+    found = []
+    for count in (1, 2, 4):
+        with threadpool_limits(count, user_api="blas"):
+            model = bochner.KreinRidge(n_components=256, random_state=0, **settings).fit(X, y)
+            found.append(model.predict(X[:500]))
+    assert_same(found[1], found[0], tolerance)
+    assert_same(found[2], found[0], tolerance)

@@ -1,0 +1,86 @@
+"""Workers that pause, run out of memory, or are restarted: the same result, or an error."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from bochner import KreinRidge
+
+pytest.importorskip("distributed")
+import dask.array as da
+from distributed import Client, KilledWorker, LocalCluster
+
+
+@pytest.fixture
+def client():
+    """A cluster of its own, which a test may break; workers have a gigabyte."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GB"}
+    with (
+        LocalCluster(**options, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as made,
+    ):
+        yield made
+
+
+def ridge():
+    return KreinRidge(n_components=128, length_scale=1.0, random_state=0)
+
+
+def rows(n=60_000):
+    X = da.random.default_rng(0).normal(size=(n, 5), chunks=(3_000, 5))
+    return X, X[:, 0] ** 2
+
+
+def later(seconds, action):
+    def act():
+        time.sleep(seconds)
+        action()
+
+    thread = threading.Thread(target=act)
+    thread.start()
+    return thread
+
+
+def assert_same(found, expected):
+    """Sums of partitions may be added in another order."""
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_worker_that_pauses_changes_nothing(client):
+    X, y = rows()
+    expected = ridge().fit(X, y).coef_
+    worker = next(iter(client.run(os.getpid).values()))
+    later(0.1, lambda: os.kill(worker, signal.SIGSTOP))
+    end = later(2.0, lambda: os.kill(worker, signal.SIGCONT))
+    found = ridge().fit(X, y).coef_
+    end.join()
+    assert_same(found, expected)
+
+
+def test_workers_without_memory_end_in_an_error_that_says_so(client):
+    X, y = rows()
+    model = ridge().fit(X, y)
+    expected = model.coef_
+    hungry = X.map_blocks(lambda block: np.ones((len(block), 200_000)).cumsum(axis=1)[:, :5])
+    with pytest.raises((KilledWorker, MemoryError), match=r"memory|died|restart|worker"):
+        model.fit(hungry, y)
+    assert model.coef_ is expected
+    assert_same(ridge().fit(X, y).coef_, expected)
+
+
+def test_a_restart_gives_the_result_or_an_error(client):
+    X, y = rows(300_000)
+    expected = ridge().fit(X, y).coef_
+    restart = later(0.3, client.restart)
+    try:
+        found = ridge().fit(X, y).coef_
+    except Exception as error:
+        assert "restart" in str(error).lower() or "cancel" in str(error).lower(), repr(error)
+    else:
+        assert_same(found, expected)
+    restart.join()
+    assert_same(ridge().fit(X, y).coef_, expected)
