@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stopped")
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
-    X.assign(y=np.sin(X["a"])).to_csv(folder / "rows.csv", index=False)
+    X.assign(target=np.sin(X["a"])).to_csv(folder / "rows.csv", index=False)
     model = bochner.TableRegressor("gaussian", n_components=16, random_state=0)
     bochner.save(model.fit(X, np.sin(X["a"])), folder / "model.bochner")
     (folder / "out.csv").write_text("prediction\n0.0\n")
@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 def commands(folder):
     rows, model = folder / "rows.csv", folder / "model.bochner"
     return {
-        "fit": (["fit", rows, "--target", "y", "--out", model, "--effort", "quick"], model),
+        "fit": (["fit", rows, "--target", "target", "--out", model, "--effort", "quick"], model),
         "predict": (["predict", model, rows, "--out", folder / "out.csv"], folder / "out.csv"),
         "evaluate": (
             ["evaluate", model, rows, "--report", folder / "report.html"],
