@@ -19,7 +19,8 @@ def _stop(*_: Any) -> None:
 
 def main() -> None:
     """Run the command."""
-    signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Unless it is ignored
+        signal.signal(signal.SIGINT, _stop)
     from bochner.cli import main as command
 
     command()

@@ -104,10 +104,9 @@ def _values(rng, tree, tensors):
 def _shape(rng, tree, tensors):
     """Give a tensor another shape or dtype, and say so in the tree."""
     arrays = [node[key] for node, key in places(tree) if _kind(node[key]) == "array"]
-    if not arrays and tensors:
-        name = _any(rng, sorted(tensors))
-        tensors[name] = _reshaped(rng, tensors[name])
     if not arrays:
+        for name in sorted(tensors)[:1]:
+            tensors[name] = _reshaped(rng, tensors[name])
         return
     node = _any(rng, arrays)
     old = tensors.get(node.get("tensor"))

@@ -1,16 +1,21 @@
 """Changed model files with a right checksum: refused in one line, or a model that answers."""
 
 import warnings
+from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import pytest
 from fuzz.mutation import mutated
 from fuzz.oracle import bounded
 from fuzz.saved import NAMES, saved
+from laws.registry import AnyDim
 
 import bochner
+from bochner.kernels import Gaussian
 from bochner.persist import ModelFileError, container
+from bochner.persist.trial import try_out
 
 OWN_WORDS = (
     "but the data have", "the frequencies have", "the rows of right", "overflow",
@@ -70,14 +75,19 @@ def test_many_changed_files(name, tmp_path):
 @pytest.mark.parametrize("name", ["ridge", "features", "encoder"])
 def test_bytes(name, tmp_path):
     """Some bytes of the header, and some of the body, with a checksum that is wrong."""
-    path = tmp_path / "model"
-    bochner.save(saved(name).model, path)
-    whole = path.read_bytes()
-    header = 8 + int.from_bytes(whole[:8], "little")
+    path, whole, header = _file(name, tmp_path)
     rng = np.random.default_rng(0)
     body = rng.choice(np.arange(header, len(whole)), min(200, len(whole) - header), replace=False)
     head = rng.choice(np.arange(8, header), 200, replace=False)
     _flip(path, whole, [*range(8), *head.tolist(), *body.tolist()])
+
+
+def _file(name, folder):
+    """Save the model of a name; return path, content and the length of the header."""
+    path = folder / "model"
+    bochner.save(saved(name).model, path)
+    whole = path.read_bytes()
+    return path, whole, 8 + int.from_bytes(whole[:8], "little")
 
 
 def _flip(path, whole, places):
@@ -102,10 +112,7 @@ def _written(path, content):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ridge", "chain", "table of text and dates"])
 def test_every_byte_of_the_header(name, tmp_path):
-    path = tmp_path / "model"
-    bochner.save(saved(name).model, path)
-    whole = path.read_bytes()
-    header = 8 + int.from_bytes(whole[:8], "little")
+    path, whole, header = _file(name, tmp_path)
     rng = np.random.default_rng(0)
     body = rng.choice(np.arange(header, len(whole)), 5000, replace=True)
     _flip(path, whole, [*range(header), *body.tolist()])
@@ -113,9 +120,36 @@ def test_every_byte_of_the_header(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["ridge", "table of text and dates"])
 def test_files_cut_off(name, tmp_path):
-    path = tmp_path / "model"
-    bochner.save(saved(name).model, path)
-    whole = path.read_bytes()
+    path, whole, _ = _file(name, tmp_path)
     for length in np.unique(np.geomspace(1, len(whole) - 1, 60).astype(int)).tolist():
         with pytest.raises(ModelFileError, match=r"cut off|not a model file|does not begin"):
             bochner.load(_written(path, whole[:length]))
+
+
+@dataclass(frozen=True)
+class Loggaussian(AnyDim):
+    """A kernel of positive numbers: a Gaussian of their logarithms."""
+
+    def evaluate(self, X, Y):
+        return Gaussian()(np.log(X), np.log(Y))
+
+    def check_inputs(self, X):
+        if (X <= 0.0).any():
+            raise ValueError("positive numbers are expected")
+
+
+def test_kernels_are_not_tried_outside_their_domain():
+    """A row that they are not defined at says nothing about the file."""
+    features = bochner.FourierFeatures(n_components=8, random_state=0).fit(np.ones((3, 2)))
+    features.kernel_ = Loggaussian()
+    try_out(features, 1000)
+    with pytest.raises(ValueError, match="positive"):
+        features.kernel_.check_inputs(np.eye(1, 2))
+
+
+def test_a_table_whose_columns_are_numbers_comes_back(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)))
+    model = bochner.TableRegressor("gaussian", 16, random_state=0).fit(table, table[0])
+    bochner.save(model, tmp_path / "model")
+    found = bochner.load(tmp_path / "model").predict(table)
+    np.testing.assert_array_equal(found, model.predict(table))

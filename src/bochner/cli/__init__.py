@@ -13,5 +13,6 @@ def main() -> None:
             raise
         print(f"The command line needs {error.name}: pip install 'bochner[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
     app()

@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from bochner.kernels import Kernel
+
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
 
@@ -23,14 +25,16 @@ def try_out(model: Any, n_bytes: int) -> None:
     A method ``_try_out()`` of the class checks what the answer to a row of floats does not need.
     ``n_bytes`` is the size of the file, which bounds the memory of the row.
     """
-    if not isinstance(model, BaseEstimator):
-        return
+    if not isinstance(model, BaseEstimator) or type(model).__module__.split(".")[0] != "bochner":
+        return  # Nothing is known of the rows that a user's class takes
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # Of a row outside the region of the training rows
         try:
             check_is_fitted(model)
             if hasattr(model, "n_features_in_"):
-                _answer(model, _row(model, n_bytes))
+                row = _row(model, n_bytes)
+                if _in_domain(model, row):
+                    _answer(model, row)
             if hasattr(model, "_try_out"):
                 model._try_out()
         except NotFittedError:
@@ -51,6 +55,18 @@ def _row(model: Any, n_bytes: int) -> NDArray[Any]:
     if get_tags(model).input_tags.allow_nan:
         return np.full((1, n_features), None)
     return np.eye(1, n_features)  # On the unit sphere, where some kernels are defined
+
+
+def _in_domain(model: Any, row: NDArray[Any]) -> bool:
+    """Tell whether the kernel is defined at a row: a user's kernel may be so at others only."""
+    kernel = getattr(model, "kernel_", None)
+    try:
+        if isinstance(kernel, Kernel):
+            kernel.check_inputs(row)
+            kernel.check_right_inputs(row)
+    except ValueError:
+        return False
+    return True
 
 
 def _answer(model: Any, row: NDArray[Any]) -> None:

@@ -218,9 +218,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _try_out(self) -> None:
         """Refuse states of other columns than those of the table, as after loading a file."""
-        names = [f"x{i}" for i in range(self.n_features_in_)]
-        expected = list(getattr(self, "feature_names_in_", names))
         found = [state["name"] for state in self.columns_]
+        # Names that are not all texts, such as numbers, are not kept.
+        expected = list(getattr(self, "feature_names_in_", found))
         if found != expected:
             raise ValueError(f"it encodes the columns {found}, and the table has {expected}")
 

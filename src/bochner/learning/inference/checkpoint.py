@@ -134,6 +134,8 @@ def check_form(found: Any, expected: Any, place: str = "state", n_free: int = 0)
     Mixtures may differ in their number of components, the length of ``n_free`` axes. Compiled loops
     rely on the rest.
     """
+    if isinstance(expected, np.generic):
+        expected = expected.item()
     if isinstance(expected, Mapping):
         if not isinstance(found, Mapping) or found.keys() != expected.keys():
             raise ValueError(f"{place} should have the entries {sorted(expected)}")
@@ -152,7 +154,9 @@ def check_form(found: Any, expected: Any, place: str = "state", n_free: int = 0)
         ]
         if forms[0] != forms[1]:
             raise ValueError(f"{place} should be {forms[1]}, is {forms[0]}")
-    elif type(found) is not type(expected) or (isinstance(found, float) and found <= 0.0):
+    elif type(found) is not type(expected) or (
+        isinstance(found, float) and not 0.0 < found < math.inf
+    ):
         raise ValueError(f"{place} should be a positive {type(expected).__name__}, is {found!r}")
 
 
