@@ -138,6 +138,10 @@ class HostView:
         product = rows @ like(other, rows)
         return HostView(product) if other.ndim == 2 else to_numpy(product)
 
+    def columns(self, index: Any) -> "HostView":
+        """Return some columns, which stay on the device."""
+        return HostView(taken(self.rows, index, axis=1))
+
     def __lt__(self, bound: float) -> "HostView":
         return HostView(self.rows < bound)
 
@@ -156,6 +160,11 @@ class HostView:
     @staticmethod
     def _reduced(name: str, rows: Any, axis: int) -> NDArray[Any]:
         return np.asarray(to_numpy(getattr(namespace(rows), name)(rows, axis=axis)))
+
+
+def chosen_columns(X: Any, index: tuple[int, ...]) -> Any:
+    """Return some columns of rows (n, d): dense, CSR or on a device."""
+    return X.columns(list(index)) if isinstance(X, HostView) else X[:, list(index)]
 
 
 def host_view(X: Any) -> Any:

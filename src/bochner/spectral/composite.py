@@ -128,6 +128,19 @@ class Mapped(Law):
     def _is_one_map(self) -> bool:
         return np.array_equal(self.left, self.right)
 
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.law, self.left.shape, self.left.tobytes(), self.right.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapped) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def mapped(self, left: Array, right: Array) -> Law:
+        return Mapped(self.law, left @ self.left, right @ self.right)
+
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)
         omega, modulation = np.asarray(inner.omega), inner.modulation

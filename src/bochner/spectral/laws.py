@@ -123,9 +123,22 @@ class Law(ABC):
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
         return ((1.0, self),)
 
+    @property
+    def n_atoms(self) -> int | None:
+        """Number of frequencies with which draws are exact; ``None`` if no number will do."""
+        return None
+
     def paired(self, pairing: Pairing) -> Law:
         """Return the law with another pairing of the frequencies of lags and midpoints."""
         return self
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        """Return the law of mapped inputs if it is of this kind, or ``None``."""
+        return None
+
+    def convolved(self, other: Law) -> Law | None:
+        """Return the law of the product of both kernels if it is of this kind, or ``None``."""
+        return None
 
     def joined(
         self, mass: float, other: Law, other_mass: float

@@ -150,7 +150,8 @@ class SpectralMeasure:
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
         mass = np.array([part.mass for part in self.parts])
-        counts, weights = self.allocation.share(mass, m, rng)
+        most = np.array([part.law.n_atoms or m for part in self.parts])
+        counts, weights = self.allocation.share(mass, m, rng, most)
         weights = np.broadcast_to(weights, mass.shape)
         streams = rng.spawn(len(self.parts))
         given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
@@ -180,7 +181,7 @@ class SpectralMeasure:
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""
-        return self._with_laws(lambda law: Mapped(law, left, right))
+        return self._with_laws(lambda law: law.mapped(left, right) or Mapped(law, left, right))
 
     def _with_laws(self, change: Callable[[Law], Law]) -> "SpectralMeasure":
         parts = tuple(replace(part, law=change(part.law)) for part in self.parts)
@@ -208,7 +209,7 @@ class SpectralMeasure:
         error = self.total_variation * other.max_error
         error += (other.total_variation + other.max_error) * self.max_error
         parts = tuple(
-            Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
+            Part(a.mass * b.mass, _convolved(a.law, b.law), _envelope(a, b))
             for a in self.parts
             for b in other.parts
         )
@@ -265,6 +266,17 @@ def _envelope(a: Part, b: Part) -> tuple[float, float]:
             f"form; write the product of the kernels as one function in DotProduct."
         )
     return rate + other_rate, radius or other_radius
+
+
+def _convolved(first: Law, second: Law) -> Law:
+    """Return the law of sums of frequencies, with what two laws of one kind make in their place."""
+    *others, last = _laws(first)
+    made = last.convolved(second)
+    return Convolution((*others, last, *_laws(second))) if made is None else _of(*others, made)
+
+
+def _of(*laws: Law) -> Law:
+    return laws[0] if len(laws) == 1 else Convolution(laws)
 
 
 def _laws(law: Law) -> tuple[Law, ...]:
