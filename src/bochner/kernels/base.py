@@ -122,7 +122,7 @@ class Kernel(Parameterised, ABC):
         """Return how many columns right rows have where left rows have ``dim``."""
         return dim
 
-    def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
+    def check_inputs(self, X: Any) -> None:
         """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
 
         ``X`` (n, d) is dense or CSR.

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 Columns = tuple[int | str, ...]
 """Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
@@ -35,14 +37,13 @@ def as_columns(columns: Any) -> Columns:
 
 
 def _positions(columns: slice) -> range:
-    start, stop = columns.start or 0, columns.stop
-    given = (start, stop, columns.step or 1)
-    if not all(isinstance(end, Integral) and end >= 0 for end in given):
+    start, stop, step = columns.start or 0, columns.stop, columns.step or 1
+    if not all(isinstance(end, int | np.integer) and end >= 0 for end in (start, stop, step)):
         raise ValueError(
             f"A slice of columns needs both ends, zero or more, such as slice(0, 3), because the "
             f"kernel does not know how many columns there will be; got {columns!r}."
         )
-    return range(*given)
+    return range(start, stop, step)
 
 
 def _check_distinct(columns: Columns) -> None:
@@ -90,9 +91,7 @@ def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> i
     return column % dim
 
 
-def named_columns(
-    left: Sequence[str] | None, right: Sequence[str] | None
-) -> Sequence[str] | None:
+def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Sequence[str] | None:
     """Return the names of the columns of both arguments, or ``None``; they must not differ."""
     if left is not None and right is not None and list(left) != list(right):
         raise ValueError(

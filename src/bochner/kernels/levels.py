@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from bochner._numerics.arrays import (
     Array,
@@ -234,7 +233,7 @@ def _of(values: LengthScale, index: int) -> float:
 
 def _entries(X: Any) -> Any:
     """Return the entries of rows; those that a sparse matrix leaves out are zero, a code."""
-    return X.data if issparse(X) else X
+    return X.data if hasattr(X, "indptr") else X
 
 
 def _as_counts(name: str, value: Any) -> Counts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ class Linear(Kernel):
 
     It is the covariance of :math:`\sum_i w_i (x_i - c_i)` for independent slopes ``w`` of variance
     ``v``; a product with another kernel is one whose amplitude grows with the input. Features have
-    one frequency for an input, and are the input itself to within 2e-11, up to ``reach``: a sine
+    one frequency for an input, and are the input itself to within 1e-10, up to ``reach``: a sine
     of a small angle (:meth:`angles`).
 
     Parameters
@@ -60,6 +60,9 @@ class Linear(Kernel):
     variance: LengthScale = 1.0
     centre: LengthScale = 0.0
     reach: LengthScale | None = None
+
+    angle: ClassVar[float] = 1e-5
+    """In radians, at the reach: the error of a sine grows with its square, and rounding falls."""
 
     def __post_init__(self) -> None:
         convert_fields(self, variance=as_positive, centre=as_scalar_or_tuple)
@@ -107,11 +110,8 @@ class Linear(Kernel):
                 f"FourierFeatures or another model, which find it in the data."
             )
         self.check_dim(dim)
-        rate = np.broadcast_to(_ANGLE / as_array(self.reach), dim)
+        rate = np.broadcast_to(self.angle / as_array(self.reach), dim)
         return rate, -rate * as_array(self.centre), as_array(self.variance) / rate**2
-
-
-_ANGLE = 1e-5  # in radians at the reach: the error of the sine grows with its square, rounding falls
 
 
 @dataclass(frozen=True, slots=True)

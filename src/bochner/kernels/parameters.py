@@ -3,7 +3,7 @@
 import difflib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any, Self
 
 SEPARATOR = "__"
@@ -87,7 +87,7 @@ class Parameterised:
 
 
 def _fields(value: Parameterised) -> dict[str, Any]:
-    known = fields(value) if is_dataclass(value) else ()
+    known: tuple[Field[Any], ...] = fields(value) if is_dataclass(value) else ()
     return {field.name: getattr(value, field.name) for field in known}
 
 

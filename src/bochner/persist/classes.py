@@ -215,7 +215,7 @@ _MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "Level"}
 
 
 def value_class(name: str, members: Collection[str]) -> Any:
-    """Return the class of a value with these fields, also in older files, or raise ``ValueError``."""
+    """Return the class of a value, also in older files, or raise ``ValueError``."""
     present = {old: new for (old, held), new in _MOVED.items() if held in members}
     return class_named(present.get(name, name), estimator=False)
 

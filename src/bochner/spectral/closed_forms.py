@@ -164,7 +164,8 @@ def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
     # The sine of an angle is the cosine of a quarter turn less; factors take half of v.
     sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
     total = float(mass.sum())
-    law = Lattice(np.zeros((dim, dim)), mass / total, np.zeros(dim), modulation=sines)
+    zeros = np.zeros((dim, dim))
+    law = Lattice(zeros, mass / total, zeros[0], modulation=sines, amplitude=kernel.angle**2)
     return SpectralMeasure((Part(total, law),))
 
 

@@ -150,7 +150,8 @@ class KernelData:
 
     def reach(self, dim: int) -> Array:
         (low, high), (least, most) = (
-            column_extremes(rows) for rows in (self.left, self.left if self.right is None else self.right)
+            column_extremes(rows)
+            for rows in (self.left, self.left if self.right is None else self.right)
         )
         return as_array(np.maximum(high - least, most - low))
 

@@ -42,6 +42,8 @@ class Lattice(Law):
         are of the whole measure, not of one part of it.
     modulation : CosineFactors, default=None
         Factors of every cosine at either argument; ``None`` means one.
+    amplitude : float, default=1.0
+        Greatest square of these factors on the inputs that the law is for.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Lattice(Law):
     aliasing: float = 0.0
     truncation: float = 0.0
     modulation: CosineFactors | None = None
+    amplitude: float = 1.0
 
     is_even = False  # of every pair of opposite frequencies there is one
 
@@ -105,7 +108,9 @@ class Lattice(Law):
     def _every(self, m: int) -> Draw:
         """Return every atom, those of more probability more often."""
         counts = ByMass().counts(self.probability, m)
-        return self._drawn(np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts)
+        return self._drawn(
+            np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
+        )
 
     def _drawn(self, atoms: NDArray[np.intp], ratio: Array) -> Draw:
         every = Draw(self.omega, ratio, self.phase, modulation=self.modulation)
@@ -144,6 +149,7 @@ class Lattice(Law):
             self.probability[i] * (share * other.probability)[j],
             self.phase[i] + sign * other.phase[j],
             modulation=waves,
+            amplitude=self.amplitude * other.amplitude,
         )
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:

@@ -124,6 +124,11 @@ class Law(ABC):
         return ((1.0, self),)
 
     @property
+    def amplitude(self) -> float:
+        """Greatest square of the factors of a feature, on the inputs that the law is for."""
+        return float(np.prod([law.amplitude for law in self.members]))
+
+    @property
     def n_atoms(self) -> int | None:
         """Number of frequencies with which draws are exact; ``None`` if no number will do."""
         return None

@@ -83,8 +83,12 @@ class SpectralMeasure:
 
     @property
     def total_variation(self) -> float:
-        r"""The total variation :math:`\|\mu\|`; equal to the mass for a positive measure."""
-        return float(sum(abs(part.mass) for part in self.parts))
+        r"""The total variation :math:`\|\mu\|`; equal to the mass for a positive measure.
+
+        Parts whose features have factors count with the greatest square of these on the inputs that
+        the measure is for. No value of the kernel exceeds it there.
+        """
+        return float(sum(abs(part.mass) * part.law.amplitude for part in self.parts))
 
     @property
     def is_positive(self) -> bool:
@@ -149,10 +153,11 @@ class SpectralMeasure:
             m //= 2
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
-        mass = np.array([part.mass for part in self.parts])
+        amplitude = np.array([part.law.amplitude for part in self.parts])
+        mass = np.array([part.mass for part in self.parts]) * amplitude
         most = np.array([part.law.n_atoms or m for part in self.parts])
         counts, weights = self.allocation.share(mass, m, rng, most)
-        weights = np.broadcast_to(weights, mass.shape)
+        weights = np.broadcast_to(weights, mass.shape) / amplitude
         streams = rng.spawn(len(self.parts))
         given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
         return [

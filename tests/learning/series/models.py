@@ -5,8 +5,8 @@ import numpy as np
 from bochner.learning.series.law import Member, SeriesLaw, Units
 from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import (
-    Level,
     Inputs,
+    Level,
     Remainder,
     Slope,
     Variation,

@@ -13,8 +13,8 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import (
-    Level,
     Inputs,
+    Level,
     Part,
     Remainder,
     Slope,
