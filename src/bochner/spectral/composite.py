@@ -65,7 +65,7 @@ def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Sc
         streams = rng.spawn(len(laws))
         draws = [
             # Two quasi-random sequences in step with each other would be far from independent.
-            law.draw(m, stream, scheme).rearranged(stream.permutation(m))
+            law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
             for law, stream in zip(laws, streams, strict=True)
         ]
     return reflected(laws, draws, rng)

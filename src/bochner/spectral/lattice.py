@@ -100,8 +100,9 @@ class Lattice(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies of shape (m, d) with their phases."""
-        if m >= self.n_atoms:
-            return self._every(m)
+        return self._every(m) if m >= self.n_atoms else self.draw_factor(m, rng, scheme)
+
+    def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
         return self._drawn(self._atoms(np.asarray(uniforms)[:, 0]), np.ones(self.n_atoms))
 

@@ -119,6 +119,10 @@ class Law(ABC):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies, each following this law, with importance weights and phases."""
 
+    def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        """Return ``m`` draws to be added to those of another law: with ratios near one, if any."""
+        return self.draw(m, rng, scheme)
+
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
         return ((1.0, self),)
