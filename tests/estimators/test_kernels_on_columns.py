@@ -189,7 +189,7 @@ def test_streams_find_levels_in_the_first_chunk():
 
 
 def test_noise_is_refused_with_the_parameter_that_has_it():
-    with pytest.raises(ValueError, match="has no features.*alpha"):
+    with pytest.raises(ValueError, match=r"has no features.*alpha"):
         KreinRidge(Gaussian() + White(0.1)).fit(X, Y)
 
 
