@@ -39,6 +39,7 @@ from bochner.kernels import (
     ShiftGaussian,
     White,
 )
+from bochner.spectral import NoMeasureError
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -263,3 +264,16 @@ def test_parameters_that_are_not_there(kernel, params, message):
     with pytest.raises(ValueError, match=message):
         model.set_params(**params)
     assert model.kernel == kernel
+
+
+def test_products_keep_the_envelope_of_their_factor():
+    near = FRAME * [1, 1, 0.2, 1, 0.2]
+    inner = Polynomial(2, 1.0)
+    k = Gaussian(3.0).on("hour") * inner.on(["temperature", "wind"])
+    twice = (k * Matern(9.0).on("hour")).on(list(FRAME))
+    for kernel in (k, twice):
+        model = FourierFeatures(kernel, 4096, random_state=0).fit(near)
+        exact = kernel(near)
+        assert np.linalg.norm(model.gram(near) - exact) < 0.15 * np.linalg.norm(exact)
+    with pytest.raises(NoMeasureError, match="different columns"):
+        FourierFeatures(inner.on("wind") * inner.on("temperature")).fit(near)

@@ -210,7 +210,7 @@ def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
     return class_named(_SPLIT.get((name, solution), name), estimator=True)
 
 
-_MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "Level"}
+_MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}
 """Present names of value classes, by name in older files and a field that they had."""
 
 
