@@ -23,6 +23,8 @@ from bochner import (
     KreinRidgeClassifier,
     TableRegressor,
     diagnose,
+    load,
+    save,
 )
 from bochner.baselines import KreinNystroem
 from bochner.features.approximation import WEIGHTS
@@ -277,3 +279,13 @@ def test_products_keep_the_envelope_of_their_factor():
         assert np.linalg.norm(model.gram(near) - exact) < 0.15 * np.linalg.norm(exact)
     with pytest.raises(NoMeasureError, match="different columns"):
         FourierFeatures(inner.on("wind") * inner.on("temperature")).fit(near)
+
+
+def test_inner_products_on_different_columns_add(tmp_path):
+    near = FRAME * [0.05, 1, 0.2, 1, 0.2]
+    k = Polynomial(2, 1.0).on(["temperature", "wind"]) + Polynomial(3, 0.5).on("hour")
+    model = FourierFeatures(k, 4096, random_state=0).fit(near)
+    exact = k(near)
+    assert np.linalg.norm(model.gram(near) - exact) < 0.1 * np.linalg.norm(exact)
+    save(model, tmp_path / "sum.bochner")
+    assert_array_equal(load(tmp_path / "sum.bochner").transform(near), model.transform(near))

@@ -94,6 +94,11 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
     return xp.take(X, xp.asarray(index, device=_compat().device(X)), axis=axis)
 
 
+def side_by_side(parts: list[Any]) -> Any:
+    """Return arrays of one namespace and as many rows, one next to the other."""
+    return namespace(parts[0]).concat(parts, axis=1) if on_device(parts[0]) else np.hstack(parts)
+
+
 def _compat() -> Any:
     """Return array-api-compat, which only arrays on a device need."""
     try:
