@@ -28,6 +28,8 @@ from bochner import (
 )
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.learning.series.parts import ConstantLevel
+from bochner.persist.tree import decode
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
@@ -329,3 +331,13 @@ def test_saving_changes_nothing_and_is_reproducible(tmp_path):
     bochner.save(bochner.load(tmp_path / "first"), tmp_path / "second")
     assert {k: id(v) for k, v in vars(model).items()} == {k: id(v) for k, v in attributes.items()}
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_a_level_of_a_series_in_an_older_file_is_no_kernel():
+    # Both were written as "Constant", with other fields.
+    assert isinstance(decode(_value("Constant", name="trend"), {}), ConstantLevel)
+    assert decode(_value("Constant", value=2.0), {}) == kernels.Constant(2.0)
+
+
+def _value(cls, **fields):
+    return {"$": "value", "class": cls, "fields": fields}
