@@ -9,8 +9,19 @@ from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
+from bochner.frequencies import Envelope
 from bochner.sampling import resolve_scheme
-from bochner.spectral import Chi, Convolution, Draw, Elliptical, Isotropic, Mapped, ShiftedGaussian
+from bochner.spectral import (
+    Chi,
+    Convolution,
+    Draw,
+    Elliptical,
+    Isotropic,
+    Mapped,
+    Part,
+    ShiftedGaussian,
+    SpectralMeasure,
+)
 
 RNG = np.random.default_rng(0)
 EVEN, OTHER = Isotropic(Chi(), 2), Isotropic(Chi(), 2, 0.5)
@@ -139,11 +150,15 @@ def test_products_of_mixtures_are_not_those_of_the_means_alone():
     assert abs(np.cos(1.2) ** 2 - np.cos(2.4)) > 0.5
 
 
-def test_sampled_envelopes_of_mapped_products_are_refused():
-    inner = kernels.Bilinear(kernels.DotProduct(np.exp), LEFT, LEFT)
-    measure = spectral_measure(inner * kernels.Gaussian(), 3, n_frequencies=16)
-    with pytest.raises(NotImplementedError, match="weights='least_squares'"):
-        measure.sample(16, 0)
+def test_products_have_the_envelopes_of_mapped_factors():
+    enveloped = SpectralMeasure((Part(2.0, EVEN, (0.3, 1.5)),)).mapped(LEFT, LEFT)
+    plain = spectral_measure(kernels.Gaussian(), 3)
+    rows, turned = RNG.normal(size=(4, 3)), np.eye(3)[:, ::-1]
+    expected = np.repeat(Envelope([0.3], [1.5]).factors(rows @ LEFT), 8, axis=1)
+    for measure in (enveloped * plain, plain * enveloped, plain * (plain * enveloped)):
+        assert_allclose(measure.sample(8, 0).envelope.factors(rows), expected)
+        again = measure.mapped(turned, turned).sample(8, 0)
+        assert_allclose(again.envelope.factors(rows[:, ::-1]), expected)
 
 
 def test_the_error_of_a_product_is_that_of_the_worst_case():

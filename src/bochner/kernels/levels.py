@@ -128,8 +128,9 @@ class Categorical(Levels):
     .. math:: k(x, y) = \prod_i \big(\rho_i + (1 - \rho_i)\, [x_i = y_i]\big)
 
     The effects of the levels of an input are exchangeable: any two have the correlation
-    :math:`\rho_i`. With :math:`\rho = 0`, the overlap kernel, a level says nothing of another.
-    Features are exact, cosines and sines of :math:`2 \pi k x / L` for codes ``x`` of ``L`` levels.
+    :math:`\rho_i`. With :math:`\rho = 0`, the overlap kernel, levels are independent. Features are
+    exact, cosines and sines of :math:`2 \pi k x / L` for codes ``x`` of ``L`` levels, if there is
+    a frequency for each :math:`k \leq L / 2` and one input.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ class Categorical(Levels):
     References
     ----------
     Roustant, Padonou, Deville, Clément, Perrin, Giorla and Wynn, "Group kernels for Gaussian
-    process metamodels with categorical inputs", 2020, Section 2 (compound symmetry).
+    process metamodels with categorical inputs", 2020, where it is called compound symmetry.
 
     Examples
     --------
@@ -200,7 +201,7 @@ class Ordinal(Levels):
     References
     ----------
     Qian, Wu and Wu, "Gaussian process models for computer experiments with qualitative and
-    quantitative factors", 2008, Section 4.2, for levels as places on a line. Dietrich and Newsam,
+    quantitative factors", 2008, for levels as places on a line. Dietrich and Newsam,
     "Fast and exact simulation of stationary Gaussian processes through circulant embedding of the
     covariance matrix", 1997, for the circle: convex decreasing functions stay positive definite.
 

@@ -253,9 +253,9 @@ def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | No
     return Pairs.of_sphere() if known is None and on_sphere else known
 
 
-def _has_columns(kernel: Kernel) -> bool:
+def _has_columns(kernel: object) -> bool:
     """Tell whether a kernel, or one that it is made of, is on some columns of the inputs."""
-    inner = (part for part in kernel.nested().values() if isinstance(part, Kernel))
+    inner = kernel.nested().values() if isinstance(kernel, Kernel) else ()
     return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 
 
