@@ -228,6 +228,16 @@ def test_a_pipeline_sets_parameters_of_its_features():
     assert pipe["map"].kernel == Matern()
 
 
+def test_names_are_those_of_the_encoded_table():
+    table = FRAME[["weather", "wind"]].assign(weather=np.array(list("abcd"))[FRAME.weather])
+    kernel = Gaussian().on("wind") + Gaussian().on(["weather_b", "weather_d"])
+    model = TableRegressor(kernel=kernel, n_components=32, random_state=0).fit(table, Y)
+    names = model.encoder_.get_feature_names_out().tolist()
+    assert model.head_.kernel_ == kernel.resolved(names)
+    with pytest.raises(ValueError, match="'weather_e', which the data do not have"):
+        TableRegressor(kernel=Gaussian().on("weather_e")).fit(table, Y)
+
+
 def test_names_go_through_a_pipeline_that_keeps_them():
     model = make_pipeline(StandardScaler(), KreinRidge(Gaussian().on("wind"), random_state=0))
     with pytest.raises(ValueError, match="set_output"):

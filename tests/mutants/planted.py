@@ -235,8 +235,8 @@ def sobol_without_scrambling(patch):
 
 
 @changes(spectral.HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
-def equal_weights_for_all_parts(share, self, mass, m, rng):
-    counts, _ = share(self, mass, m, rng)
+def equal_weights_for_all_parts(share, self, mass, m, rng, most):
+    counts, _ = share(self, mass, m, rng, most)
     return counts, np.full(len(mass), mass.sum() / m)
 
 

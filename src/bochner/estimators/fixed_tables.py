@@ -117,7 +117,7 @@ class FixedKernelTable(TableModel):
         tables = [as_array(encoder.fit_transform(X, targets)) for encoder in encoders]
         if not isinstance(self.kernel, str) or self.kernel not in _SEARCHED:
             pairs = zip(encoders, tables, strict=True)
-            return [(encoder, table, [self.kernel]) for encoder, table in pairs]
+            return [(encoder, table, [self._kernel_on(encoder)]) for encoder, table in pairs]
         rows = rng.permutation(len(targets))[:_SEARCH_ROWS]
         found = search_kernel(
             [table[rows] for table in tables],
@@ -130,6 +130,12 @@ class FixedKernelTable(TableModel):
         encodings = [candidate.encoding for candidate in found]
         kernels = [candidate.kernels for candidate in found]
         return [(encoders[i], tables[i], some) for i, some in zip(encodings, kernels, strict=True)]
+
+    def _kernel_on(self, encoder: TableEncoder) -> Kernel | str:
+        """Return the kernel, its columns by position among those that an encoder makes."""
+        if not isinstance(self.kernel, Kernel):
+            return self.kernel
+        return self.kernel.resolved(encoder.get_feature_names_out().tolist())
 
     def _best(
         self, choices: list[Choice], rows: NDArray[np.intp], y: NDArray[Any], seed: int

@@ -200,7 +200,8 @@ class TableRegressor(RegressionTable, LawsTable):
     kernel : {"auto", "gaussian", "matern", "anova"}, another kernel's name, or Kernel
         With another kernel than ``"auto"`` the method is ``"fixed"``. Then ``"auto"`` compares all
         families, with a length scale and an inclusion for each input; kernels with another name get
-        one length scale by evidence; a Kernel object is used as it is on the encoded table.
+        one length scale by evidence; a Kernel object is used as it is on the encoded table, whose
+        columns have the names of :meth:`TableEncoder.get_feature_names_out`.
     n_components : int, default=1024
         Number of real features of the method ``"fixed"``, even.
     method : {"auto", "learned", "fixed"}, default="auto"
