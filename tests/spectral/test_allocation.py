@@ -151,3 +151,26 @@ def test_no_mass_at_all_is_no_difficulty(m, allocation):
     counts, weights = allocation.share(np.zeros(2), m, np.random.default_rng(0))
     assert counts.sum() == m
     assert_array_equal(weights, 0.0)
+
+
+@pytest.mark.parametrize("allocation", [HalfByMass(), ByMass()])
+def test_parts_that_need_few_frequencies_leave_the_others_more(allocation):
+    rng = np.random.default_rng(3)
+    capped = 0
+    for mass, _, m in random_problems(300, 3):
+        most = np.where(rng.random(len(mass)) < 0.5, rng.integers(1, 5, len(mass)), m)
+        m = max(m, allocation.least(mass))
+        plain, _ = allocation.share(mass, m, rng)
+        counts, weights = allocation.share(mass, m, rng, most)
+        assert counts.sum() == m
+        assert counts.min() >= 1
+        assert_allclose(counts * weights, mass)
+        full = plain >= most
+        if full.all() or not (plain > most).any():
+            assert_array_equal(counts, plain)
+            continue
+        # Who had too many has what it needs, and no other less than before, but for rounding.
+        assert (counts[full] == most[full]).all() or (counts == plain).all()
+        assert (counts >= np.minimum(plain, most) - 1).all()
+        capped += int((counts <= most).all())
+    assert capped > 50
