@@ -17,11 +17,6 @@ REGRESSORS = (TableRegressor("gaussian", 16), TableRegressor(**LEARNED))
 CLASSIFIERS = (TableClassifier("gaussian", 16), TableClassifier(**LEARNED))
 
 
-def expected_failures(estimator):
-    """Repeated rows are judged by each other; a single kernel is searched on rows, not weights."""
-    return {"check_sample_weight_equivalence_on_dense_data": expected_failures.__doc__}
-
-
 @parametrize_with_checks(
     [
         TableRegressor("gaussian", n_components=16),
@@ -29,7 +24,6 @@ def expected_failures(estimator):
         TableRegressor(effort="quick"),
         TableClassifier(effort="quick"),
     ],
-    expected_failed_checks=expected_failures,
     xfail_strict=True,
 )
 def test_estimator(estimator, check):

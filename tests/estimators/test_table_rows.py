@@ -135,3 +135,17 @@ def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
         np.arange(80), np.searchsorted(model.classes_, LABELS[160:])
     ]
     assert abs(model.score_ + np.log(own).mean()) < 0.12
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_equal_rows_are_one_row_of_their_weight(model, y):
+    """Repeated rows in any order are weights: else each would be predicted by the others."""
+    frame = FRAME.assign(text=np.where(FRAME["b"] > 0.0, "much", None))
+    times = np.random.default_rng(1).integers(1, 4, N)
+    repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(N), times))
+    weighted = model.fit(frame, y, sample_weight=times)
+    expected, score = weighted.predict(frame), weighted.score_
+    model.fit(frame.iloc[repeated], np.asarray(y)[repeated])
+    assert_array_equal(model.predict(frame), expected)
+    assert model.score_ == score
+    assert model.record_["n_samples"] == times.sum()

@@ -24,7 +24,8 @@ from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
-from bochner.tables.encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder, read_columns
+from bochner.tables.repeated import row_keys
 
 _BACKGROUND_ROWS = 1000
 """Rows kept for importance and effects, which then have standard errors of a few per cent."""
@@ -36,13 +37,14 @@ _BLOCKS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table to fit, all of positive weight."""
+    """The distinct rows of a table to fit, all of positive weight."""
 
     X: Any  # Table of n rows
     y: NDArray[Any]  # (n,) or (n, t)
     weights: Array | None  # (n,): Of mean one
     groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
     latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
+    n_given: int  # Rows of positive weight, equal ones included
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
 
 
@@ -79,7 +81,8 @@ class TableModel(ExplainedTable, BaseEstimator):
             Target without missing entries, or several of them.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative. The variance of a row's noise is inversely proportional to its
-            weight; rows of weight zero are left out.
+            weight; rows of weight zero are left out, and equal rows are one row of their total
+            weight.
         groups : str or array-like of shape (n,), default=None
             Name of a column, or labels of rows. Rows of a group are left out together, so that
             errors and intervals are those of new groups.
@@ -113,7 +116,7 @@ class TableModel(ExplainedTable, BaseEstimator):
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
-        self.record_ = {"n_samples": len(rows.y)}
+        self.record_ = {"n_samples": rows.n_given}
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
         self.background_ = self._encoded(background)
@@ -213,8 +216,13 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
     if weights is not None:
         # Less than the rounding of the sum of all is nothing.
         kept = np.flatnonzero(weights > FLOAT64_EPS * weights.mean())
-        X, y, weights = rows_of(X, kept), y[kept], weights[kept] / weights[kept].mean()
+        X, y, weights = rows_of(X, kept), y[kept], weights[kept]
         labels, times = (None if part is None else part[kept] for part in (labels, times))
+    n_given = len(y)
+    first, weights = _distinct(X, y, weights, labels, times)
+    if first is not None:
+        X, y = rows_of(X, first), y[first]
+        labels, times = (None if part is None else part[first] for part in (labels, times))
     if times is not None:
         order = np.argsort(times, kind="stable")
         ranks = np.argsort(order, kind="stable")
@@ -224,11 +232,30 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
                 f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
                 f"rows, got {len(y)}."
             )
-        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, order)
+        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, order)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
     if numbers is not None and not numbers.any():
         raise ValueError("groups must have at least two different labels, got one.")
-    return TableRows(X, y, weights, numbers, None)
+    return TableRows(X, y, weights, numbers, None, n_given)
+
+
+def _distinct(
+    X: Any, y: NDArray[Any], weights: Array | None, *others: NDArray[Any] | None
+) -> tuple[NDArray[np.intp] | None, Array | None]:
+    """Return the first of each set of equal rows, in an order of their entries, and their weights.
+
+    Equal rows are one row of their total weight: left out by itself, it would be predicted by the
+    others. Rows that all differ and have one weight stay as they are, without weights.
+    """
+    told = [np.unique(each, return_inverse=True)[1] for each in (y, *others) if each is not None]
+    target = np.column_stack([each.reshape(len(y), -1) for each in told]).astype(np.float64)
+    found, first, number = np.unique(
+        row_keys(read_columns(X), target), return_index=True, return_inverse=True
+    )
+    if len(found) == len(y) and (weights is None or np.ptp(weights) == 0.0):
+        return None, None
+    total = np.bincount(number, weights)
+    return first, total / total.mean()
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:

@@ -272,6 +272,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [read_column(name, some, keep_text=text) for name, some, text in read]
 
 
+def read_columns(X: Any) -> list[Column]:
+    """Return the columns of a table as the encoder reads them; refuse what is no table."""
+    return TableEncoder()._read(X, reset=True)
+
+
 def _in_order(X: Any, places: Sequence[int]) -> Any:
     """Return the columns of a pandas or polars table in another order."""
     return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
