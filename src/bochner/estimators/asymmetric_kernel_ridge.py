@@ -61,6 +61,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     noise_variance_ : float or ndarray of shape (n_targets,)
     log_evidence_ : float
         Log marginal likelihood, summed over targets.
+    condition_number_ : float
+        Ratio of the greatest to the least eigenvalue of the system for the weights.
 
     References
     ----------

@@ -87,6 +87,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         Not in a Krein space.
     log_evidence_ : float
         Log marginal likelihood, summed over targets. Not in a Krein space.
+    condition_number_ : float
+        Ratio of the greatest to the least eigenvalue of the system for the weights. Not in a Krein
+        space.
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to; with an intercept, targets count from the mean of
         the first batch. ``None`` after conjugate gradients.

@@ -88,6 +88,15 @@ class SolutionAttributes:
         return float(offered(self.posterior_, "log_evidence"))
 
 
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the system for the weights: they are exact to it times 2e-16.
+
+        Computed at each access from the singular values of a matrix of the size of the features.
+        """
+        return float(offered(self.posterior_, "condition_number"))
+
+
 class RegressionAttributes(SolutionAttributes):
     """Learned attributes of regressions with one target or several."""
 

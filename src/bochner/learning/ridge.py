@@ -49,6 +49,11 @@ class PointSolution(ABC):
         return None
 
     @property
+    def condition_number(self) -> float | None:
+        """Condition number of the system for the weights; ``None`` where it is not known."""
+        return None
+
+    @property
     @abstractmethod
     def limitation(self) -> str:
         """Why there is no uncertainty, and what to do."""
@@ -77,6 +82,11 @@ class RidgePosterior(LinearFunction):
     intercept_variance: float  # Relative to that of the noise, zero without an intercept
 
     limitation: ClassVar[None] = None  # All quantities are available
+
+    @property
+    def condition_number(self) -> float:
+        """The ratio of the greatest to the least eigenvalue of ``A``, from those of its inverse."""
+        return float(np.linalg.cond(self.whitener)) ** 2
 
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
