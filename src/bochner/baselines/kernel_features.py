@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner._numerics.checked import validated
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.kernels import kernel_called
 
 
@@ -31,6 +32,7 @@ class KernelFeatures(
         self.n_components = n_components
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)

@@ -1,8 +1,7 @@
 """What models that learn their kernel share, and what regression and classification add."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -19,6 +18,7 @@ from bochner._numerics.checked import validated
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import (
     BANK_CHOICES,
     Choice,
@@ -136,6 +136,7 @@ class BaNK(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -180,11 +181,10 @@ class BaNK(BaseEstimator, ABC):
         rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
         Chains run one after another.
         """
-        with all_or_nothing(self):
-            if is_dask(X):
-                self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
-            else:
-                self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
+        if is_dask(X):
+            self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
+        else:
+            self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
         return self
 
     def _learn_on_workers(
@@ -318,18 +318,6 @@ class BaNK(BaseEstimator, ABC):
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
-
-
-@contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Give the estimator its attributes back if what follows fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:

@@ -12,6 +12,7 @@ from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
@@ -68,6 +69,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     softmax_: SoftmaxWeights | None = None
     left_out_: RowSample | None = None
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
@@ -86,6 +88,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """
         return self._fit_first(X, y, None, sample_weight)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to earlier ones.
 

@@ -19,6 +19,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Progress, silent
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_weight
 from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
@@ -59,6 +60,7 @@ class TableModel(ExplainedTable, BaseEstimator):
     head_: Any
     record_: dict[str, Any]
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
