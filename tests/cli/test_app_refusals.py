@@ -59,6 +59,7 @@ def test_tables(tmp_path):
         (("--split", "last"), "auto, random, time, group, got 'last'"),
         (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
         (("--id", "y"), "'y' is the target and has another role"),
+        (("--time", "y"), "'y' is the target and has another role"),
         (("--task", "regresion"), "must be one of auto, regression, classification"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
