@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
@@ -26,7 +25,7 @@ from bochner.estimators.bank_parameters import (
     settings_of,
 )
 from bochner.estimators.inputs import is_dask
-from bochner.features.parameters import check_dtype
+from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
@@ -221,7 +220,7 @@ class BaNK(BaseEstimator, ABC):
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         settings = replace(settings, model=self._model(choice, scaled))
         basis = settings.model.basis(settings.n_frequencies)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = drawn_seed(self.random_state)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
         columns = [
