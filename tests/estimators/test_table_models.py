@@ -382,6 +382,8 @@ def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
     loaded = bochner.load(tmp_path / "m.bochner")
     assert repr(loaded.effect("gap", "kind", n_values=5)) == repr(grid)
     assert repr(loaded.importance()) == repr(importance)
+    with pytest.raises(ValueError, match="one column or two"):
+        model.effect([])
     for columns, message in {
         (): "one column or two",
         ("left", "left"): "one column or two",

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bochner._numerics.arrays import FLOATS
 from bochner._numerics.checked import validated, validated_with_numbers
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
@@ -79,6 +80,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
 
     posterior_: PairSolution = field(init=False)
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, right: Any, sample_weight: Any = None) -> Self:
         """Fit to pairs of rows.
 

@@ -1,8 +1,7 @@
 """What models that learn their kernel share, and what regression and classification add."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -11,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
@@ -19,6 +17,7 @@ from bochner._numerics.checked import validated
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import (
     BANK_CHOICES,
     Choice,
@@ -26,7 +25,7 @@ from bochner.estimators.bank_parameters import (
     settings_of,
 )
 from bochner.estimators.inputs import is_dask
-from bochner.features.parameters import check_dtype
+from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
@@ -136,6 +135,7 @@ class BaNK(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -180,11 +180,10 @@ class BaNK(BaseEstimator, ABC):
         rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
         Chains run one after another.
         """
-        with all_or_nothing(self):
-            if is_dask(X):
-                self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
-            else:
-                self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
+        if is_dask(X):
+            self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
+        else:
+            self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
         return self
 
     def _learn_on_workers(
@@ -221,7 +220,7 @@ class BaNK(BaseEstimator, ABC):
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         settings = replace(settings, model=self._model(choice, scaled))
         basis = settings.model.basis(settings.n_frequencies)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = drawn_seed(self.random_state)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
         columns = [
@@ -318,18 +317,6 @@ class BaNK(BaseEstimator, ABC):
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
-
-
-@contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Give the estimator its attributes back if what follows fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import checked_weight, is_dask, lazily
+from bochner.features.parameters import drawn_seed
 from bochner.features.targets import Indicators
 from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.pooling import LeftOut
@@ -188,7 +188,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         """
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        seed = drawn_seed(random_state)
         rng = np.random.default_rng(seed)
         samples = np.empty((inputs.shape[1], n_samples))
         for column in range(n_samples):

@@ -122,6 +122,8 @@ def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
         isinstance(model.n_jobs, bool) or not isinstance(model.n_jobs, Integral)
     ):
         raise TypeError(f"n_jobs must be None or an integer, got {model.n_jobs!r}.")
+    if model.n_jobs == 0:
+        raise ValueError("n_jobs must be a nonzero integer or None, got 0. Minus one: all cores.")
     return SamplerSettings(
         **counts,
         structures=_structures(model.structure, choice),

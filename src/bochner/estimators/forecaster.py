@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import SeriesRows, future_inputs, read_series, several
 from bochner.features.parameters import check_choice, generators
@@ -137,6 +138,7 @@ class Forecaster(BaseEstimator):
     series_: dict[str, FittedSeries] = field(init=False)
     is_single_: bool = field(init=False)
 
+    @all_or_nothing
     def fit(self, y: Any, X: Any = None, *, times: Any = None, progress: Progress = silent) -> Self:
         """Learn one series, or each of several.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_scale
-from bochner._numerics.checked import check_rows_given, check_weights
+from bochner._numerics.checked import check_rows_given, check_weights, named
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
@@ -181,9 +181,10 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     # Weights stay on the host. The check uses nothing but the number of rows, so that rows on a
     # device need not be copied.
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
-    weight: Array = _check_sample_weight(
-        to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
-    )
+    with named("sample_weight"):
+        weight: Array = _check_sample_weight(
+            to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
+        )
     check_weights(weight)
     return weight
 

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import as_flag
 from bochner._numerics.namespaces import like
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import is_dask, lazily, row_chunks
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.estimators.ridge_head import RidgeHead
@@ -123,6 +124,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
@@ -150,6 +152,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         """
         return self._fit_first(X, y, sample_weight)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to earlier ones; the order of batches does not matter.
 

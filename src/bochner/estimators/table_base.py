@@ -19,6 +19,7 @@ from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Progress, silent
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_weight
 from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
@@ -61,6 +62,7 @@ class TableModel(ExplainedTable, BaseEstimator):
     head_: Any
     record_: dict[str, Any]
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -266,14 +268,15 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
         if given not in getattr(X, "columns", ()):
             raise ValueError(f"{name} names the column {given!r}, which the table does not have.")
         given = X[given]
-    found = column_or_1d(given)
-    if len(found) != n_samples:
-        raise ValueError(
-            f"{name} must have an entry for each of the {n_samples} rows, got {len(found)}."
-        )
+    found = np.asarray(given)
+    if found.shape == (n_samples, 1):
+        found = found[:, 0]
+    if found.shape != (n_samples,):
+        got = len(found) if found.ndim == 1 else f"an array of shape {found.shape}"
+        raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
     if any(entry is None or entry != entry for entry in found.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
-    return np.asarray(found)
+    return np.asarray(labels(found, name))
 
 
 class RegressionTable(RegressorMixin, TableModel):

@@ -19,6 +19,7 @@ from bochner._numerics.namespaces import (
     same_namespace,
     taken,
 )
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import check_choice, check_dtype, count_frequencies, generators
@@ -184,6 +185,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         features._n_features_out = features.n_components
         return features
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw the frequencies.
 

@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_scale
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
@@ -114,6 +115,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.n_quantiles = n_quantiles
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the encoding of each column.
 
@@ -138,6 +140,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._learn(X, y)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
