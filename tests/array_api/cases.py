@@ -24,6 +24,12 @@ Y = np.stack([np.sin(X[:, 0]) + 4.0, X[:, 1] * X[:, 2]], axis=1)
 WEIGHT = np.where(np.arange(150) % 7 == 0, 0.0, RNG.uniform(0.5, 2.0, size=150))
 UNIT = X / np.linalg.norm(X, axis=1, keepdims=True)
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
+ON_COLUMNS = (
+    kernels.Gaussian().on(0) * kernels.Periodic(2.0).on([1, 2])
+    + kernels.Linear().on(-1)
+    + kernels.Polynomial(2).on(0)
+    - kernels.Polynomial(1).on([1, 2])
+)
 TOLERANCE = {"float64": 1e-10, "float32": 3e-5}
 
 
@@ -84,6 +90,7 @@ MAPS = {
     "locally stationary": FourierFeatures(
         kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian()), 32, random_state=0
     ),
+    "columns": FourierFeatures(ON_COLUMNS, 64, random_state=0),
     "both sides": FourierFeatures(
         kernels.ShiftGaussian(2.0, 0.5), 32, output="concatenated", random_state=0
     ),
@@ -95,7 +102,7 @@ MAPS = {
 def test_features_are_those_of_numpy(home, name):
     # The same numbers for both, rounded to the type.
     rows = X.astype(home.dtype)
-    known, found = (MAPS[name].__class__(**MAPS[name].get_params()) for _ in range(2))
+    known, found = (MAPS[name].__class__(**MAPS[name].get_params(deep=False)) for _ in range(2))
     known.fit(rows)
     found.fit(home(rows))
     assert_allclose(found.frequencies_.omega, known.frequencies_.omega, rtol=1e-5)

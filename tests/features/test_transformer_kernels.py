@@ -52,6 +52,15 @@ EVERYWHERE = [
     kernels.Bilinear(kernels.Stationary(drift).T, LEFT, RIGHT),
     kernels.Bilinear(kernels.DotProduct(np.exp), LEFT, RIGHT),
 ]
+ON_CODES = [
+    kernels.Categorical(0.1, n_levels=(6, 7)).on([0, 1]),
+    kernels.Ordinal(2.0).on([2, 4]),
+    kernels.Periodic(7.0, 2.0),
+    kernels.Constant(0.7),
+    kernels.Linear(0.5, centre=2.0),
+    kernels.Categorical().on([0, 2]) * kernels.Gaussian(3.0).on(1) + kernels.Linear().on(-1),
+    kernels.TL1(9.0).on([0, 2]) - 0.3 * kernels.Matern(4.0).on(1),
+]
 ON_THE_SPHERE = [
     kernels.SphericalPolynomial(2),
     kernels.NTK(),
@@ -61,13 +70,15 @@ ON_THE_SPHERE = [
 
 
 def test_no_kernel_is_left_out():
-    mapped = [k.kernel for k in EVERYWHERE if isinstance(k, kernels.Bilinear)]
-    assert concrete_kernels() == {*map(type, EVERYWHERE + ON_THE_SPHERE + mapped), kernels.Scaled}
+    listed = EVERYWHERE + ON_THE_SPHERE + ON_CODES
+    mapped = [k.kernel for k in listed if isinstance(k, kernels.Bilinear | kernels.OnColumns)]
+    # Noise has no features.
+    assert concrete_kernels() == {*map(type, listed + mapped), kernels.Scaled, kernels.White}
 
 
-@pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE, ids=str)
+@pytest.mark.parametrize("kernel", EVERYWHERE + ON_THE_SPHERE + ON_CODES, ids=str)
 def test_every_kernel_end_to_end(kernel):
-    rows = UNIT if kernel in ON_THE_SPHERE else ROWS
+    rows = UNIT if kernel in ON_THE_SPHERE else np.floor(5 * ROWS) if kernel in ON_CODES else ROWS
     with warnings.catch_warnings(action="error"):
         features = FourierFeatures(kernel, 320, random_state=0).fit(rows)
         Z, right = features.transform(rows), features.transform_right(rows)

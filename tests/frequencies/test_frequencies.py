@@ -1,5 +1,7 @@
 """Frequencies and their factors: sizes, sides and what they refuse; see also test_every_map."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -46,14 +48,31 @@ def test_envelopes_are_one_at_the_most_and_continuous_and_vanish_far_away():
     assert_array_equal(factors[:1001, 0], 1.0)
 
 
-def test_envelopes_of_mapped_inputs_join_their_like_alone():
+def test_envelopes_of_mapped_inputs_join_those_of_any_maps():
     mapped = Envelope(RATE, RADIUS, LEFT, RIGHT)
     assert Envelope(RATE, RADIUS, LEFT, LEFT.copy()).is_symmetric
     assert not mapped.is_symmetric
     assert not Envelope(RATE, RADIUS, LEFT).is_symmetric
-    for other in (Envelope(RATE, RADIUS, LEFT, 2.0 * RIGHT), Envelope(RATE, RADIUS)):
-        with pytest.raises(NotImplementedError, match="differently mapped inputs"):
-            mapped.joined(other)
+    mapped = Envelope(RATE, RADIUS, LEFT, LEFT[::-1])
+    further = Envelope(RATE, RADIUS, 2.0 * LEFT, LEFT[::-1])
+    plain, none = Envelope(RATE, RADIUS), Envelope.none(3)
+    X = RNG.normal(size=(5, len(LEFT)))
+    for others in (
+        (further,),
+        (plain, none, mapped),
+        (none, plain),
+    ):
+        joined, turned = mapped, mapped.transposed()
+        for other in others:
+            joined, turned = joined.joined(other), turned.joined(other.transposed())
+        expected = np.hstack([one.factors(X) for one in (mapped, *others)])
+        assert_array_equal(joined.factors(X), expected)
+        assert joined.n_factors == expected.shape[1]
+        assert not joined.is_symmetric
+        assert_array_equal(joined.transposed().factors(X), turned.factors(X))
+        assert_array_equal(pickle.loads(pickle.dumps(joined)).factors(X), expected)
+    assert Envelope(RATE, RADIUS, LEFT, LEFT).joined(plain).is_symmetric
+    assert not mapped.joined(none).others
 
 
 REFUSED = [

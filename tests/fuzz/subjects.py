@@ -8,6 +8,12 @@ import bochner
 from bochner import baselines, kernels
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
+COLUMNS = (
+    kernels.Gaussian().on(0)
+    + kernels.Periodic(2.0).on(0) * kernels.Matern().on(-1)
+    + 0.5 * kernels.Linear(centre=0.5).on(-1)
+    - kernels.Constant(0.1)
+)
 CHAINS = {"n_frequencies": 6, "n_burn_in": 2, "n_samples": 3, "n_chains": 1}
 SHORT = {"n_mixture": 2, "max_iter": 4}
 
@@ -56,6 +62,7 @@ SUBJECTS = {
     "ridge, signed, evidence": _numbers(
         bochner.KreinRidge, kernel=SIGNED, alpha="evidence", **SMALL
     ),
+    "ridge, columns": _numbers(bochner.KreinRidge, kernel=COLUMNS, **SMALL),
     "ridge, iterative": _numbers(bochner.KreinRidge, solver="cg", fit_intercept=True, **SMALL),
     "ridge classifier": _labels(bochner.KreinRidgeClassifier, **SMALL),
     "ridge classifier, evidence": _labels(
@@ -80,6 +87,7 @@ SUBJECTS = {
         bochner.FourierFeatures, kernel="laplacian", scheme="qmc", **SMALL
     ),
     "features, signed": _features(bochner.FourierFeatures, kernel=SIGNED, **SMALL),
+    "features, columns": _features(bochner.FourierFeatures, kernel=COLUMNS, **SMALL),
     "features, fitted weights": _features(
         bochner.FourierFeatures, kernel="cauchy", weights="least_squares", **SMALL
     ),

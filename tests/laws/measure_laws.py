@@ -12,7 +12,7 @@ from scipy.stats import chi2, kstest
 
 from bochner import kernels, spectral_measure
 from bochner.sampling import Iid
-from bochner.spectral import Convolution, Elliptical, Independent, Isotropic
+from bochner.spectral import Convolution, Elliptical, Independent, Isotropic, Mapped
 
 FAMILY_ALPHA = 1e-3
 """Chance that a whole battery of goodness-of-fit tests rejects a right implementation."""
@@ -74,6 +74,11 @@ def _(law: Independent, lag):
     nodes, weight = quadrature(1 + extra)
     blocks = [np.repeat(column[:, None], law.dim, axis=1) for column in nodes.T]
     return np.prod(weight @ np.cos(law.assemble(blocks) * lag))
+
+
+@characteristic_function.register
+def _(law: Mapped, lag):
+    return characteristic_function(law.law, law.left.T @ lag)
 
 
 @characteristic_function.register

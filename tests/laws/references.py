@@ -123,6 +123,36 @@ def _(kernel: kernels.CoshGaussian, lag):
 
 
 @reference.register
+def _(kernel: kernels.OnColumns, lag):
+    return reference(kernel.kernel, np.stack([lag[..., c] for c in kernel.columns], axis=-1))
+
+
+@reference.register
+def _(kernel: kernels.Periodic, lag):
+    # The Gaussian of length l / 2 of the chord between two points of a circle of radius 1/2.
+    angle = 2.0 * np.pi * lag / np.asarray(kernel.period)
+    chord = ((1.0 - np.cos(angle)) / 2.0) ** 2 + (np.sin(angle) / 2.0) ** 2
+    return np.exp(-2.0 * np.sum(chord / np.asarray(kernel.length_scale) ** 2, axis=-1))
+
+
+@reference.register
+def _(kernel: kernels.Categorical, lag):
+    other = np.broadcast_to(kernel.correlation, lag.shape)
+    return np.prod(np.where(np.abs(lag) < 0.5, 1.0, other), axis=-1)
+
+
+@reference.register
+def _(kernel: kernels.Ordinal, lag):
+    neighbours = np.exp(-1.0 / np.broadcast_to(kernel.length_scale, lag.shape))
+    return np.prod(neighbours ** np.abs(lag), axis=-1)
+
+
+@reference.register
+def _(kernel: kernels.Constant, lag):
+    return np.full(lag.shape[:-1], kernel.value)
+
+
+@reference.register
 def _(kernel: kernels.Stationary, lag):
     return kernel.function(lag)
 
@@ -159,6 +189,22 @@ def _(kernel: kernels.Bilinear, X, Y):
     queries = np.array([[np.sum(x * column) for column in left.T] for x in X])
     keys = np.array([[np.sum(y * column) for column in right.T] for y in Y])
     return reference_gram(kernel.kernel, queries, keys)
+
+
+@reference_gram.register
+def _(kernel: kernels.OnColumns, X, Y):
+    left, right = ([[row[c] for c in kernel.columns] for row in rows.tolist()] for rows in (X, Y))
+    return reference_gram(kernel.kernel, np.array(left), np.array(right))
+
+
+@reference_gram.register
+def _(kernel: kernels.Linear, X, Y):
+    """The covariance of random lines, summed over their slopes."""
+    variance, centre = (np.broadcast_to(v, X.shape[1]) for v in (kernel.variance, kernel.centre))
+    return sum(
+        v * np.multiply.outer(x - c, y - c)
+        for v, c, x, y in zip(variance, centre, X.T, Y.T, strict=True)
+    )
 
 
 @reference_gram.register
@@ -303,6 +349,8 @@ def components(kernel):
                 for mass2, part2 in components(factor)
             ]
         return parts
+    if isinstance(kernel, kernels.OnColumns):
+        return [(mass, part.on(kernel.columns)) for mass, part in components(kernel.kernel)]
     if isinstance(kernel, kernels.SpectralMixture):
         triples = zip(kernel.weights, kernel.means, kernel.covariances, strict=True)
         return [

@@ -15,7 +15,9 @@ from bochner.kernels import (
     Anova,
     ArcCosine,
     Bilinear,
+    Categorical,
     Cauchy,
+    Constant,
     CoshGaussian,
     DeltaGaussian,
     DotProduct,
@@ -24,9 +26,12 @@ from bochner.kernels import (
     Hellinger,
     Kernel,
     Laplacian,
+    Linear,
     LocallyStationary,
     Matern,
     ModulatedWaves,
+    Ordinal,
+    Periodic,
     Polynomial,
     Radial,
     RationalQuadratic,
@@ -167,10 +172,20 @@ def combinations(dim: int) -> Iterator[Kernel]:
     yield 0.5 * ((Gaussian(0.7) + Exponential(scale)) * (Cauchy(3.0) + 2.0 * Gaussian(2.0)))
 
 
+def on_columns(dim: int) -> Iterator[Kernel]:
+    """Kernels of some of the inputs, and what they make with each other and with those of all."""
+    yield Gaussian(0.6).on(-1)
+    yield Matern(0.8).on(0) + 2.0 * Laplacian(1.1).on(-1)
+    yield Gaussian(0.7).on(0) * RationalQuadratic(1.5).on(-1)
+    if dim > 2:
+        yield (0.5 * Matern((0.6, 0.9), nu=2.5)).on([3, 1]) + Gaussian(3.0)
+        yield next(mixtures(2)).on([0, 2]) * Exponential(4.0).on(slice(1, 4))
+
+
 CASES: tuple[Case, ...] = tuple(
     Case(kernel, dim)
     for dim in DIMS
-    for family in (elementary, interactions, mixtures, combinations)
+    for family in (elementary, interactions, mixtures, combinations, on_columns)
     for kernel in family(dim)
 )
 
@@ -282,6 +297,28 @@ def modulated_cases(dim: int) -> Iterator[Case]:
     yield Case(ModulatedWaves([0.5], s[:1], 3.0 * v[1:2], [0.1]), dim)
 
 
+def to_codes(n_levels: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda X: np.floor(np.abs(3.0 * X)) % n_levels
+
+
+def finite(dim: int) -> Iterator[Case]:
+    """Kernels that finitely many frequencies make exactly."""
+    scale = per_input(dim)
+    yield Case(Periodic(1.3, 0.8), dim)
+    yield Case(Periodic(tuple(2.0 * s for s in scale), scale), dim)
+    yield Case(Categorical(0.2, n_levels=5), dim, to_codes(5))
+    yield Case(Categorical(-0.25, n_levels=4), dim, to_codes(4))
+    yield Case(Categorical(tuple(0.3 / s for s in scale), n_levels=2), dim, to_codes(2))
+    yield Case(Ordinal(1.5, n_levels=6), dim, to_codes(6))
+    yield Case(Ordinal(scale, n_levels=(3,) * dim), dim, to_codes(3))
+    yield Case(Constant(2.5), dim)
+    yield Case(Linear(0.7, 0.3, 4.0), dim)
+    yield Case(Linear(scale, tuple(-s for s in scale), 9.0), dim)
+    yield Case(Periodic(2.0).on(0) * Categorical(0.1, n_levels=3).on(-1), dim, to_codes(3))
+    yield Case(Linear(reach=4.0).on(-1) * Periodic(2.0).on(0) + 0.5 * Constant(3.0), dim)
+
+
+FINITE_CASES: tuple[Case, ...] = tuple(case for dim in (1, 2) for case in finite(dim))
 MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
 SKEWED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in skewed(dim))
 BILINEAR_CASES: tuple[Case, ...] = (

@@ -316,9 +316,12 @@ def test_each_atom_has_its_share_of_the_uniforms():
     atoms = law._atoms((np.arange(1000) + 0.5) / 1000.0)
     assert np.bincount(atoms).tolist() == [125, 0, 625, 250]
     assert law._atoms(np.array([1.0 - 2.0**-53])).tolist() == [3]
-    draw = law.draw(50, np.random.default_rng(0), resolve_scheme("iid"))
+    draw = law.draw(3, np.random.default_rng(0), resolve_scheme("iid"))
     assert np.array_equal(draw.phase, draw.omega[:, 0])
     assert_allclose(draw.ratio, 1.0)
+    every = law.draw(50, np.random.default_rng(0), resolve_scheme("iid"))
+    share = [every.ratio[every.omega[:, 0] == atom].sum() / 50.0 for atom in range(4)]
+    assert_allclose(share, law.probability, rtol=1e-12)
     assert_allclose(law.at_zero, 0.125 + 0.625 * np.cos(2.0) + 0.25 * np.cos(3.0))
     assert not law.is_positive
 

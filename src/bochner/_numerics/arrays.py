@@ -42,6 +42,14 @@ def squared_norms(X: Any) -> Any:
     return as_array(row_norms(X if sparse.issparse(X) else as_array(X), squared=True))
 
 
+def column_extremes(X: Any) -> tuple[Array, Array]:
+    """Return the least and the greatest entry of every column, dense, CSR or on a device."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return as_array(low), as_array(high)
+
+
 def dense_rows(X: Any, rows: NDArray[np.intp]) -> Array:
     """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
     chosen = X[rows]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
@@ -31,6 +31,12 @@ def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
         rows = check_array(X, input_name=name, **options)
     check_size(name, rows)
     return rows
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, or ``None`` if there are none in text."""
+    names = _get_feature_names(X)
+    return None if names is None else [str(name) for name in names]
 
 
 def validated(model: Any, X: Any, **options: Any) -> Any:

@@ -94,6 +94,11 @@ def taken(X: Any, index: Any, axis: int = 0) -> Any:
     return xp.take(X, xp.asarray(index, device=_compat().device(X)), axis=axis)
 
 
+def side_by_side(parts: list[Any]) -> Any:
+    """Return arrays of one namespace and as many rows, one next to the other."""
+    return namespace(parts[0]).concat(parts, axis=1) if on_device(parts[0]) else np.hstack(parts)
+
+
 def _compat() -> Any:
     """Return array-api-compat, which only arrays on a device need."""
     try:
@@ -138,6 +143,10 @@ class HostView:
         product = rows @ like(other, rows)
         return HostView(product) if other.ndim == 2 else to_numpy(product)
 
+    def columns(self, index: Any) -> "HostView":
+        """Return some columns, which stay on the device."""
+        return HostView(taken(self.rows, index, axis=1))
+
     def __lt__(self, bound: float) -> "HostView":
         return HostView(self.rows < bound)
 
@@ -156,6 +165,11 @@ class HostView:
     @staticmethod
     def _reduced(name: str, rows: Any, axis: int) -> NDArray[Any]:
         return np.asarray(to_numpy(getattr(namespace(rows), name)(rows, axis=axis)))
+
+
+def chosen_columns(X: Any, index: tuple[int, ...]) -> Any:
+    """Return some columns of rows (n, d): dense, CSR or on a device."""
+    return X.columns(list(index)) if isinstance(X, HostView) else X[:, list(index)]
 
 
 def host_view(X: Any) -> Any:

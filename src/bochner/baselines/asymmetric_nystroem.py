@@ -142,7 +142,8 @@ class AsymmetricNystroem(KernelFeatures):
         X = X.astype(np.float64)
         Y = X if right is None else right
         tol = checked_tol(self.tol)
-        self.kernel_ = resolved_kernel(self.kernel, X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_ = resolved_kernel(self.kernel, X.shape[1], names)
         self.landmark_indices_, self.landmark_right_indices_ = self._choose(X, right, rng)
         self.landmarks_ = X[self.landmark_indices_]
         self.landmarks_right_ = Y[self.landmark_right_indices_]

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner._numerics.checked import validated
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.parameters import drawn_seed
-from bochner.kernels import kernel_called
+from bochner.features.parameters import KernelParameters, drawn_seed
+from bochner.kernels import Kernel, kernel_called
 
 
 class KernelFeatures(
+    KernelParameters,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -77,6 +78,8 @@ class KernelFeatures(
         return tags
 
 
-def resolved_kernel(kernel: Any, dim: int) -> Any:
-    """Return the kernel of a name, and anything else unchanged."""
-    return kernel_called(kernel, dim) if isinstance(kernel, str) else kernel
+def resolved_kernel(kernel: Any, dim: int, names: Any = None) -> Any:
+    """Return the kernel of a name, or one whose columns are found by ``names``."""
+    if isinstance(kernel, str):
+        return kernel_called(kernel, dim)
+    return kernel.resolved(names) if isinstance(kernel, Kernel) else kernel

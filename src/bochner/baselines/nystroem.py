@@ -121,7 +121,8 @@ class KreinNystroem(KernelFeatures):
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)
         tol = checked_tol(self.tol)
-        self.kernel_ = resolved_kernel(self.kernel, X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_ = resolved_kernel(self.kernel, X.shape[1], names)
         self.landmark_indices_ = self._choose(X, rng)
         self.landmarks_ = X[self.landmark_indices_]
         eigenvalues, vectors = _by_size(_symmetric_gram(self.kernel_, self.landmarks_))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bochner._numerics.arrays import Array, dense_rows
-from bochner._numerics.checked import check_rows_given
+from bochner._numerics.checked import check_rows_given, column_names
 from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING
 from bochner.diagnosis.errors import Features, Split, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
@@ -148,10 +148,11 @@ def diagnose(
     >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
     'complex (polar)'
     """
+    names = column_names(X)
     X = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
     n_frequencies = _counts(n_components)
     scale_rng, rows_rng, draw_rng = generators(random_state, 3)
-    kernel = resolve_kernel(kernel, "median", X, scale_rng)
+    kernel = resolve_kernel(kernel, "median", X, scale_rng, names=names)
     chosen = rows_rng.permutation(X.shape[0])[:MOST_ROWS]
     size = X.shape[0], len(chosen), X.shape[1]
     message = _domain_message(kernel, X)

@@ -18,7 +18,7 @@ from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.double_mixture.exact import Exact
@@ -41,7 +41,9 @@ _POOR_FIT = 0.5
 
 @register
 @dataclass(eq=False, repr=False)
-class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DIGMMFeatures(
+    KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     r"""Random Fourier features of a kernel learned from similarities (DIGMM).
 
     For a symmetric similarity, definite or not, given by values and perhaps no formula. Its values
@@ -259,7 +261,8 @@ class DIGMMFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                     f"similarity requires kernel='precomputed', but kernel is {self.kernel!r}, "
                     f"which computes similarities itself. Drop one of the two."
                 )
-            kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng)
+            names = getattr(self, "feature_names_in_", None)
+            kernel = resolve_kernel(self.kernel, self.length_scale, rows, rng, names=names)
             return np.asarray(kernel(rows[chosen], rows[chosen]), dtype=np.float64)
         if similarity is None:
             raise ValueError(

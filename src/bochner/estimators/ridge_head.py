@@ -23,7 +23,7 @@ from bochner.estimators.predictions import LinearSolution, SolutionAttributes, p
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
@@ -39,7 +39,7 @@ from bochner.spectral import Decomposition, Pairing
 
 
 @dataclass(eq=False, repr=False)
-class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
+class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     """Ridge regression on random features, from sums that can be added to."""
 
     kernel: AnyKernel | str = "gaussian"
@@ -186,7 +186,8 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
         kernel, X = self.kernel, host_view(rows.X)
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
         if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
-            return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight)
+            names = getattr(self, "feature_names_in_", None)
+            return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight, names=names)
         return select_length_scale(
             named_kernel(kernel),
             Chunk(X, targets(rows.y), rows.weight),

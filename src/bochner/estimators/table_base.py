@@ -23,6 +23,7 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_weight
 from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
+from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
 from bochner.tables.encoder import TableEncoder, read_columns
@@ -49,7 +50,7 @@ class TableRows:
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
 
 
-class TableModel(ExplainedTable, BaseEstimator):
+class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     """Model of a whole table: an encoder of its columns, and a head on the encoded columns.
 
     A model joins a task (:class:`RegressionTable` or :class:`ClassificationTable`) and a way to

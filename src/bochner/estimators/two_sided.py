@@ -13,7 +13,7 @@ from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.sampling import Scheme
@@ -21,7 +21,7 @@ from bochner.spectral import Decomposition
 
 
 @dataclass(eq=False, repr=False)
-class TwoSidedEstimator(BaseEstimator, ABC):
+class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
     """An estimator on the left and right features of a kernel."""
 
     _: KW_ONLY
@@ -63,7 +63,10 @@ class TwoSidedEstimator(BaseEstimator, ABC):
         if right is not None and right.shape[1] == X.shape[1]:
             all_rows = stacked_rows(X, right)
             all_weights = None if weight is None else np.tile(weight, 2)
-        kernel = resolve_kernel(given, self.length_scale, all_rows, kernel_rng, all_weights)
+        names = getattr(self, "feature_names_in_", None)
+        kernel = resolve_kernel(
+            given, self.length_scale, all_rows, kernel_rng, all_weights, names=names
+        )
         if weight is not None:
             X, right = (None if rows is None else rows[weight > 0] for rows in (X, right))
         found = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)

@@ -74,8 +74,14 @@ def resolve_kernel(
     X: Any,
     rng: np.random.Generator,
     sample_weight: Array | None = None,
+    *,
+    names: Any = None,
 ) -> AnyKernel:
-    """Return the kernel that a name and ``length_scale`` mean for ``X``, or a kernel as it is."""
+    """Return the kernel that a name and ``length_scale`` mean for ``X``, or a kernel as it is.
+
+    Columns that the kernel has by name are found among ``names``, and what else it leaves to the
+    data in ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
+    """
 
     def scale() -> LengthScale:
         if not isinstance(length_scale, str):
@@ -87,8 +93,10 @@ def resolve_kernel(
         return median_distance(X, rng, sample_weight)
 
     if isinstance(kernel, str):
-        return kernel_called(kernel, X.shape[1], scale)
-    if isinstance(kernel, Kernel) or (callable(kernel) and not isinstance(kernel, type)):
+        return kernel_called(kernel, X.shape[1], scale).resolved(names, X)
+    if isinstance(kernel, Kernel):
+        return kernel.resolved(names, X)
+    if callable(kernel) and not isinstance(kernel, type):
         return kernel
     raise TypeError(
         f"kernel must be a Kernel, the name of one or a function k(X, Y), got {kernel!r}."

@@ -1,14 +1,57 @@
-"""Parameters that estimators share: the number of features, their type, and the random state."""
+"""Parameters that estimators share: kernels, the number of features, their type, random states."""
 
 from collections.abc import Collection
 from contextlib import suppress
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from bochner._numerics.arrays import as_count
+from bochner.kernels import Kernel
+
+
+class KernelParameters:
+    """A mixin of estimators: parameters of their kernels have names, ``kernel__length_scale``."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of a kernel: ``kernel__length_scale=2.0``.
+
+        A kernel that has parameters set is replaced by a copy, and stays as it is elsewhere.
+        :meth:`get_params` has the names; :meth:`bochner.kernels.Kernel.with_params` explains them.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        ValueError
+            If there is no parameter of a name.
+        """
+        plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
+        for key, value in params.items():
+            name, separator, inner = key.partition("__")
+            given = params.get(name, getattr(self, name, None))
+            if not separator or not isinstance(given, Kernel | str):
+                continue
+            if isinstance(given, str):
+                raise ValueError(
+                    f"{key} sets a parameter of a kernel, but {name} is {given!r}; give {name} a "
+                    f"Kernel, such as Gaussian(1.0), or set length_scale."
+                )
+            of_kernels.setdefault(name, {})[inner] = value
+            del plain[key]
+        for name, some in of_kernels.items():
+            plain[name] = params.get(name, getattr(self, name)).with_params(**some)
+        updated: Self = super().set_params(**plain)  # type: ignore[misc]
+        return updated
 
 
 def count_frequencies(n_components: Any) -> int:

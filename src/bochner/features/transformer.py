@@ -22,7 +22,13 @@ from bochner._numerics.namespaces import (
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameters import check_choice, check_dtype, count_frequencies, generators
+from bochner.features.parameters import (
+    KernelParameters,
+    check_choice,
+    check_dtype,
+    count_frequencies,
+    generators,
+)
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -34,7 +40,9 @@ OUTPUTS = ("left", "concatenated")
 
 
 @register
-class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FourierFeatures(
+    KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     r"""Random Fourier features of a kernel.
 
     A map :math:`z` with :math:`z(x)^\top J z(y)` an estimate of :math:`k(x, y)`, where ``J`` is
@@ -221,7 +229,8 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if is_common else X
-        self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng)
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng, names=names)
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
         )

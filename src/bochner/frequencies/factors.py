@@ -1,12 +1,20 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
-from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
+from bochner._numerics.namespaces import (
+    like,
+    namespace,
+    on_device,
+    side_by_side,
+    taken,
+    widened,
+)
 from bochner.registry import register
 
 _SILENCE = 8.0
@@ -35,6 +43,8 @@ class Envelope:
     left, right : array-like of shapes (d, q) and (d2, q), default=None
         Maps of the kernel's left and right argument, whose norms are those of ``x @ left`` and
         ``y @ right``; ``None`` means the identity.
+    others : tuple of Envelope, default=()
+        Factors of further frequencies, after these ``m``, of inputs that have other maps.
 
     Raises
     ------
@@ -53,6 +63,7 @@ class Envelope:
     radius: Array
     left: Array | None = None
     right: Array | None = None
+    others: "tuple[Envelope, ...]" = ()
 
     def __post_init__(self) -> None:
         rate = frozen_array("rate", self.rate, None)
@@ -68,7 +79,7 @@ class Envelope:
                 object.__setattr__(self, name, frozen_array(name, getattr(self, name), None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Envelope, (self.rate, self.radius, self.left, self.right)
+        return Envelope, (self.rate, self.radius, self.left, self.right, self.others)
 
     @classmethod
     def none(cls, m: int, dim: int = 0) -> "Envelope":
@@ -76,32 +87,33 @@ class Envelope:
         return cls(np.zeros(m), np.zeros(m))
 
     @property
+    def n_factors(self) -> int:
+        """Number of factors, those of others included."""
+        return len(self.rate) + sum(other.n_factors for other in self.others)
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether both arguments have the same factors."""
-        return _same(self.left, self.right)
+        return _same(self.left, self.right) and all(other.is_symmetric for other in self.others)
 
     def transposed(self) -> "Envelope":
         """Return the envelope with the arguments exchanged."""
-        return Envelope(self.rate, self.radius, self.right, self.left)
+        others = tuple(other.transposed() for other in self.others)
+        return Envelope(self.rate, self.radius, self.right, self.left, others)
 
     def joined(self, other: "Envelope") -> "Envelope":
-        """Return the factors of both, one after the other.
+        """Return the factors of both, one after the other."""
+        first, *groups = reduce(_with_group, [*other._groups()], [*self._groups()])
+        return replace(first, others=tuple(groups))
 
-        Raises ``NotImplementedError`` if both have factors, not all one, of differently mapped
-        inputs.
-        """
-        mapped = [e for e in (self, other) if e.radius.any()] or [self]
-        left, right = mapped[0].left, mapped[0].right
-        if not all(_same(e.left, left) and _same(e.right, right) for e in mapped):
-            raise NotImplementedError(
-                "Sums of kernels of inner products of differently mapped inputs have no "
-                "sampled features; use weights='least_squares'."
-            )
-        rate, radius = np.r_[self.rate, other.rate], np.r_[self.radius, other.radius]
-        return Envelope(rate, radius, left, right)
+    def _groups(self) -> "tuple[Envelope, ...]":
+        """Return the factors of each pair of maps by themselves."""
+        return (replace(self, others=()), *self.others)
 
     def factors(self, X: Any) -> Any:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d) of the left argument."""
+        """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
+        if self.others:
+            return side_by_side([group.factors(X) for group in self._groups()])
         left = self.left
         if on_device(X):
             X = widened(X)
@@ -115,6 +127,17 @@ class Envelope:
         depth = square - norms
         exponent = xp.where(depth >= 0.0, -rate * depth, decay * depth)
         return taken(xp.exp(exponent), index.ravel(), axis=1)
+
+
+def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
+    """Return groups and one more, which the last one takes in if it can have the same maps."""
+    *before, last = groups
+    mapped = [e for e in (last, new) if e.radius.any()] or [last]
+    left, right = mapped[0].left, mapped[0].right
+    if not all(_same(e.left, left) and _same(e.right, right) for e in mapped):
+        return [*groups, new]
+    rate, radius = np.r_[last.rate, new.rate], np.r_[last.radius, new.radius]
+    return [*before, Envelope(rate, radius, left, right)]
 
 
 def _same(first: Array | None, second: Array | None) -> bool:

@@ -103,9 +103,9 @@ class Frequencies:
                 f"got {right.shape}."
             )
         object.__setattr__(self, "nu_blocks", right)
-        if envelope is not None and envelope.rate.shape != (m,):
+        if envelope is not None and envelope.n_factors != m:
             raise ValueError(
-                f"envelope has {len(envelope.rate)} factors; omega has {m} frequencies."
+                f"envelope has {envelope.n_factors} factors; omega has {m} frequencies."
             )
         object.__setattr__(self, "envelope", envelope)
         if modulation is not None and not (

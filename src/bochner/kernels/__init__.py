@@ -6,13 +6,16 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 import inspect
 
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
-from bochner.kernels.base import Kernel, Product, Scaled, Sum, Transposed
+from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
+from bochner.kernels.levels import Categorical, Levels, Ordinal
+from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.locally_stationary import LocallyStationary
 from bochner.kernels.names import KERNELS_BY_DIMENSION, NAMED_KERNELS, kernel_called, named_kernel
+from bochner.kernels.periodic import Periodic
 from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
 from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
@@ -36,7 +39,9 @@ __all__ = [
     "Anova",
     "ArcCosine",
     "Bilinear",
+    "Categorical",
     "Cauchy",
+    "Constant",
     "Correlation",
     "CoshGaussian",
     "Definiteness",
@@ -48,11 +53,16 @@ __all__ = [
     "Hellinger",
     "Kernel",
     "Laplacian",
+    "Levels",
+    "Linear",
     "LocallyStationary",
     "Matern",
     "Metric",
     "ModulatedWaves",
     "NonNegative",
+    "OnColumns",
+    "Ordinal",
+    "Periodic",
     "Polynomial",
     "Product",
     "Profiled",
@@ -69,6 +79,7 @@ __all__ = [
     "Tanh",
     "Transposed",
     "UnitSphere",
+    "White",
     "kernel_called",
     "named_kernel",
 ]

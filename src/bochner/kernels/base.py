@@ -1,7 +1,7 @@
 """The base class of kernels, and the sums, products, multiples and transposes that it makes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, ClassVar
@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import Array, as_array, row_blocks
-from bochner._numerics.checked import check_rows_given
+from bochner._numerics.checked import check_rows_given, column_names
 from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._numerics.namespaces import chosen_columns
+from bochner.kernels.columns import Columns, as_columns, indices_of, named_columns, shown
+from bochner.kernels.parameters import Parameterised
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -36,11 +39,12 @@ def decay(values: Array, rate: float = 1.0) -> Array:
     return np.exp(values, out=values)
 
 
-class Kernel(ABC):
+class Kernel(Parameterised, ABC):
     """A function of two inputs, evaluated exactly on arrays.
 
     Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
-    ``+``, ``-`` and ``*``. :func:`bochner.spectral_measure` returns their spectra.
+    ``+``, ``-`` and ``*``, and applied to some columns with :meth:`on`.
+    :func:`bochner.spectral_measure` returns their spectra.
     """
 
     __slots__ = ()
@@ -51,6 +55,7 @@ class Kernel(ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            A data frame if the kernel is :meth:`on` columns given by name.
         Y : array-like of shape (n2, d), default=None
             ``None`` means ``X``. The rows of a :class:`Bilinear` kernel may have another width.
 
@@ -67,11 +72,15 @@ class Kernel(ABC):
         """
         left = checked_rows(X)
         right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
-        self.check_widths(left.shape[1], right.shape[1])
-        self.check_inputs(left)
-        if right is not left or not self.is_symmetric:
-            self.check_right_inputs(right)
-        return self._gram(left, right)
+        kernel = self.resolved(named_columns(column_names(X), column_names(Y)))
+        kernel.check_widths(left.shape[1], right.shape[1])
+        kernel.check_inputs(left)
+        if right is not left or not kernel.is_symmetric:
+            kernel.check_right_inputs(right)
+        K = kernel._gram(left, right)
+        if Y is None and kernel.has_noise:
+            np.fill_diagonal(K, kernel.diag(left))
+        return K
 
     def _gram(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix of checked rows, block of rows by block of rows."""
@@ -113,7 +122,7 @@ class Kernel(ABC):
         """Return how many columns right rows have where left rows have ``dim``."""
         return dim
 
-    def check_inputs(self, X: Any) -> None:  # noqa: B027 - most kernels take every input
+    def check_inputs(self, X: Any) -> None:
         """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
 
         ``X`` (n, d) is dense or CSR.
@@ -127,6 +136,32 @@ class Kernel(ABC):
     def is_symmetric(self) -> bool:
         """Whether ``k(x, y) == k(y, x)`` for all inputs."""
         return True
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether a row has more covariance with itself than with an equal one: some White."""
+        return any(part.has_noise for part in self.nested().values() if isinstance(part, Kernel))
+
+    def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
+        """Return the kernel of some columns of the inputs; see :class:`OnColumns`.
+
+        >>> from bochner.kernels import Gaussian, Matern
+        >>> k = Gaussian(0.5).on([0, 2]) + Matern().on(1)
+        >>> k([[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.5], [0.0, 9.0, 0.0]]).round(4)
+        array([[1.6065, 1.    ]])
+        """
+        return OnColumns(self, as_columns(columns))
+
+    def resolved(self, names: "Sequence[str] | None", rows: Any = None) -> "Kernel":
+        """Return the kernel with what it leaves to the data filled in.
+
+        Columns given by name become positions in ``names``, the names of the data's columns. With
+        ``rows`` (n, d), dense or CSR, parameters that are ``None`` are found, such as the number of
+        levels of a :class:`Categorical` kernel. Raises ``ValueError`` for a column that is missing.
+        """
+        parts = {n: part for n, part in self.nested().items() if isinstance(part, Kernel)}
+        made = {name: part.resolved(names, rows) for name, part in parts.items()}
+        return self.replaced({name: new for name, new in made.items() if new is not parts[name]})
 
     @property
     def T(self) -> "Kernel":
@@ -383,6 +418,110 @@ class Transposed(Kernel):
 
     def __repr__(self) -> str:
         return f"Transposed({self.kernel!r})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OnColumns(Kernel):
+    r"""A kernel of some columns of the inputs, :math:`k(x, y) = \kappa(x_S, y_S)`.
+
+    Written ``kernel.on(columns)``. A sum of such kernels makes an additive model, a product an
+    interaction. The frequencies are those of :math:`\kappa` on the columns and zero elsewhere.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        :math:`\kappa`, on as many inputs as there are columns.
+    columns : int, str, slice or sequence of int or str
+        Positions, negative ones from the end, or names of the columns of a data frame, all
+        different. A slice needs both ends. Models turn names into positions when they are fitted
+        to a data frame; so does a call with one.
+
+    Raises
+    ------
+    TypeError
+        If ``kernel`` is not a Kernel, or ``columns`` are neither positions nor names.
+    ValueError
+        If there are no columns, or one is given twice; when called, if a column is missing, or
+        columns have names and the rows have none.
+
+    References
+    ----------
+    Duvenaud, "Automatic model construction with Gaussian processes", 2014, Section 2.3, for sums
+    and products of kernels on different inputs.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Gaussian, OnColumns
+    >>> k = Gaussian().on(-1)
+    >>> k([[7.0, 0.0]], [[5.0, 0.0], [7.0, 1.0]]).round(4)
+    array([[1.    , 0.6065]])
+    >>> k
+    Gaussian(length_scale=1.0).on(-1)
+    """
+
+    kernel: Kernel
+    columns: Columns
+
+    def __post_init__(self) -> None:
+        _check_kernel("kernel", self.kernel)
+        object.__setattr__(self, "columns", as_columns(self.columns))
+
+    def __repr__(self) -> str:
+        return f"{_in_parentheses(self.kernel)}.on({shown(self.columns)})"
+
+    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+        columns = indices_of(self.columns, names, None if rows is None else rows.shape[1])
+        inner_names = None if names is None else [str(names[column]) for column in columns]
+        inner_rows = None if rows is None else chosen_columns(rows, columns)
+        inner = self.kernel.resolved(inner_names, inner_rows)
+        changes = inner is not self.kernel or columns != self.columns
+        return OnColumns(inner, columns) if changes else self
+
+    def maps(self, dim: int) -> tuple[Array, Array]:
+        """Return the matrices (dim, q) whose products with either argument are its columns."""
+        chosen = np.zeros((dim, self.n_columns))
+        chosen[list(indices_of(self.columns, None, dim)), np.arange(self.n_columns)] = 1.0
+        return chosen, chosen
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, ``q``."""
+        return len(self.columns)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.kernel.is_symmetric
+
+    @property
+    def T(self) -> Kernel:
+        return self if self.is_symmetric else OnColumns(self.kernel.T, self.columns)
+
+    @property
+    def symmetrised(self) -> Kernel:
+        return self if self.is_symmetric else OnColumns(self.kernel.symmetrised, self.columns)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.kernel.evaluate(self._of(X), self._of(Y))
+
+    def diag(self, X: ArrayLike) -> Array:
+        return self.kernel.diag(self._of(checked_rows(X)))
+
+    def check_dim(self, dim: int) -> None:
+        indices_of(self.columns, None, dim)
+        self.kernel.check_dim(self.n_columns)
+
+    def check_widths(self, left: int, right: int) -> None:
+        Kernel.check_widths(self, left, right)
+        self.kernel.check_widths(self.n_columns, self.n_columns)
+
+    def check_inputs(self, X: Any) -> None:
+        self.kernel.check_inputs(self._of(X))
+
+    def check_right_inputs(self, Y: Any) -> None:
+        self.kernel.check_right_inputs(self._of(Y))
+
+    def _of(self, X: Any) -> Any:
+        return chosen_columns(X, indices_of(self.columns, None, X.shape[1]))
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:

@@ -1,6 +1,6 @@
 """Kernels of linear maps of the two arguments, which may have different widths."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +113,14 @@ class Bilinear(Kernel):
                 f"right cannot be symmetrised: its arguments cannot be exchanged."
             )
         return self if self.is_symmetric else 0.5 * (self + self.T)
+
+    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+        inner = self.kernel.resolved(None, None if rows is None else rows @ self.left)
+        return self if inner is self.kernel else Bilinear(inner, self.left, self.right)
+
+    def maps(self, dim: int) -> tuple[Array, Array]:
+        """Return the matrices of the left and the right argument."""
+        return self.left, self.right
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.kernel.evaluate(X @ self.left, Y @ self.right)

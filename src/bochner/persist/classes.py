@@ -1,7 +1,7 @@
 """What model files hold: types of values, what registered classes consist of, and checks."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, MISSING, Field, fields
 from functools import partial, reduce
 from operator import or_
@@ -208,6 +208,16 @@ def estimator_class(name: str, attributes: Mapping[str, Any]) -> Any:
     """Return the class of an estimator, also in older files, or raise ``ValueError``."""
     solution = type(attributes.get("posterior_")).__name__
     return class_named(_SPLIT.get((name, solution), name), estimator=True)
+
+
+_MOVED: Mapping[tuple[str, str], str] = {("Constant", "name"): "ConstantLevel"}
+"""Present names of value classes, by name in older files and a field that they had."""
+
+
+def value_class(name: str, members: Collection[str]) -> Any:
+    """Return the class of a value, also in older files, or raise ``ValueError``."""
+    present = {old: new for (old, held), new in _MOVED.items() if held in members}
+    return class_named(present.get(name, name), estimator=False)
 
 
 def _registration(cls: type) -> Registration:

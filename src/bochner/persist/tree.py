@@ -27,6 +27,7 @@ from bochner.persist.classes import (
     holds_function,
     is_estimator,
     is_value,
+    value_class,
     value_fields,
     where,
 )
@@ -234,8 +235,9 @@ class _Decoder:
         return array.reshape(shape)
 
     def _value(self, node: Node, path: Path) -> Any:
-        cls = class_named(_member(node, "class", str), estimator=False)
-        members = self._members(_member(node, "fields", dict[str, Any]), path)
+        fields = _member(node, "fields", dict[str, Any])
+        cls = value_class(_member(node, "class", str), fields)
+        members = self._members(fields, path)
         check_value(cls, members)
         return cls(**members)
 

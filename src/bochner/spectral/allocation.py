@@ -20,17 +20,33 @@ class Allocation(ABC):
     def counts(self, mass: Array, m: int) -> Counts:
         """Return the number of frequencies of each part, all positive, for ``m`` of them."""
 
-    def share(self, mass: Array, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
+    def share(
+        self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
+    ) -> tuple[Counts, Array]:
         """Return the number of frequencies of each part, and the weight each of them carries.
 
         With fewer frequencies than :meth:`least` parts are drawn at random, in proportion to
-        their mass: the estimate stays unbiased.
+        their mass: the estimate stays unbiased. No part has more than its number in ``most``,
+        with which it is exact, as long as others can use what is left.
         """
         if m < self.least(mass):
             counts = rng.multinomial(m, _proportions(mass))
             return counts, np.sign(mass) * np.abs(mass).sum() / m
         counts = self.counts(mass, m)
+        if most is not None:
+            counts = self._capped(counts, mass, most)
         return counts, mass / counts
+
+    def _capped(self, counts: Counts, mass: Array, most: Counts) -> Counts:
+        """Return counts with what some parts have in excess shared by the others."""
+        full = counts >= most
+        rest = int(counts.sum() - most[full].sum())
+        if not (counts > most).any() or full.all() or rest < self.least(mass[~full]):
+            return counts
+        counts = np.where(full, most, counts)
+        others = self.counts(mass[~full], rest)
+        counts[~full] = self._capped(others, mass[~full], most[~full])
+        return counts
 
     def least(self, mass: Array) -> int:
         """Return the least number of frequencies that is not shared at random."""

@@ -139,6 +139,44 @@ def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasur
     return SpectralMeasure((Part(total, law),))
 
 
+def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralMeasure:
+    maps = kernel.maps(dim)
+    return closed_form(kernel.kernel, maps[0].shape[1]).mapped(*maps)
+
+
+def _by_lines(kernel: kernels.Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
+    """Return the measure of a product over inputs of kernels with spectral lines."""
+    lines = (
+        SpectralMeasure((Part(1.0, Lattice(omega[:, None], weight, np.zeros(len(weight)))),))
+        for omega, weight in kernel.lines(dim)
+    )
+    axes = np.eye(dim)[:, :, None]
+    return reduce(mul, (one.mapped(axis, axis) for one, axis in zip(lines, axes, strict=True)))
+
+
+def _constant(kernel: kernels.Constant, dim: int) -> SpectralMeasure:
+    nothing = Lattice(np.zeros((1, dim)), np.ones(1), np.zeros(1))
+    return SpectralMeasure((Part(kernel.value, nothing),))
+
+
+def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
+    rate, phase, mass = kernel.angles(dim)
+    # The sine of an angle is the cosine of a quarter turn less; factors take half of v.
+    sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
+    total = float(mass.sum())
+    zeros = np.zeros((dim, dim))
+    law = Lattice(zeros, mass / total, zeros[0], modulation=sines, amplitude=kernel.angle**2)
+    return SpectralMeasure((Part(total, law),))
+
+
+def _white(kernel: kernels.White, dim: int) -> SpectralMeasure:
+    raise ValueError(
+        f"{kernel!r} has no features, since noise is a row's own. Leave it out of the kernel: in a "
+        f"ridge model give alpha, the variance of the noise in units of the kernel's, or "
+        f"alpha='evidence', which learns it."
+    )
+
+
 _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.SpectralMixture: _spectral_mixture,
     kernels.ShiftGaussian: lambda kernel, dim: _translated(
@@ -146,9 +184,13 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     ),
     kernels.SinhGaussian: _sinh_gaussian,
     kernels.CoshGaussian: _cosh_gaussian,
-    kernels.Bilinear: lambda kernel, dim: closed_form(kernel.kernel, kernel.left.shape[1]).mapped(
-        kernel.left, kernel.right
-    ),
+    kernels.Bilinear: _mapped,
+    kernels.OnColumns: _mapped,
+    kernels.Levels: _by_lines,
+    kernels.Periodic: _by_lines,
+    kernels.Constant: _constant,
+    kernels.Linear: _linear,
+    kernels.White: _white,
     kernels.LocallyStationary: _locally_stationary,
     kernels.DeltaGaussian: lambda kernel, dim: closed_form(
         kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim

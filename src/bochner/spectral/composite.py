@@ -65,7 +65,7 @@ def together(laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Sc
         streams = rng.spawn(len(laws))
         draws = [
             # Two quasi-random sequences in step with each other would be far from independent.
-            law.draw(m, stream, scheme).rearranged(stream.permutation(m))
+            law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
             for law, stream in zip(laws, streams, strict=True)
         ]
     return reflected(laws, draws, rng)
@@ -127,6 +127,19 @@ class Mapped(Law):
     @property
     def _is_one_map(self) -> bool:
         return np.array_equal(self.left, self.right)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.law, self.left.shape, self.left.tobytes(), self.right.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapped) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def mapped(self, left: Array, right: Array) -> Law:
+        return Mapped(self.law, left @ self.left, right @ self.right)
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)

@@ -5,10 +5,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from bochner._numerics.arrays import Array, as_array, dense_rows, squared_norms, stacked_rows
+from bochner._numerics.arrays import (
+    Array,
+    as_array,
+    column_extremes,
+    dense_rows,
+    squared_norms,
+    stacked_rows,
+)
 from bochner.kernels import Metric
 
 _ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher
@@ -144,7 +150,8 @@ class KernelData:
 
     def reach(self, dim: int) -> Array:
         (low, high), (least, most) = (
-            _extremes(rows) for rows in (self.left, self.left if self.right is None else self.right)
+            column_extremes(rows)
+            for rows in (self.left, self.left if self.right is None else self.right)
         )
         return as_array(np.maximum(high - least, most - low))
 
@@ -155,10 +162,3 @@ class KernelData:
 
 Data = Distances | KernelData
 """What measures may ask of the data that they are wanted for."""
-
-
-def _extremes(rows: Any) -> tuple[Array, Array]:
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    if issparse(rows):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)

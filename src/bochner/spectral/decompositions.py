@@ -60,10 +60,10 @@ class Decomposition(ABC):
             return reduce(mul, (self.measure(factor, context) for factor in kernel.factors))
         if isinstance(kernel, kernels.Scaled):
             return kernel.factor * self.measure(kernel.kernel, context)
-        if isinstance(kernel, kernels.Bilinear):
-            data = context.data.mapped(kernel.left, kernel.right)
-            inner = replace(context, dim=kernel.left.shape[1], data=data)
-            return self.measure(kernel.kernel, inner).mapped(kernel.left, kernel.right)
+        if isinstance(kernel, kernels.Bilinear | kernels.OnColumns):
+            maps = kernel.maps(context.dim)
+            inner = replace(context, dim=maps[0].shape[1], data=context.data.mapped(*maps))
+            return self.measure(kernel.kernel, inner).mapped(*maps)
         return _transformed(kernel, context)
 
 
@@ -122,6 +122,8 @@ class Designed(Decomposition):
     """The measure of least variance for the data; see :func:`designed_measure`."""
 
     def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+        if _has_columns(kernel):
+            return self.by_members(kernel, context)
         found = profile(kernel)
         pairs = None if found is None else _pairs(found.metric, found.domain, context)
         if found is not None and pairs is None:
@@ -151,6 +153,9 @@ class Auto(Decomposition):
         known = find_closed_form(kernel, context.dim)
         if known is not None and known.is_positive:
             return known
+        if _has_columns(kernel):
+            # Each part by itself, since what is designed depends on distances on its columns.
+            return self.by_members(kernel, context)
         found = profile(kernel)
         if found is not None and (
             known is None or _pairs(found.metric, found.domain, context) is not None
@@ -246,6 +251,12 @@ def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | No
     known = context.data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
     return Pairs.of_sphere() if known is None and on_sphere else known
+
+
+def _has_columns(kernel: Kernel) -> bool:
+    """Tell whether a kernel, or one that it is made of, is on some columns of the inputs."""
+    inner = (part for part in kernel.nested().values() if isinstance(part, Kernel))
+    return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 
 
 def _transformed(kernel: Kernel, context: DesignContext) -> SpectralMeasure:

@@ -1,6 +1,6 @@
 """Any function of the lag in up to three inputs as a measure: atoms on a lattice of frequencies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,11 +9,14 @@ from bochner._numerics.arrays import Array, as_array, frozen_array
 from bochner._numerics.warn import warn_user
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Scheme, Uniforms
+from bochner.spectral.allocation import ByMass
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import Part, SpectralMeasure
 
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
+# atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time
+_MOST_PRODUCTS = 4096
 _ROUGH = 0.01  # of the greatest value; sampling 256 frequencies has an error of about 4 %
 
 
@@ -21,9 +24,11 @@ _ROUGH = 0.01  # of the greatest value; sampling 256 frequencies has an error of
 class Lattice(Law):
     r"""Finitely many frequencies, each with a probability and a phase.
 
-    A draw at atom ``n`` stands for :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. One uniform a
-    draw goes through the inverse of the cumulative probabilities; atoms that are near in order have
-    near frequencies, so that strata of the uniform are patches of frequencies.
+    A draw at atom ``n`` stands for :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. As many draws as
+    there are atoms, or more, have every atom, with the weight that it has in the measure: they are
+    exact, whatever the scheme. For fewer, one uniform a draw goes through the inverse of the
+    cumulative probabilities; atoms that are near in order have near frequencies, so that strata of
+    the uniform are patches of frequencies.
 
     Parameters
     ----------
@@ -37,6 +42,8 @@ class Lattice(Law):
         are of the whole measure, not of one part of it.
     modulation : CosineFactors, default=None
         Factors of every cosine at either argument; ``None`` means one.
+    amplitude : float, default=1.0
+        Greatest square of these factors on the inputs that the law is for.
 
     Examples
     --------
@@ -51,6 +58,7 @@ class Lattice(Law):
     aliasing: float = 0.0
     truncation: float = 0.0
     modulation: CosineFactors | None = None
+    amplitude: float = 1.0
 
     is_even = False  # of every pair of opposite frequencies there is one
 
@@ -86,12 +94,64 @@ class Lattice(Law):
         """Whether all phases are zero."""
         return not self.phase.any()
 
+    @property
+    def n_atoms(self) -> int:
+        return len(self.omega)
+
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` frequencies of shape (m, d) with their phases, all of ratio one."""
+        """Return ``m`` frequencies of shape (m, d) with their phases."""
+        return self._every(m) if m >= self.n_atoms else self.draw_factor(m, rng, scheme)
+
+    def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
-        ones = np.ones(len(self.omega))
-        every = Draw(self.omega, ones, self.phase, modulation=self.modulation)
-        return every.rearranged(self._atoms(np.asarray(uniforms)[:, 0]))
+        return self._drawn(self._atoms(np.asarray(uniforms)[:, 0]), np.ones(self.n_atoms))
+
+    def _every(self, m: int) -> Draw:
+        """Return every atom, those of more probability more often."""
+        counts = ByMass().counts(self.probability, m)
+        return self._drawn(
+            np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
+        )
+
+    def _drawn(self, atoms: NDArray[np.intp], ratio: Array) -> Draw:
+        every = Draw(self.omega, ratio, self.phase, modulation=self.modulation)
+        return every.rearranged(atoms)
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        """Return the atoms of mapped inputs, if both arguments have the same map."""
+        if not np.array_equal(left, right):
+            return None
+        waves = self.modulation
+        waves = None if waves is None else CosineFactors(waves.v @ left.T, waves.phase)
+        return replace(self, omega=self.omega @ left.T, modulation=waves)
+
+    def convolved(self, other: Law) -> Law | None:
+        r"""Return the atoms of a product of two kernels, if there are not too many.
+
+        :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`, phases included; one
+        atom where ``v`` is zero.
+        """
+        if not isinstance(other, Lattice) or (self.modulation and other.modulation):
+            return None
+        moves = other.omega.any(axis=1) | (other.phase != 0.0)
+        turned = np.concatenate([np.arange(other.n_atoms), np.flatnonzero(moves)])
+        if self.n_atoms * len(turned) > _MOST_PRODUCTS:
+            return None
+        i = np.repeat(np.arange(self.n_atoms), len(turned))
+        j = np.tile(turned, self.n_atoms)
+        sign = np.tile(np.where(np.arange(len(turned)) < other.n_atoms, 1.0, -1.0), self.n_atoms)
+        share = np.where(moves, 0.5, 1.0)
+        waves = self.modulation or other.modulation
+        if waves is not None:
+            own = i if self.modulation else j
+            waves = CosineFactors(waves.v[own], waves.phase[own])
+        return Lattice(
+            self.omega[i] + sign[:, None] * other.omega[j],
+            self.probability[i] * (share * other.probability)[j],
+            self.phase[i] + sign * other.phase[j],
+            modulation=waves,
+            amplitude=self.amplitude * other.amplitude,
+        )
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         r"""Return the laws of the positive, negative and imaginary parts, with the mass of each.

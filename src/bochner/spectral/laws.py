@@ -119,13 +119,35 @@ class Law(ABC):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Return ``m`` frequencies, each following this law, with importance weights and phases."""
 
+    def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        """Return ``m`` draws to be added to those of another law: with ratios near one, if any."""
+        return self.draw(m, rng, scheme)
+
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         """Return laws of the Jordan parts, with the mass of each, negative ones included."""
         return ((1.0, self),)
 
+    @property
+    def amplitude(self) -> float:
+        """Greatest square of the factors of a feature, on the inputs that the law is for."""
+        return float(np.prod([law.amplitude for law in self.members]))
+
+    @property
+    def n_atoms(self) -> int | None:
+        """Number of frequencies with which draws are exact; ``None`` if no number will do."""
+        return None
+
     def paired(self, pairing: Pairing) -> Law:
         """Return the law with another pairing of the frequencies of lags and midpoints."""
         return self
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        """Return the law of mapped inputs if it is of this kind, or ``None``."""
+        return None
+
+    def convolved(self, other: Law) -> Law | None:
+        """Return the law of the product of both kernels if it is of this kind, or ``None``."""
+        return None
 
     def joined(
         self, mass: float, other: Law, other_mass: float

@@ -30,11 +30,26 @@ class Part:
     law : Law
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
+    enveloped : Law, default=None
+        Law whose mapped inputs the envelope is a function of, if it is one of the factors of
+        ``law``; ``None`` means ``law``.
     """
 
     mass: float
     law: Law
     envelope: tuple[float, float] = (0.0, 0.0)
+    enveloped: Law | None = None
+
+    def with_law(self, change: Callable[[Law], Law]) -> "Part":
+        """Return the part with its laws changed."""
+        inner = None if self.enveloped is None else change(self.enveloped)
+        return replace(self, law=change(self.law), enveloped=inner)
+
+    @property
+    def maps(self) -> tuple[Array, Array] | tuple[()]:
+        """The maps of the inputs whose norms the envelope is a function of; none for the inputs."""
+        law = self.law if self.enveloped is None else self.enveloped
+        return (law.left, law.right) if isinstance(law, Mapped) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +98,12 @@ class SpectralMeasure:
 
     @property
     def total_variation(self) -> float:
-        r"""The total variation :math:`\|\mu\|`; equal to the mass for a positive measure."""
-        return float(sum(abs(part.mass) for part in self.parts))
+        r"""The total variation :math:`\|\mu\|`; equal to the mass for a positive measure.
+
+        Parts whose features have factors count with the greatest square of these on the inputs that
+        the measure is for. No value of the kernel exceeds it there.
+        """
+        return float(sum(abs(part.mass) * part.law.amplitude for part in self.parts))
 
     @property
     def is_positive(self) -> bool:
@@ -149,9 +168,11 @@ class SpectralMeasure:
             m //= 2
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
-        mass = np.array([part.mass for part in self.parts])
-        counts, weights = self.allocation.share(mass, m, rng)
-        weights = np.broadcast_to(weights, mass.shape)
+        amplitude = np.array([part.law.amplitude for part in self.parts])
+        mass = np.array([part.mass for part in self.parts]) * amplitude
+        most = np.array([part.law.n_atoms or m for part in self.parts])
+        counts, weights = self.allocation.share(mass, m, rng, most)
+        weights = np.broadcast_to(weights, mass.shape) / amplitude
         streams = rng.spawn(len(self.parts))
         given = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
         return [
@@ -180,11 +201,10 @@ class SpectralMeasure:
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""
-        return self._with_laws(lambda law: Mapped(law, left, right))
+        return self._with_laws(lambda law: law.mapped(left, right) or Mapped(law, left, right))
 
     def _with_laws(self, change: Callable[[Law], Law]) -> "SpectralMeasure":
-        parts = tuple(replace(part, law=change(part.law)) for part in self.parts)
-        return replace(self, parts=parts)
+        return replace(self, parts=tuple(part.with_law(change) for part in self.parts))
 
     def __add__(self, other: Any) -> "SpectralMeasure":
         if not isinstance(other, SpectralMeasure):
@@ -208,7 +228,7 @@ class SpectralMeasure:
         error = self.total_variation * other.max_error
         error += (other.total_variation + other.max_error) * self.max_error
         parts = tuple(
-            Part(a.mass * b.mass, Convolution((*_laws(a.law), *_laws(b.law))), _envelope(a, b))
+            Part(a.mass * b.mass, _convolved(a.law, b.law), *_envelope(a, b))
             for a in self.parts
             for b in other.parts
         )
@@ -227,22 +247,9 @@ def _drawn(
     envelope = None
     rate, radius = part.envelope
     if radius:
-        maps = _maps(part.law)
-        envelope = Envelope(np.full(count, rate), np.full(count, radius), *maps)
+        envelope = Envelope(np.full(count, rate), np.full(count, radius), *part.maps)
     weights = weight * draw.ratio
     return Frequencies(draw.omega, weights, draw.phase, draw.nu, envelope, draw.modulation)
-
-
-def _maps(law: Law) -> tuple[Array, Array] | tuple[()]:
-    """Return the maps of the inputs whose norms an envelope is a function of."""
-    if isinstance(law, Mapped):
-        return law.left, law.right
-    if isinstance(law, Convolution) and any(isinstance(factor, Mapped) for factor in law.laws):
-        raise NoMeasureError(
-            "Products of a Bilinear kernel of inner products and another kernel have no sampled "
-            "features; use weights='least_squares'."
-        )
-    return ()
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
@@ -251,20 +258,38 @@ def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
         if part.envelope == new.envelope:
             sums = part.law.joined(part.mass, new.law, new.mass)
             if sums is not None:
-                made = (Part(mass, law, part.envelope) for mass, law in sums)
+                made = (replace(part, mass=mass, law=law) for mass, law in sums)
                 return (*parts[:index], *made, *parts[index + 1 :])
     return (*parts, new)
 
 
-def _envelope(a: Part, b: Part) -> tuple[float, float]:
-    """Return the envelope of the products of two parts' features."""
+def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
+    """Return the envelope of the products of two parts' features, and the law that has it."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
-    if radius and other_radius and radius != other_radius:
+    one = a if radius else b
+    if radius and other_radius and (radius != other_radius or not _same(a.maps, b.maps)):
         raise NoMeasureError(
             f"Envelopes of radii {radius:.6g} and {other_radius:.6g} have no product of the same "
-            f"form; write the product of the kernels as one function in DotProduct."
+            f"form, nor have those of different columns; write the product of the kernels as one "
+            f"function in DotProduct, or use weights='least_squares'."
         )
-    return rate + other_rate, radius or other_radius
+    law = None if not (radius or other_radius) else one.enveloped or one.law
+    return (rate + other_rate, radius or other_radius), law
+
+
+def _same(first: tuple[Array, ...], second: tuple[Array, ...]) -> bool:
+    return len(first) == len(second) and all(map(np.array_equal, first, second))
+
+
+def _convolved(first: Law, second: Law) -> Law:
+    """Return the law of sums of frequencies, with what two laws of one kind make in their place."""
+    *others, last = _laws(first)
+    made = last.convolved(second)
+    return Convolution((*others, last, *_laws(second))) if made is None else _of(*others, made)
+
+
+def _of(*laws: Law) -> Law:
+    return laws[0] if len(laws) == 1 else Convolution(laws)
 
 
 def _laws(law: Law) -> tuple[Law, ...]:

@@ -66,7 +66,7 @@ def covariance(model, theta, times, others, inputs=None, other_inputs=None):
     total = np.zeros_like(gap)
     for part in model.parts:
         p = theta[model.place(part)]
-        if isinstance(part, parts.Constant):
+        if isinstance(part, parts.ConstantLevel):
             total += 100.0
         elif isinstance(part, parts.Variation):
             total += np.exp(2.0 * p[0] - gap / np.exp(p[1]))

@@ -5,7 +5,7 @@ import numpy as np
 from bochner.learning.series.law import Member, SeriesLaw, Units
 from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import (
-    Constant,
+    ConstantLevel,
     Inputs,
     Remainder,
     Slope,
@@ -17,7 +17,7 @@ SEASON = Waves(0.2, 3, 5.0, 0.0, "season")
 CYCLE = Waves(0.31, 1, 0.9, 0.3, "cycle")
 LEARNED = Waves(0.2, 2, 5.0, 0.1, "season")
 MODELS = {
-    "level": (Constant(), Variation(0.1), Remainder(0.03)),
+    "level": (ConstantLevel(), Variation(0.1), Remainder(0.03)),
     "damped": (Slope(has_line=False), Variation(0.1), SEASON, Remainder(0.03)),
     "line": (Slope(has_line=True), Variation(0.1), LEARNED, CYCLE, Inputs(2), Remainder(0.03)),
 }

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import Constant, Remainder, Variation
+from bochner.learning.series.parts import ConstantLevel, Remainder, Variation
 
 
 def check_factors():
@@ -51,7 +51,7 @@ def test_a_true_model_is_hardly_widened():
     for _ in range(n - 1):
         values.append(share * values[-1] + np.sqrt(1.0 - share**2) * rng.normal())
     y = np.array(values) + 0.3 * rng.normal(size=n)
-    model = SeriesModel((Constant(), Variation(0.1), Remainder(0.01)))
+    model = SeriesModel((ConstantLevel(), Variation(0.1), Remainder(0.01)))
     theta = np.array([0.0, np.log(memory), np.log(0.3), -30.0, 0.0])
     _, factors = horizon_factors(model, theta, Rows(times, y, np.zeros((n, 0))), times[1])
     assert factors.max() < 1.15

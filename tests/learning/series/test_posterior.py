@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from bochner.learning.series.model import SeriesModel
-from bochner.learning.series.parts import Constant, Remainder
+from bochner.learning.series.parts import ConstantLevel, Remainder
 from bochner.learning.series.posterior import draws, find_mode, log_density
 
-MODEL = SeriesModel((Constant(), Remainder(0.05)))
+MODEL = SeriesModel((ConstantLevel(), Remainder(0.05)))
 """Three parameters: the deviation of the remainder, the share of variation, and its memory."""
 
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.lines import strongest_period
-from bochner.learning.series.parts import Constant, Slope
+from bochner.learning.series.parts import ConstantLevel, Slope
 
 N = 180
 T = np.arange(float(N))
@@ -127,7 +127,7 @@ def test_effects_of_inputs_are_learned():
 def test_weights_and_draws_are_of_one_law():
     law = learned(season() + noise(11), seasons=(12.0,))
     assert_allclose(sum(member.weights.sum() for member in law.members), 1.0)
-    assert {type(member.parts[0]) for member in law.members} <= {Constant, Slope}
+    assert {type(member.parts[0]) for member in law.members} <= {ConstantLevel, Slope}
     assert 1.0 <= law.effective_draws <= 1000.0
 
 

@@ -14,7 +14,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import horizon_factors
 from bochner.learning.series.mixture import Mixture
 from bochner.learning.series.model import Rows, SeriesModel
-from bochner.learning.series.parts import Constant, Part, Slope, Waves
+from bochner.learning.series.parts import ConstantLevel, Part, Slope, Waves
 from bochner.learning.series.posterior import draws
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
@@ -41,7 +41,7 @@ _TINY = 1e-12
 
 
 _TRENDS = {
-    (Constant, False): "a level",
+    (ConstantLevel, False): "a level",
     (Slope, False): "a slope that dies out",
     (Slope, True): "a line whose slope varies",
 }

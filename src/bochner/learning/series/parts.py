@@ -98,7 +98,7 @@ class Part(ABC):
 
 @register
 @dataclass(frozen=True, slots=True)
-class Constant(Part):
+class ConstantLevel(Part):
     """A level that never changes."""
 
     name: str = "trend"

@@ -13,7 +13,7 @@ from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import Rows, SeriesModel
 from bochner.learning.series.parts import (
-    Constant,
+    ConstantLevel,
     Inputs,
     Part,
     Remainder,
@@ -103,7 +103,7 @@ class Structure:
         return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
 
 
-TRENDS = (Constant(), Slope(has_line=False), Slope(has_line=True))
+TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
 """Trends that are compared: a level, a slope that dies out, and a line with a varying slope."""
 
 

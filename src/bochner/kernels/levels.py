@@ -1,0 +1,244 @@
+"""Kernels of codes 0, 1, ..., L - 1: of categories, and of levels that have an order."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bochner._numerics.arrays import (
+    Array,
+    LengthScale,
+    as_array,
+    as_count,
+    as_positive,
+    as_scalar_or_tuple,
+    check_dim,
+    column_extremes,
+)
+from bochner._numerics.namespaces import HostView, to_numpy
+from bochner.kernels.base import Kernel, LagKernel, convert_fields, decay
+
+Counts = int | tuple[int, ...] | None
+
+_ROUNDING = 1e-12
+"""Of weights that sum to one; the transform of a million levels is off by a hundredth of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels(LagKernel):
+    """The base of kernels of codes: a product over the inputs, each with levels of its own.
+
+    Parameters
+    ----------
+    n_levels : int or sequence of d ints, default=None
+        Number of levels of every input, for features and to check codes against. ``None`` means
+        that models find it in the data they are fitted to: one more than the greatest code.
+    """
+
+    n_levels: Counts = field(default=None, kw_only=True)
+
+    @abstractmethod
+    def correlations(self, differences: Array, index: int) -> Array:
+        """Return a new array of the kernel of input ``index`` for differences of its codes."""
+
+    @abstractmethod
+    def period(self, n_levels: int) -> int:
+        """Return after how many codes the kernel's features of one input repeat."""
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = np.ones((len(X), len(Y)))
+        for index, (x, y) in enumerate(zip(X.T, Y.T, strict=True)):
+            K *= self.correlations(np.abs(np.subtract.outer(x, y)), index)
+        return K
+
+    def check_dim(self, dim: int) -> None:
+        if isinstance(self.n_levels, tuple):
+            check_dim("n_levels", as_scalar_or_tuple("n_levels", self.n_levels), dim)
+
+    def check_inputs(self, X: Any) -> None:
+        codes = as_array(to_numpy(X.rows) if isinstance(X, HostView) else _entries(X))
+        if not codes.size:
+            return
+        outside = (codes < 0.0) | (codes != np.round(codes))
+        if outside.any():
+            raise ValueError(
+                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {codes[outside][0]:g}. "
+                f"sklearn.preprocessing.OrdinalEncoder makes codes of text and other values."
+            )
+        if self.n_levels is None:
+            return
+        self.check_dim(X.shape[1])
+        greatest = column_extremes(X)[1]
+        over = np.flatnonzero(greatest >= np.broadcast_to(self.n_levels, X.shape[1]))
+        if over.size:
+            raise ValueError(
+                f"{self!r} has no level {greatest[over[0]]:g}. Give n_levels for all the levels "
+                f"that there may be, those of later rows included: "
+                f"n_levels={int(greatest[over[0]]) + 1} or more."
+            )
+
+    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+        if rows is None or self.n_levels is not None:
+            return self
+        self.check_inputs(rows)
+        greatest = column_extremes(rows)[1]
+        return replace(self, n_levels=tuple(int(code) + 1 for code in greatest))
+
+    def lines(self, dim: int) -> list[tuple[Array, Array]]:
+        r"""Return frequencies and their weights for each of ``dim`` inputs.
+
+        The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
+        \Delta / P)`, :math:`P` the period: the discrete Fourier transform of its values.
+
+        Raises
+        ------
+        ValueError
+            If the number of levels is not known, or some weight is negative.
+        """
+        if self.n_levels is None:
+            raise ValueError(
+                f"The spectrum of {self!r} depends on how many levels there are: give n_levels, or "
+                f"fit FourierFeatures or another model, which count them."
+            )
+        self.check_dim(dim)
+        counts = np.broadcast_to(self.n_levels, dim).tolist()
+        return [self._lines_of(index, count) for index, count in enumerate(counts)]
+
+    def _lines_of(self, index: int, n_levels: int) -> tuple[Array, Array]:
+        period = self.period(n_levels)
+        steps = np.arange(period)
+        values = self.correlations(as_array(np.minimum(steps, period - steps)), index)
+        weights = np.fft.rfft(values).real / period
+        weights[1 : (period + 1) // 2] *= 2.0  # a pair of frequencies of opposite sign each
+        if weights.min() < -_ROUNDING:
+            raise ValueError(
+                f"{self!r} is not positive definite with {n_levels} levels; its correlation must "
+                f"be at least {-1.0 / (n_levels - 1):.6g}, minus one over the others."
+            )
+        frequencies = 2.0 * np.pi / period * np.arange(len(weights))
+        return as_array(frequencies), as_array(np.maximum(weights, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Categorical(Levels):
+    r"""The kernel of categories: one if two rows have the same, else their correlation.
+
+    .. math:: k(x, y) = \prod_i \big(\rho_i + (1 - \rho_i)\, [x_i = y_i]\big)
+
+    The effects of the levels of an input are exchangeable: any two have the correlation
+    :math:`\rho_i`. With :math:`\rho = 0`, the overlap kernel, a level says nothing of another.
+    Features are exact, cosines and sines of :math:`2 \pi k x / L` for codes ``x`` of ``L`` levels.
+
+    Parameters
+    ----------
+    correlation : float or sequence of d floats, default=0.0
+        :math:`\rho`, from :math:`-1 / (L - 1)` to one.
+    n_levels : int or sequence of d ints, default=None
+        As in :class:`Levels`: ``None`` means that models count them.
+
+    Raises
+    ------
+    ValueError
+        If a correlation is not between -1 and 1; when called, if an input is no code, 0, 1, 2 and
+        so on, or no level of that code is known.
+
+    References
+    ----------
+    Roustant, Padonou, Deville, Clément, Perrin, Giorla and Wynn, "Group kernels for Gaussian
+    process metamodels with categorical inputs", 2020, Section 2 (compound symmetry).
+
+    Examples
+    --------
+    >>> from bochner.kernels import Categorical
+    >>> Categorical(correlation=0.2)([[0.0], [1.0], [2.0]], [[1.0]])
+    array([[0.2],
+           [1. ],
+           [0.2]])
+    """
+
+    correlation: LengthScale = 0.0
+
+    def __post_init__(self) -> None:
+        convert_fields(self, correlation=as_scalar_or_tuple, n_levels=_as_counts)
+        if not -1.0 <= np.min(self.correlation) <= np.max(self.correlation) <= 1.0:
+            raise ValueError(f"correlation must lie between -1 and 1, got {self.correlation!r}.")
+
+    def correlations(self, differences: Array, index: int) -> Array:
+        return np.where(differences == 0.0, 1.0, _of(self.correlation, index))
+
+    def period(self, n_levels: int) -> int:
+        return n_levels
+
+    def check_dim(self, dim: int) -> None:
+        Levels.check_dim(self, dim)
+        check_dim("correlation", self.correlation, dim)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal(Levels):
+    r"""The kernel of ordered levels, :math:`k(x, y) = \exp(-\sum_i |x_i - y_i| / \ell_i)`.
+
+    Neighbouring levels have the correlation :math:`e^{-1/\ell}`, and levels farther apart the
+    product of those on the way: the effect is a first-order autoregression along the levels. On
+    codes it is :class:`Laplacian`, with exact features: the spectrum of ``L`` levels is that of a
+    circle of :math:`2 (L - 1)`, of which they are one half.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of d floats, default=1.0
+        :math:`\ell`, in levels.
+    n_levels : int or sequence of d ints, default=None
+        As in :class:`Levels`: ``None`` means that models count them.
+
+    Raises
+    ------
+    ValueError
+        If a length scale is not positive; when called, as in :class:`Categorical`.
+
+    References
+    ----------
+    Qian, Wu and Wu, "Gaussian process models for computer experiments with qualitative and
+    quantitative factors", 2008, Section 4.2, for levels as places on a line. Dietrich and Newsam,
+    "Fast and exact simulation of stationary Gaussian processes through circulant embedding of the
+    covariance matrix", 1997, for the circle: convex decreasing functions stay positive definite.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Ordinal
+    >>> Ordinal(2.0)([[0.0]], [[0.0], [1.0], [2.0]]).round(4)
+    array([[1.    , 0.6065, 0.3679]])
+    """
+
+    length_scale: LengthScale = 1.0
+
+    def __post_init__(self) -> None:
+        convert_fields(self, length_scale=as_positive, n_levels=_as_counts)
+
+    def correlations(self, differences: Array, index: int) -> Array:
+        return decay(differences.copy(), 1.0 / _of(self.length_scale, index))
+
+    def period(self, n_levels: int) -> int:
+        return max(2 * (n_levels - 1), 1)
+
+    def check_dim(self, dim: int) -> None:
+        Levels.check_dim(self, dim)
+        check_dim("length_scale", self.length_scale, dim)
+
+
+def _of(values: LengthScale, index: int) -> float:
+    return values[index] if isinstance(values, tuple) else values
+
+
+def _entries(X: Any) -> Any:
+    """Return the entries of rows; those that a sparse matrix leaves out are zero, a code."""
+    return X.data if hasattr(X, "indptr") else X
+
+
+def _as_counts(name: str, value: Any) -> Counts:
+    if value is None:
+        return None
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(as_count(name, one) for one in value)
+    return as_count(name, value)

@@ -1,0 +1,141 @@
+"""Bugs of kernels on columns and of kernels that finitely many frequencies make."""
+
+from dataclasses import replace
+
+import numpy as np
+from laws import finite_laws, kernel_laws, measure_laws, sampling_laws
+from laws.registry import Case, to_codes
+from mutants.registry import changes, deferred, plant_edits, replaces
+from numpy.testing import assert_allclose
+
+from bochner import spectral_measure
+from bochner.kernels import (
+    Categorical,
+    Constant,
+    Gaussian,
+    Linear,
+    Matern,
+    OnColumns,
+    Ordinal,
+    Periodic,
+    White,
+    periodic,
+)
+from bochner.kernels.levels import Levels
+from bochner.spectral import Lattice, allocation
+
+ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
+PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
+CATEGORICAL = Case(Categorical(0.2, n_levels=4), 1, to_codes(4))
+ORDINAL = Case(Ordinal(1.5, n_levels=5), 1, to_codes(5))
+LINEAR = Case(Linear(0.7, (0.3, -0.5), 4.0), 2)
+PRODUCT = Case(Periodic(1.7).on(0) * Categorical(0.1, n_levels=3).on(1), 2, to_codes(3))
+
+check_exact = deferred(finite_laws.check_exact)
+check_closed_form = deferred(kernel_laws.check_closed_form)
+check_diagonal = deferred(kernel_laws.check_diagonal)
+check_transform = deferred(measure_laws.check_transform)
+check_iid = deferred(sampling_laws.check_iid)
+
+
+@changes(OnColumns, "maps", check_transform(ON), check_iid(ON))
+def the_other_columns(maps, self, dim):
+    return tuple(matrix[::-1] for matrix in maps(self, dim))
+
+
+@changes(OnColumns, "evaluate", check_closed_form(ON))
+def all_columns(evaluate, self, X, Y):
+    return evaluate(replace(self, columns=(0,)), X, Y)
+
+
+plant_edits(
+    periodic,
+    "_lines",
+    check_exact(PERIODIC),
+    lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),
+    lines_not_doubled=("np.where(orders == 0, 1.0, 2.0)", "1.0"),
+    a_length_scale_not_squared=("length_scale**-2", "length_scale**-1"),
+    half_of_the_rate=("rate = length_scale**-2", "rate = 0.5 * length_scale**-2"),
+)
+
+
+@changes(Categorical, "period", check_exact(CATEGORICAL))
+def one_level_too_few(period, self, n_levels):
+    return period(self, n_levels) - 1
+
+
+@replaces(Ordinal, "period", check_exact(ORDINAL))
+def a_circle_without_a_way_back(self, n_levels):
+    return n_levels
+
+
+plant_edits(
+    Levels,
+    "_lines_of",
+    check_exact(CATEGORICAL),
+    check_exact(ORDINAL),
+    half_of_the_frequencies=("2.0 * np.pi / period", "np.pi / period"),
+)
+
+
+@changes(Linear, "angles", check_exact(LINEAR))
+def half_of_the_angle(angles, self, dim):
+    rate, phase, mass = angles(self, dim)
+    return 0.5 * rate, phase, mass
+
+
+@changes(Linear, "angles", check_exact(LINEAR))
+def cosines_for_sines(angles, self, dim):
+    rate, phase, mass = angles(self, dim)
+    return rate, phase + 0.5 * np.pi, mass
+
+
+@changes(Linear, "angles", check_exact(LINEAR))
+def the_centre_on_the_other_side(angles, self, dim):
+    rate, phase, mass = angles(self, dim)
+    return rate, -phase, mass
+
+
+@changes(Linear, "diag", check_diagonal(LINEAR))
+def a_diagonal_about_zero(diag, self, X):
+    return diag(replace(self, centre=0.0), X)
+
+
+plant_edits(
+    Lattice,
+    "convolved",
+    check_exact(PRODUCT),
+    differences_as_sums=("< other.n_atoms, 1.0, -1.0", "< other.n_atoms, 1.0, 1.0"),
+)
+
+
+def check_sum():
+    """Parts that need few frequencies have few, with the weights of their masses."""
+    k = Gaussian(0.8) + Constant(100.0) + Linear(3.0, reach=1e3)
+    f = spectral_measure(k, 1).sample(512, 0)
+    assert np.count_nonzero(~f.omega.any(axis=1)) == 2
+    assert_allclose(f.gram(ON.points()[:, :1]), k(ON.points()[:, :1]), atol=0.2)
+
+
+@changes(allocation.Allocation, "_capped", check_sum)
+def every_part_has_its_share(capped, self, counts, mass, most):
+    return counts
+
+
+def check_noise():
+    """Noise is a row's own: the diagonal of one set of rows, and nothing between two."""
+    X = np.zeros((3, 1))
+    k = Gaussian() + White(0.5)
+    assert_allclose(k(X), 1.0 + 0.5 * np.eye(3))
+    assert_allclose(k(X, X), 1.0)
+    assert_allclose(k.diag(X), 1.5)
+
+
+@replaces(White, "evaluate", check_noise)
+def noise_between_equal_rows(self, X, Y):
+    return self.noise * (X == Y.T)
+
+
+@replaces(White, "diag", check_noise)
+def noise_forgotten(self, X):
+    return np.zeros(len(X))
