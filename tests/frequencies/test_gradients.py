@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from frequencies.test_every_map import CASES, M, RNG, X
+from frequencies.test_every_map import CASES, RNG, M, X
 from numpy.testing import assert_allclose
 
 ROWS = np.concatenate([X, 3.0 * X])  # Inside and outside of the envelopes' balls

@@ -177,11 +177,11 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         labels = np.searchsorted(self.classes_, sample.rows.y)
         values = left_out_indicators(
             sample,
-            self.frequencies_,
+            self._features,
             Indicators(self.classes_),
             self.posterior_,
             self.sums_,
-            self._signs(self.frequencies_),
+            self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )
         found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
