@@ -57,6 +57,7 @@ SUBJECTS = {
         bochner.KreinRidge, kernel=SIGNED, alpha="evidence", **SMALL
     ),
     "ridge, iterative": _numbers(bochner.KreinRidge, solver="cg", fit_intercept=True, **SMALL),
+    "ridge, landmarks": _numbers(bochner.KreinRidge, residual=8, **SMALL),
     "ridge classifier": _labels(bochner.KreinRidgeClassifier, **SMALL),
     "ridge classifier, evidence": _labels(
         bochner.KreinRidgeClassifier, alpha="evidence", length_scale="evidence", **SMALL

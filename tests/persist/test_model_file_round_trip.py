@@ -162,6 +162,7 @@ FITTED = {
     "named columns": lambda: (ridge().fit(FRAME, Y), FRAME[::-1]),
     "weights": lambda: (ridge().fit(X, Y, np.arange(120.0)), NEW),
     "kernel object": lambda: (ridge(kernel=KERNELS[8] + KERNELS[7], scheme=Iid()).fit(X, Y), NEW),
+    "landmarks": lambda: (ridge(residual=20).fit(X, Y), NEW),
     "krein space": lambda: (ridge(kernel=SIGNED).fit(X, Y), NEW),
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),

@@ -39,7 +39,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     ----------
     kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
         As in :class:`FourierFeatures`.
-    alpha, fit_intercept, associated, solver, tol, memory_limit
+    alpha, fit_intercept, associated, solver, tol, memory_limit, residual
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
 
     Attributes
@@ -51,7 +51,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
         Left-out values that it is fitted to; those of later batches are added.
-    kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
     Examples
