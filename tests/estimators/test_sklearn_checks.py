@@ -41,6 +41,7 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
         bochner.KreinRidge(
             n_components=64, alpha="evidence", length_scale="evidence", fit_intercept=True
         ),
+        bochner.KreinRidge(n_components=64, residual=10),
         bochner.KreinRidgeClassifier(n_components=64),
         bochner.KreinRidgeClassifier(n_components=64, alpha="evidence", length_scale="evidence"),
         bochner.AsymmetricKernelRidge(n_components=64),

@@ -55,8 +55,8 @@ def lazily(
     check_is_fitted(model, ("learned_", "posterior_"), all_or_any=any)
     if return_std:
         raise ValueError(
-            "Predictions for Dask collections have no standard deviations; call predict on rows in "
-            "memory, partition by partition."
+            "Predictions for Dask collections have no standard deviations or covariances; call "
+            "predict on rows in memory, partition by partition."
         )
     dtype = np.dtype(np.float64)
     if method == "predict_proba":
@@ -65,6 +65,15 @@ def lazily(
         dtype = model.classes_.dtype
     lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
     return lazy
+
+
+def check_one_spread(return_std: Any, return_cov: Any) -> None:
+    """Raise ``ValueError`` if standard deviations and covariances are asked for together."""
+    if return_std and return_cov:
+        raise ValueError(
+            "return_std and return_cov are both true; ask for one of them. The standard deviations "
+            "are the roots of the covariances' diagonal."
+        )
 
 
 def is_dask(X: Any) -> bool:

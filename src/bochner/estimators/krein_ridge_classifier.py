@@ -41,7 +41,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     ----------
     kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
         As in :class:`FourierFeatures`.
-    alpha, fit_intercept, associated, solver, tol, memory_limit
+    alpha, fit_intercept, associated, solver, tol, memory_limit, residual
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
 
     Attributes
@@ -53,7 +53,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
         Left-out values that it is fitted to; those of later batches are added.
-    kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
     Examples
@@ -186,11 +186,11 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         labels = np.searchsorted(self.classes_, sample.rows.y)
         values = left_out_indicators(
             sample,
-            self.frequencies_,
+            self._features,
             Indicators(self.classes_),
             self.posterior_,
             self.sums_,
-            self._signs(self.frequencies_),
+            self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )
         found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))

@@ -20,7 +20,7 @@ from bochner._numerics.checked import check_classes, check_targets, labels, numb
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Progress, silent
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import checked_weight
+from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
 from bochner.features.parameters import KernelParameters
@@ -288,16 +288,23 @@ class RegressionTable(RegressorMixin, TableModel):
         check_targets(found)
         return found
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictive means and, with ``return_std``, standard deviations with noise.
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Return predictive means and, if asked for, standard deviations or covariances with noise.
 
-        They have the shape (n,), or (n, t) if the targets were (n, t).
+        Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
+        covariances between rows (n, n) or (n, n, t). Raises ValueError if both are asked for.
         """
+        check_one_spread(return_std, return_cov)
         encoded = self.encode(X)
-        if not return_std:
+        if not (return_std or return_cov):
             return self._outputs(encoded)
-        mean, std = self.head_.predict(encoded, return_std=True)
         shift, scale = self._units()
+        if return_cov:
+            mean, cov = self.head_.predict(encoded, return_cov=True)
+            return shift + scale * mean, scale**2 * cov
+        mean, std = self.head_.predict(encoded, return_std=True)
         return shift + scale * mean, scale * std
 
     def _outputs(self, encoded: Array) -> Array:

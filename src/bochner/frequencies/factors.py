@@ -1,10 +1,12 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, frozen_array, squared_norms
 from bochner._numerics.namespaces import (
@@ -114,6 +116,29 @@ class Envelope:
         """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
         if self.others:
             return side_by_side([group.factors(X) for group in self._groups()])
+        rate, depth, index = self._slopes(X)
+        return taken(namespace(depth).exp(-rate * depth), index, axis=1)
+
+    def gradient_factors(self, X: Any) -> Iterator[tuple[slice, Any, Any]]:
+        r"""Yield what makes the gradients of the factors at rows ``X`` (n, d) on the host.
+
+        For the frequencies of each pair of maps: where they are, slopes (n, m) and directions
+        (n, d), of which :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
+        """
+        end = 0
+        for group in self._groups():
+            rate, _, index = group._slopes(X)
+            direction = X if group.left is None else X @ group.left @ group.left.T
+            own = slice(end, end + len(index))
+            yield own, 2.0 * rate[:, index], direction
+            end = own.stop
+
+    def _slopes(self, X: Any) -> tuple[Any, Any, NDArray[np.intp]]:
+        """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
+
+        The numbers (m,) of the frequencies' own factors come last, those of others left out. A
+        factor is the exponential of minus the product of its rate and its depth.
+        """
         left = self.left
         if on_device(X):
             X = widened(X)
@@ -125,8 +150,7 @@ class Envelope:
         norms, xp = squared_norms(X)[:, None], namespace(X)
         rate, square, decay = (like(values, norms) for values in (rate, square, decay))
         depth = square - norms
-        exponent = xp.where(depth >= 0.0, -rate * depth, decay * depth)
-        return taken(xp.exp(exponent), index.ravel(), axis=1)
+        return xp.where(depth >= 0.0, rate, -decay), depth, index.ravel()
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
@@ -201,6 +225,11 @@ class CosineFactors:
     def joined(self, other: "CosineFactors") -> "CosineFactors":
         """Return the factors of both, one after the other."""
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
+
+    @property
+    def derivative(self) -> "CosineFactors":
+        r"""The factors' derivatives by their angles, :math:`-\sin(v_j \cdot x / 2 + \psi_j)`."""
+        return CosineFactors(self.v, self.phase + np.pi / 2.0)
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
