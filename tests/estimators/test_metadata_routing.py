@@ -89,7 +89,7 @@ def test_weights_of_folds_are_those_of_their_rows(name):
 @pytest.mark.parametrize("name", ["ridge", "chain of classes", "table"])
 def test_weights_without_a_request_are_refused(name):
     subject = SUBJECTS[name]
-    with pytest.raises(ValueError, match="sample_weight.* but are not explicitly set"):
+    with pytest.raises(ValueError, match=r"sample_weight.* but are not explicitly set"):
         make_pipeline(scaler(), subject.build()).fit(X, target(subject), sample_weight=WEIGHT)
 
 

@@ -100,6 +100,7 @@ _ATTRIBUTES: Mapping[type[BaseEstimator], Mapping[str, Any]] = {
         **_LINEAR,
         "alpha_": _Integer | _Number | _Numbers,
         "best_score_": _Number | _Numbers,
+        "_store_cv_results": bool,  # Of scikit-learn 1.6
     },
     linear_model.Lasso: {
         **_LINEAR,

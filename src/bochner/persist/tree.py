@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from collections import UserList
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,8 +57,8 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list:
-            return self._items(value, path)
+        if cls is list or isinstance(value, UserList):  # Of columns, in scikit-learn 1.6
+            return self._items(getattr(value, "data", value), path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)
         if is_value(cls):
