@@ -19,7 +19,11 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/diagnosis/test_sensitivity.py tests/tables/test_identifiers.py \
           tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
 
-.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist lowest audit \
+# Tests with other libraries, which are passed over where those are not installed.
+ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
+             tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
+
+.PHONY: help demo test test-all test-slow test-ecosystem coverage lint types imports doctest check docs dist lowest audit \
         bench bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
@@ -37,11 +41,16 @@ test-all: $(VENV)/.test  ## Run all tests but those marked slow
 test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
 
+test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the tests with MAPIE and skops, in an environment of their own
+	$(PYTHON) -m venv $(VENV)/ecosystem
+	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
+	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
+
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
-	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner --ignore src/bochner/sktime.py
+	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner --ignore src/bochner/sktime.py --ignore src/bochner/skpro.py
 
 lint: $(VENV)/.lint  ## Check style and formatting
 	$(BIN)/ruff check .

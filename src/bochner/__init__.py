@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from bochner import baselines, datasets, kernels
+from bochner._numerics.progress import FitProgress
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
@@ -32,6 +33,7 @@ __all__ = [
     "BaNKRegressor",
     "DIGMMFeatures",
     "Diagnosis",
+    "FitProgress",
     "Forecaster",
     "FourierFeatures",
     "Frequencies",

@@ -350,9 +350,9 @@ def test_parameters_are_kept():
 
 def test_progress_is_told():
     said = []
-    Forecaster(random_state=0).fit(values(), progress=said.append)
-    assert said[0].startswith("fitting a line and the seasons")
-    assert said[-1] == "drawing from the posterior of the parameters"
+    Forecaster(random_state=0).fit(values(), callback=said.append)
+    assert said[0].stage.startswith("fitting a line and the seasons")
+    assert said[-1].stage == "drawing from the posterior of the parameters"
 
 
 def test_arrays_need_no_pandas():

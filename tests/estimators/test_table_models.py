@@ -170,11 +170,11 @@ def test_progress_is_reported_and_changes_nothing(model):
     X, y = shop()
     y = np.asarray(y > y.median(), dtype=float)
     said = []
-    loud = model("gaussian", 16, random_state=0).fit(X, y, progress=said.append)
+    loud = model("gaussian", 16, random_state=0).fit(X, y, callback=said.append)
     quiet = model("gaussian", 16, random_state=0).fit(X, y)
     np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
-    assert any("Gaussian" in message for message in said)
-    assert said[-1] == "fitting all rows"
+    assert any("Gaussian" in step.stage for step in said)
+    assert said[-1].stage == "fitting all rows"
 
 
 def rings(seed):
@@ -222,8 +222,8 @@ def test_richer_kernels_are_tried_as_long_as_the_evidence_grows(monkeypatch):
 def test_a_learned_kernel_is_on_the_columns_that_vary():
     X, y = shop()
     lines = []
-    model = TableRegressor(**LEARNED).fit(X, y, progress=lines.append)
-    assert any("learning the kernel" in line for line in lines)
+    model = TableRegressor(**LEARNED).fit(X, y, callback=lines.append)
+    assert any("learning the kernel" in line.stage for line in lines)
     encoded = model.encode(X)
     assert encoded.shape == (120, 4)
     assert (np.ptp(encoded, axis=0) > 0.0).all()
@@ -296,13 +296,13 @@ def test_a_time_limit_ends_searches_and_chains():
     X, y = draw(Matern(1.5, 1.5), 700, 4, 0)
     lines = []
     model = TableRegressor(time_limit=1e-3, n_jobs=1, random_state=0)
-    assert len(model.fit(X, y, progress=lines.append).head_.laws.members) == 1
-    assert sum("learned kernel" in line for line in lines) == 1
+    assert len(model.fit(X, y, callback=lines.append).head_.laws.members) == 1
+    assert sum(line.stage == "learned kernel" for line in lines) == 1
     lines.clear()
-    model.set_params(method="learned").fit(X, y, progress=lines.append)
-    burn_in = [line for line in lines if "burn-in" in line]
+    model.set_params(method="learned").fit(X, y, callback=lines.append)
+    burn_in = [line for line in lines if line.stage == "burn-in"]
     assert len(burn_in) == model.head_.trace_.n_chains == 8
-    assert all("burn-in 1/10" in line for line in burn_in)
+    assert all((line.step, line.total) == (1, 10) for line in burn_in)
 
 
 @pytest.mark.parametrize(

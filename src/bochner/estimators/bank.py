@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import validated
-from bochner._numerics.progress import Progress, silent
+from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
@@ -143,7 +143,7 @@ class BaNK(BaseEstimator, ABC):
         sample_weight: Any = None,
         *,
         checkpoint: Any = None,
-        progress: Progress = silent,
+        callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
 
@@ -161,9 +161,11 @@ class BaNK(BaseEstimator, ABC):
             File to write progress to. If it exists, and belongs to a fit with the same data and
             parameters, that fit continues, with the result that it would have had; the file is
             deleted in the end.
-        progress : callable, default=silent
-            Function that is called with a line of text after every iteration or, where chains have
-            processes of their own, after every chain.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` after every iteration or,
+            where chains have processes of their own, after every chain. If it returns ``False``,
+            sampling ends as at a time limit: every stage that is left has one iteration. Chains
+            in other processes run to their end.
 
         Raises
         ------
@@ -180,6 +182,7 @@ class BaNK(BaseEstimator, ABC):
         rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
         Chains run one after another.
         """
+        progress = Progress(print if callback is None and self.verbose else callback)
         if is_dask(X):
             self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
         else:
@@ -246,7 +249,7 @@ class BaNK(BaseEstimator, ABC):
                     parts=parts,
                     checkpoint=path,
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
-                    report=print if self.verbose and progress is silent else progress,
+                    report=progress,
                 )
                 self.learned_.append(Learned.of(chains, structure.name, self._scaling, data.basis))
         self.kernel_ = _averaged([learned.kernel for learned in self.learned_])

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.limits import FLOAT64_EPS
-from bochner._numerics.progress import Progress, silent
+from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.table_effects import ExplainedTable
@@ -72,7 +72,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         *,
         groups: Any = None,
         time: Any = None,
-        progress: Progress = silent,
+        callback: Callback | None = None,
     ) -> Self:
         """Fit the encoder and the head.
 
@@ -93,8 +93,10 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             Name of a column, or times of rows. The latest fifth of the rows is left out together,
             so that errors and intervals are those of later rows. Kernels are also learned without
             the columns that only grow or fall in time. Not together with ``groups``.
-        progress : callable, default=silent
-            Called with a line of text before each step, and after each iteration of a sampler.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before each step, after each
+            kernel that is learned, and after each iteration of a sampler. If it returns ``False``,
+            the fit ends as at a time limit, with what it has found.
 
         Raises
         ------
@@ -115,7 +117,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         check_consistent_length(X, target)
         rows = _table_rows(X, target, sample_weight, groups, time)
         self._checked_target(rows.y)  # Rows of weight zero may have been all of a class
-        self.encoder_, self.head_ = self._learn(rows, progress)
+        self.encoder_, self.head_ = self._learn(rows, Progress(callback))
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_

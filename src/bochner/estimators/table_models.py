@@ -142,7 +142,7 @@ class LawsTable(FixedKernelTable):
             **_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
         )
         progress("learning the kernel by short chains")
-        head.fit(encoded[:, self.varying_], y, rows.weights, progress=progress)
+        head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)
         return encoder, head
 
     def _check_parameters(self) -> None:
