@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.arrays import Array, as_array, frozen_array, squared_norms
 from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
 from bochner.registry import register
 
@@ -76,6 +76,11 @@ class Envelope:
         return cls(np.zeros(m), np.zeros(m))
 
     @property
+    def decay(self) -> Array:
+        """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
+        return _decay(self.radius)
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether both arguments have the same factors."""
         return _same(self.left, self.right)
@@ -108,13 +113,16 @@ class Envelope:
             left = None if left is None else like(left, X)
         X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
-        rate, square = kinds[0], kinds[1] ** 2
-        decay = _SILENCE / np.where(square > 0.0, square, np.inf)
+        rate, square, decay = kinds[0], kinds[1] ** 2, _decay(kinds[1])
         norms, xp = squared_norms(X)[:, None], namespace(X)
         rate, square, decay = (like(values, norms) for values in (rate, square, decay))
         depth = square - norms
         exponent = xp.where(depth >= 0.0, -rate * depth, decay * depth)
         return taken(xp.exp(exponent), index.ravel(), axis=1)
+
+
+def _decay(radius: Array) -> Array:
+    return as_array(_SILENCE / np.where(radius > 0.0, radius, np.inf) ** 2)
 
 
 def _same(first: Array | None, second: Array | None) -> bool:
