@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
 
 from bochner import Frequencies
@@ -18,6 +19,14 @@ WAVES = CosineFactors(RNG.normal(size=(4, 3)), RNG.uniform(-3.0, 3.0, 4))
 def test_sizes_and_signature():
     assert (F.n_frequencies, F.dim) == (6, 3)
     assert_array_equal(F.signature, np.tile(np.sign(WEIGHT), 2))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_right_frequencies_have_the_right_features(name):
+    f = PARTS[name]
+    Y = RNG.normal(size=(5, f.dim_right))
+    assert_array_equal(f.right.features(Y), f.features_right(Y))
+    assert_array_equal(f.right.signature, f.signature)
 
 
 def test_inputs_are_copied():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from frequencies.parts import PARTS
 from laws.registry import (
     BILINEAR_CASES,
     CASES,
@@ -15,9 +16,7 @@ from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bochner import FourierFeatures, Frequencies, export_onnx
-from bochner.frequencies import CosineFactors, Envelope
-from bochner.sampling import HadamardRows
+from bochner import FourierFeatures, export_onnx
 from bochner.spectral import NoMeasureError
 
 EVERY_CASE = (
@@ -48,31 +47,6 @@ def test_every_kernel(case):
         concatenated._n_features_out += len(concatenated._others())
         both = evaluate(export_onnx(concatenated), X)["features"]
         assert_allclose(both, concatenated.transform(X), rtol=0.0, atol=1e-12)
-
-
-def frequencies(rng, m=6, dim=3):
-    """Frequencies of which every part matters: phases, signs, both kinds of factors, blocks."""
-    omega, nu = rng.normal(size=(2, m, dim))
-    maps = rng.normal(size=(2, dim, 2))
-    radius = np.where(np.arange(m) % 3 == 0, 0.0, rng.uniform(1.0, 2.0, size=m))
-    return {
-        "phases": Frequencies(omega, rng.normal(size=m), rng.normal(size=m)),
-        "envelope": Frequencies(omega, np.ones(m), envelope=Envelope(0.3 + 0.0 * radius, radius)),
-        "mapped envelope": Frequencies(
-            omega, np.ones(m), None, nu, Envelope(0.3 + 0.0 * radius, radius, *maps)
-        ),
-        "modulation": Frequencies(
-            omega, np.ones(m), modulation=CosineFactors(nu, rng.normal(size=m))
-        ),
-        "blocks": Frequencies(
-            HadamardRows(rng.choice([-1, 1], size=(2, 3, 4)), rng.normal(size=m), np.ones(dim)),
-            rng.normal(size=m),
-            rng.normal(size=m),
-        ),
-    }
-
-
-PARTS = frequencies(np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])
