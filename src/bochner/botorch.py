@@ -16,6 +16,8 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.learning.ridge import RidgePosterior
 from bochner.torch import FourierLayer
 
+__all__ = ["FeatureModel"]
+
 
 class FeatureModel(Model):
     r"""The Gaussian process of a fitted :class:`bochner.KreinRidge`, for acquisition functions.

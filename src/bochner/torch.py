@@ -16,6 +16,8 @@ from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.sampling import Scheme
 
+__all__ = ["TRAINABLE", "FourierLayer"]
+
 TRAINABLE = {
     "frequencies": ("omega", "nu"),
     "length_scale": ("log_scale",),
@@ -121,7 +123,7 @@ class FourierLayer(nn.Module):
         dtype: torch.dtype | None = None,
         device: Any = None,
     ) -> Self:
-        """Return the layer with the features of a fitted model.
+        """Return the layer with the features of a fitted model, those of its left argument.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bochner import FourierFeatures, export_onnx
+from bochner import DIGMMFeatures, FourierFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError
 
 EVERY_CASE = (
@@ -77,6 +77,14 @@ def test_single_precision_is_within_the_rounding_of_angles(name):
 def test_one_feature():
     X = np.random.default_rng(0).normal(size=(20, 2))
     features = FourierFeatures(n_components=1, random_state=0).fit(X)
+    found = evaluate(export_onnx(features), X)["features"]
+    assert_allclose(found, features.transform(X), atol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:The learned kernel fits the similarities poorly")
+def test_mixtures_learned_from_similarities():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    features = DIGMMFeatures(kernels.Tanh(), 32, max_iter=3, n_starts=1, random_state=0).fit(X)
     found = evaluate(export_onnx(features), X)["features"]
     assert_allclose(found, features.transform(X), atol=1e-13)
 

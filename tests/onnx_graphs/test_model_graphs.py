@@ -1,5 +1,7 @@
 """Graphs of regressions and classifications next to their predictions, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -99,6 +101,16 @@ def test_classes(name, fit_intercept):
     assert_allclose(found["probabilities"], model.predict_proba(FRESH), rtol=1e-11)
     single = evaluate(export_onnx(model, dtype="float32"), FRESH)
     assert_allclose(single["probabilities"], model.predict_proba(FRESH), atol=1e-5)
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 0], ids=["three", "two"])
+def test_of_equal_classes_the_first_wins(labels):
+    model = KreinRidgeClassifier(n_components=8, random_state=0).fit(X, labels)
+    coef = model.posterior_.coef
+    model.posterior_ = replace(model.posterior_, coef=np.zeros_like(coef))
+    found = evaluate(export_onnx(model), FRESH)
+    assert_array_equal(found["label"], model.predict(FRESH))
+    assert_array_equal(found["label"], np.full(50, model.classes_[0]))
 
 
 def test_probabilities_are_never_zero():

@@ -30,7 +30,8 @@ def export_onnx(
     predicts with operators that every runtime has (version 17): products of matrices, cosines,
     sines. Its outputs are named
 
-    - ``features`` (n, p) for :class:`bochner.FourierFeatures` and :class:`bochner.Frequencies`,
+    - ``features`` (n, p) for :class:`bochner.FourierFeatures`, :class:`bochner.DIGMMFeatures` and
+      :class:`bochner.Frequencies`,
     - ``mean`` and, with ``return_std``, ``std``, of shape (n,) or (n, t), for
       :class:`bochner.KreinRidge`,
     - ``label`` (n,) and ``probabilities`` (n, n_classes) for :class:`bochner.KreinRidgeClassifier`,

@@ -84,9 +84,9 @@ class Graph:
             features = self("Mul", features, self("Concat", factor, factor, axis=1))
         return features
 
-    def columns(self, features: str, first: int, last: int) -> str:
-        """Return the columns from ``first`` to ``last``, which is left out."""
-        return self("Slice", features, *(np.array([number]) for number in (first, last, 1)))
+    def first_columns(self, values: str, count: int) -> str:
+        """Return so many columns of values, from the first."""
+        return self("Slice", values, *(np.array([number]) for number in (0, count, 1)))
 
     def _cosines(self, angle: str) -> str:
         r"""Return cosines, in float64 as :math:`1 - 2 \sin^2(\theta / 2)`.

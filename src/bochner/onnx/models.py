@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner.estimators.bank_models import BaNKRegression
+from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.features.transformer import FourierFeatures
@@ -17,8 +18,8 @@ from bochner.learning.softmax_weights import UNIFORM, SoftmaxWeights
 from bochner.onnx.graph import Graph
 
 EXPORTED = (
-    "FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean of BaNKRegressor and "
-    "GaBaSRRegressor, and a Pipeline of these after StandardScaler"
+    "FourierFeatures, DIGMMFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean of "
+    "BaNKRegressor and GaBaSRRegressor, and a Pipeline of these after StandardScaler"
 )
 
 
@@ -33,7 +34,7 @@ def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
     """Return what a step of a pipeline makes of rows, and its number of columns."""
     raise TypeError(
         f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
-        f"StandardScaler or FourierFeatures, or export the last step alone."
+        f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."
     )
 
 
@@ -52,19 +53,23 @@ def _(step: Frequencies, graph: Graph, X: str) -> tuple[str, int]:
 
 
 @transformed.register
+def _(step: DIGMMFeatures, graph: Graph, X: str) -> tuple[str, int]:
+    width = len(step.signature_)
+    return graph.first_columns(graph.features(X, step.frequencies_), width), width
+
+
+@transformed.register
 def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
-    frequencies, width = step.frequencies_, len(step.signature_)
-    features = graph.features(X, frequencies)
-    if width < 2 * frequencies.n_frequencies:
-        features = graph.columns(features, 0, width)
-    others = step._others()
-    if not len(others):
-        return features, width
-    right = graph("Gather", graph.features(X, frequencies.right), others, axis=1)
-    return graph("Concat", features, right, axis=1), width + len(others)
+    width, others = len(step.signature_), step._others()
+    features = graph.first_columns(graph.features(X, step.frequencies_), width)
+    if len(others):
+        right = graph("Gather", graph.features(X, step.frequencies_.right), others, axis=1)
+        features = graph("Concat", features, right, axis=1)
+    return features, width + len(others)
 
 
 @add_outputs.register(Frequencies)
+@add_outputs.register(DIGMMFeatures)
 @add_outputs.register(FourierFeatures)
 def _(model: Any, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
