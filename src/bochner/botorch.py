@@ -3,6 +3,9 @@
 >>> from bochner.botorch import FeatureModel  # doctest: +SKIP
 """
 
+# Annotations stay text: the documentation is built with a stand-in for torch.
+from __future__ import annotations
+
 from typing import Any
 
 import torch
@@ -143,7 +146,7 @@ class FeatureModel(Model):
 
     def condition_on_observations(
         self, X: torch.Tensor, Y: torch.Tensor, **kwargs: Any
-    ) -> "FeatureModel":
+    ) -> FeatureModel:
         r"""Return the model with more observations.
 
         With :math:`H = \Phi R` and :math:`L L^\top = I + H H^\top`, the mean moves by
@@ -175,7 +178,7 @@ class FeatureModel(Model):
 
     def fantasize(
         self, X: torch.Tensor, sampler: Any, observation_noise: Any = None, **kwargs: Any
-    ) -> "FeatureModel":
+    ) -> FeatureModel:
         """Return the model with observations at ``X`` (..., q, d) drawn from their posterior.
 
         ``sampler`` is one of BoTorch's; its sample shape comes first in the model's batch shape.

@@ -3,6 +3,9 @@
 >>> from bochner.torch import FourierLayer  # doctest: +SKIP
 """
 
+# Annotations stay text: the documentation is built with a stand-in for torch.
+from __future__ import annotations
+
 from collections.abc import Collection
 from typing import Any, Self
 

@@ -78,7 +78,7 @@ class Envelope:
     @property
     def decay(self) -> Array:
         """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
-        return _decay(self.radius)
+        return _decay(self.radius**2)
 
     @property
     def is_symmetric(self) -> bool:
@@ -113,7 +113,8 @@ class Envelope:
             left = None if left is None else like(left, X)
         X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
-        rate, square, decay = kinds[0], kinds[1] ** 2, _decay(kinds[1])
+        rate, square = kinds[0], kinds[1] ** 2
+        decay = _decay(square)
         norms, xp = squared_norms(X)[:, None], namespace(X)
         rate, square, decay = (like(values, norms) for values in (rate, square, decay))
         depth = square - norms
@@ -121,8 +122,8 @@ class Envelope:
         return taken(xp.exp(exponent), index.ravel(), axis=1)
 
 
-def _decay(radius: Array) -> Array:
-    return as_array(_SILENCE / np.where(radius > 0.0, radius, np.inf) ** 2)
+def _decay(square: Array) -> Array:
+    return as_array(_SILENCE / np.where(square > 0.0, square, np.inf))
 
 
 def _same(first: Array | None, second: Array | None) -> bool:
