@@ -66,7 +66,6 @@ class FeatureModel(Model):
     def __init__(
         self, model: KreinRidge, *, dtype: torch.dtype = torch.float64, device: Any = None
     ) -> None:
-        super().__init__()
         if not isinstance(model, KreinRidge):
             raise TypeError(f"model must be a fitted KreinRidge, got {model!r}.")
         check_is_fitted(model, "posterior_")
@@ -75,7 +74,6 @@ class FeatureModel(Model):
             raise ValueError(
                 f"The model has no predictive standard deviation. {posterior.limitation}"
             )
-        self.layer = FourierLayer.from_model(model, dtype=dtype, device=device)
         whitener, centre, coef, noise, intercept = (
             torch.as_tensor(values, dtype=dtype, device=device)
             for values in (
@@ -90,9 +88,17 @@ class FeatureModel(Model):
         root = torch.zeros(len(centre) + 1, len(centre) + 1, dtype=dtype, device=device)
         root[:-1, :-1], root[-1, :-1] = whitener, -centre @ whitener
         root[-1, -1] = posterior.intercept_variance**0.5
-        self.register_buffer("root", root)
-        self.register_buffer("mean", torch.cat((coef.mT, intercept.reshape(1, -1))))
-        self.register_buffer("noise_variance", noise)
+        layer = FourierLayer.from_model(model, dtype=dtype, device=device)
+        self._store(layer, torch.cat((coef.mT, intercept.reshape(1, -1))), root, noise)
+
+    def _store(
+        self, layer: FourierLayer, mean: torch.Tensor, root: torch.Tensor, noise: torch.Tensor
+    ) -> None:
+        super().__init__()
+        self.layer = layer
+        self.register_buffer("mean", mean)  # (..., p + 1, t)
+        self.register_buffer("root", root)  # (..., p + 1, p + 1)
+        self.register_buffer("noise_variance", noise)  # (t,)
 
     @property
     def num_outputs(self) -> int:
@@ -168,12 +174,10 @@ class FeatureModel(Model):
         change = torch.cholesky_solve(Y - features @ self.mean, lower)
         shrunk = torch.linalg.solve_triangular(lower + eye, H, upper=False)
         shrunk = torch.linalg.solve_triangular(lower.mT, shrunk, upper=True)
+        gain = self.root @ H.mT
         found = FeatureModel.__new__(FeatureModel)
-        Model.__init__(found)
-        found.layer = self.layer
-        found.register_buffer("root", self.root - (self.root @ H.mT) @ shrunk)
-        found.register_buffer("mean", self.mean + self.root @ (H.mT @ change))
-        found.register_buffer("noise_variance", self.noise_variance)
+        root = self.root - gain @ shrunk
+        found._store(self.layer, self.mean + gain @ change, root, self.noise_variance)
         return found
 
     def fantasize(

@@ -1,5 +1,7 @@
 """Frequencies and their factors: sizes, sides and what they refuse; see also test_every_map."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from frequencies.parts import PARTS
@@ -27,6 +29,17 @@ def test_right_frequencies_have_the_right_features(name):
     Y = RNG.normal(size=(5, f.dim_right))
     assert_array_equal(f.right.features(Y), f.features_right(Y))
     assert_array_equal(f.right.signature, f.signature)
+
+
+def test_parts_are_all_there_are():
+    # Graphs and torch modules write the features anew: a new field needs an entry in PARTS, on
+    # which they are compared.
+    plain = Frequencies(PARTS["blocks"].omega, np.ones(6))
+    for field in fields(Frequencies):
+        default = getattr(plain, field.name)
+        assert any(not np.array_equal(getattr(f, field.name), default) for f in PARTS.values()), (
+            field.name
+        )
 
 
 def test_inputs_are_copied():
