@@ -17,6 +17,7 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
+from bochner.onnx import export_onnx
 from bochner.persist import load, save
 from bochner.registry import register
 from bochner.spectral import spectral_measure
@@ -48,6 +49,7 @@ __all__ = [
     "baselines",
     "datasets",
     "diagnose",
+    "export_onnx",
     "kernels",
     "load",
     "read_table",

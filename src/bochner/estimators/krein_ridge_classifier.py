@@ -166,7 +166,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         if is_dask(X):
             return lazily(self, "predict_proba", X)
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
-        softmax = self.softmax_ or SoftmaxWeights(np.ones(1), np.zeros(len(self.classes_)))
+        softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.arrays import Array, as_array, frozen_array, squared_norms
 from bochner._numerics.namespaces import (
     like,
     namespace,
@@ -93,6 +93,10 @@ class Envelope:
         """Number of factors, those of others included."""
         return len(self.rate) + sum(other.n_factors for other in self.others)
 
+    def decay(self) -> Array:
+        """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
+        return _decay(self.radius**2)
+
     @property
     def is_symmetric(self) -> bool:
         """Whether both arguments have the same factors."""
@@ -105,17 +109,18 @@ class Envelope:
 
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other."""
-        first, *groups = reduce(_with_group, [*other._groups()], [*self._groups()])
+        first, *groups = reduce(_with_group, [*other.groups], [*self.groups])
         return replace(first, others=tuple(groups))
 
-    def _groups(self) -> "tuple[Envelope, ...]":
-        """Return the factors of each pair of maps by themselves."""
+    @property
+    def groups(self) -> "tuple[Envelope, ...]":
+        """The factors of each pair of maps by themselves."""
         return (replace(self, others=()), *self.others)
 
     def factors(self, X: Any) -> Any:
         """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
         if self.others:
-            return side_by_side([group.factors(X) for group in self._groups()])
+            return side_by_side([group.factors(X) for group in self.groups])
         rate, depth, index = self._slopes(X)
         return taken(namespace(depth).exp(-rate * depth), index, axis=1)
 
@@ -126,7 +131,7 @@ class Envelope:
         (n, d), of which :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
         """
         end = 0
-        for group in self._groups():
+        for group in self.groups:
             rate, _, index = group._slopes(X)
             direction = X if group.left is None else X @ group.left @ group.left.T
             own = slice(end, end + len(index))
@@ -146,7 +151,7 @@ class Envelope:
         X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
-        decay = _SILENCE / np.where(square > 0.0, square, np.inf)
+        decay = _decay(square)
         norms, xp = squared_norms(X)[:, None], namespace(X)
         rate, square, decay = (like(values, norms) for values in (rate, square, decay))
         depth = square - norms
@@ -162,6 +167,10 @@ def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
         return [*groups, new]
     rate, radius = np.r_[last.rate, new.rate], np.r_[last.radius, new.radius]
     return [*before, Envelope(rate, radius, left, right)]
+
+
+def _decay(square: Array) -> Array:
+    return as_array(_SILENCE / np.where(square > 0.0, square, np.inf))
 
 
 def _same(first: Array | None, second: Array | None) -> bool:

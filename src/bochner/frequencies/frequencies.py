@@ -166,6 +166,12 @@ class Frequencies:
         return np.tile(np.where(self.weight < 0, -1.0, 1.0), 2)
 
     @property
+    def right(self) -> "Frequencies":
+        """Frequencies whose left features are the right ones of these."""
+        nu, phase, _, envelope, modulation = self._right
+        return Frequencies(nu, self.weight, phase, None, envelope, modulation)
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether left and right features are the same."""
         return not self.is_two_sided.any()
@@ -197,9 +203,7 @@ class Frequencies:
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
-        envelope = None if self.envelope is None else self.envelope.transposed()
-        no_phase = np.zeros_like(self.phase)
-        return self._map(Y, (self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation))
+        return self._map(Y, self._right)
 
     def gradient(self, X: Any, coef: ArrayLike) -> Array:
         r"""Return the gradients of functions that are linear in the left features.
@@ -289,6 +293,12 @@ class Frequencies:
     @property
     def _left(self) -> Side:
         return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
+
+    @property
+    def _right(self) -> Side:
+        envelope = None if self.envelope is None else self.envelope.transposed()
+        no_phase = np.zeros_like(self.phase)
+        return self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation
 
     def _map(
         self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
