@@ -19,7 +19,14 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/diagnosis/test_sensitivity.py tests/tables/test_identifiers.py \
           tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
 
-.PHONY: help demo test test-all test-slow coverage lint types imports doctest check docs dist lowest audit \
+# Tests with other libraries, which are passed over where those are not installed.
+ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
+             tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
+
+# Modules whose examples need libraries that `make test` does not install.
+ADAPTERS := sktime.py skpro.py torch.py botorch.py
+
+.PHONY: help demo test test-all test-slow test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-bank bench-gabasr bench-digmm bench-speed clean
 
 help:  ## List the targets
@@ -37,11 +44,19 @@ test-all: $(VENV)/.test  ## Run all tests but those marked slow
 test-slow: $(VENV)/.test  ## Run the tests marked slow
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m slow $(PYTEST_FLAGS)
 
+test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the tests with MAPIE and skops, in an environment of their own
+	$(PYTHON) -m venv $(VENV)/ecosystem
+	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
+	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
+test-torch: $(VENV)/.torch  ## Run the tests of torch modules, the BoTorch model and arrays of torch
+	$(SERIAL) $(BIN)/python -m pytest -q -m "not slow" tests/torch_modules tests/array_api $(PYTEST_FLAGS)
+	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner/torch.py src/bochner/botorch.py
+
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
-	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner --ignore src/bochner/sktime.py
+	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner $(addprefix --ignore src/bochner/,$(ADAPTERS))
 
 lint: $(VENV)/.lint  ## Check style and formatting
 	$(BIN)/ruff check .
@@ -130,6 +145,12 @@ $(VENV)/.forecasts: EXTRAS := forecasts
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench $(VENV)/.forecasts: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@touch $@
+
+# torch by itself first: the version that the tests are made for, and one download to watch.
+$(VENV)/.torch: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[botorch,test]'
 	@touch $@
 
 $(BIN)/python:

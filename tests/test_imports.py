@@ -3,7 +3,19 @@
 import subprocess
 import sys
 
-OPTIONAL = ("dask", "distributed", "jinja2", "matplotlib", "pandas", "pyarrow", "rich", "typer")
+OPTIONAL = (
+    "dask",
+    "distributed",
+    "jinja2",
+    "matplotlib",
+    "onnx",
+    "pandas",
+    "pyarrow",
+    "rich",
+    "typer",
+)
+# Not torch: SciPy looks for it among the imported modules.
+BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL}))"
 
 
 def run(code):
@@ -13,10 +25,17 @@ def run(code):
 
 
 def test_the_core_imports_without_the_extras():
-    blocked = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL}))"
-    done = run(f"{blocked}; import bochner; print(len(bochner.__all__))")
+    done = run(f"{BLOCKED}; import bochner; print(len(bochner.__all__))")
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+def test_the_export_names_its_extra():
+    model = "bochner.Frequencies([[1.0]], [1.0])"
+    done = run(f"{BLOCKED}; import bochner; bochner.export_onnx({model})")
+    assert "ImportError: export_onnx needs the package onnx: pip install 'bochner[onnx]'." in (
+        done.stderr
+    )
 
 
 def test_the_import_changes_no_global_state():

@@ -521,12 +521,12 @@ def resumed() -> Any:
         path = Path(folder) / "chain.checkpoint"
         lines = iter(range(20))
 
-        def interrupt(line: str) -> None:
+        def interrupt(progress: bochner.FitProgress) -> None:
             if next(lines, None) is None:
                 raise KeyboardInterrupt
 
         with contextlib.suppress(KeyboardInterrupt):
-            model.fit(X, Y, checkpoint=path, progress=interrupt)
+            model.fit(X, Y, checkpoint=path, callback=interrupt)
         return model.fit(X, Y, checkpoint=path)
 
 

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from bochner import baselines, datasets, kernels
+from bochner._numerics.progress import FitProgress
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
@@ -16,6 +17,7 @@ from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
+from bochner.onnx import export_onnx
 from bochner.persist import load, save
 from bochner.registry import register
 from bochner.spectral import spectral_measure
@@ -32,6 +34,7 @@ __all__ = [
     "BaNKRegressor",
     "DIGMMFeatures",
     "Diagnosis",
+    "FitProgress",
     "Forecaster",
     "FourierFeatures",
     "Frequencies",
@@ -46,6 +49,7 @@ __all__ = [
     "baselines",
     "datasets",
     "diagnose",
+    "export_onnx",
     "kernels",
     "load",
     "read_table",

@@ -184,3 +184,19 @@ def test_several_targets(tmp_path):
     np.testing.assert_allclose(found[["y_lower", "z_lower"]], lower, rtol=1e-12)
     shown = json.loads(run("evaluate", model, write(frame, tmp_path / "t.csv"), "--json").stdout)
     assert [target["name"] for target in shown["targets"]] == ["y", "z"]
+
+
+def test_rows_with_a_target_that_no_prediction_has_are_counted(classifier, regressor, tmp_path):
+    frame = labelled(40)
+    frame.loc[:9, "y"] = "middle"
+    path = write(frame, tmp_path / "new.csv")
+    message = "Errors leave out 10 rows: 'y' is no class of the fit (row 1: 'middle')."
+    assert run("evaluate", classifier, path).stdout.startswith(message)
+    assert run("predict", classifier, path).stderr.startswith(message)
+    message = "Errors leave out 40 rows: 'y' holds text, and held numbers in the fit"
+    assert message in refusal(tmp_path, "evaluate", regressor, path)
+    frame = fresh(20)
+    frame.loc[3, "y"] = 1e140
+    found = run("evaluate", regressor, write(frame, tmp_path / "far.csv")).stdout
+    assert "leave out 1 rows: 'y' is beyond 1e+100 in size (row 4: 1e+140)" in found
+    assert "nan" not in found

@@ -59,6 +59,7 @@ def test_tables(tmp_path):
         (("--split", "last"), "auto, random, time, group, got 'last'"),
         (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
         (("--id", "y"), "'y' is the target and has another role"),
+        (("--time", "y"), "'y' is the target and has another role"),
         (("--task", "regresion"), "must be one of auto, regression, classification"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
@@ -180,7 +181,7 @@ def test_models_of_no_table(tmp_path):
     [
         (("--interval", "100"), "level must lie between 0 and 1, got 100.0"),
         (("--quantiles", "0.1;0.9"), "such as 10,50,90, got '0.1;0.9'"),
-        (("--quantiles", "0.1,0"), "level must lie between 0 and 1, got 0.0"),
+        (("--quantiles", "0.1,0"), "--quantiles must be numbers between 0 and 1"),
         (("--keep", "some"), "--keep must be one of none, id, all, got 'some'"),
     ],
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bochner import FitProgress
 from bochner.cli.choosing import chosen_rows
 from bochner.cli.output import TimeLeft, plain
 from bochner.tables.refusals import InputError
@@ -74,11 +75,11 @@ def test_contradictions(frame, asked, message):
 def test_the_time_left_is_that_of_equal_steps():
     times = iter([0.0, *np.arange(1.0, 20.0, 2.0)])
     left = TimeLeft(lambda: next(times))
-    assert left.after("reading") == ""
-    assert left.after("kernel 1 of 5") == ", about 8 s left of this step"
-    assert left.after("kernel 2 of 5") == ", about 6 s left of this step"
-    assert left.after("comparing with: trees of a forest") == ""
-    assert left.after("kernel 5 of 5") == ""
+    assert left.after(FitProgress("reading")) == ""
+    assert left.after(FitProgress("kernel", 1, 5)) == ", about 8 s left of this step"
+    assert left.after(FitProgress("kernel", 2, 5)) == ", about 6 s left of this step"
+    assert left.after(FitProgress("comparing with: trees of a forest")) == ""
+    assert left.after(FitProgress("kernel", 5, 5)) == ""
 
 
 def test_control_characters_are_shown():

@@ -24,7 +24,7 @@ def test_the_last_ten_years_are_held_out(split):
 class Weeks(Forecaster):
     """Forecasts that are off by one in the first two years, by three later, without a fit."""
 
-    def fit(self, y, X=None, *, times=None, progress=None):
+    def fit(self, y, X=None, *, times=None, callback=None):
         return self
 
     def predict(self, horizon, X=None, return_std=False):

@@ -120,12 +120,12 @@ def test_a_worker_that_is_killed_changes_nothing(client):
     victim = client.run(os.getpid)
     killed = []
 
-    def kill(line):
-        if not killed and "sampling 2/" in line:
+    def kill(progress):
+        if not killed and (progress.stage, progress.step) == ("sampling", 2):
             killed.append(next(iter(victim.values())))
             os.kill(killed[0], 9)
 
-    found = answer(model.fit(*arrays(y), progress=kill))
+    found = answer(model.fit(*arrays(y), callback=kill))
     assert killed
     assert np.array_equal(found, expected)
 

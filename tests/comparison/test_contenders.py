@@ -195,8 +195,8 @@ def test_the_share_of_wrong_classes():
 
 def test_measuring_fits_with_the_options_and_takes_the_time():
     model = Told()
-    figures = contenders.measure(model, THREE, progress=len)
-    assert model.options == {"progress": len}
+    figures = contenders.measure(model, THREE, callback=len)
+    assert model.options == {"callback": len}
     assert set(figures) == {"error", "rmse", "mae", "r2", "fit_seconds"}
     assert figures["fit_seconds"] >= 0.0
 

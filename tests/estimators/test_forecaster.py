@@ -308,6 +308,10 @@ def test_series_that_are_none():
     twice = monthly(20)
     refused(twice.iloc[[*range(12), 11, *range(12, 20)]], ValueError, "occurs twice")
     refused(twice[::-1], ValueError, "Sort the series")
+    refused(values(20), ValueError, "18 follows 19. Sort", times=list(range(20))[::-1])
+    refused(values(20), ValueError, "4.0 follows 5.0", times=pd.Series(np.r_[:6.0, 4:18.0]))
+    close = pd.Series(values(20), index=pd.date_range("2020", periods=20, freq="ns"))
+    refused(close, ValueError, "must be further apart")
     refused(values(20), ValueError, "10 times and 20 values", times=T[:10])
     refused(values(20), ValueError, "a row for each value, 20 rows, got 5", X=np.ones((5, 1)))
 
@@ -346,9 +350,9 @@ def test_parameters_are_kept():
 
 def test_progress_is_told():
     said = []
-    Forecaster(random_state=0).fit(values(), progress=said.append)
-    assert said[0].startswith("fitting a line and the seasons")
-    assert said[-1] == "drawing from the posterior of the parameters"
+    Forecaster(random_state=0).fit(values(), callback=said.append)
+    assert said[0].stage.startswith("fitting a line and the seasons")
+    assert said[-1].stage == "drawing from the posterior of the parameters"
 
 
 def test_arrays_need_no_pandas():
@@ -386,3 +390,10 @@ def test_intervals_cover_generated_series(kind):
         covered.append(np.mean((lower <= y[72:]) & (y[72:] <= upper)))
     # The standard error of the mean is three per cent where the errors of a series go together.
     assert 0.8 < np.mean(covered) < 0.97
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_far_future_has_numbers():
+    mean, std = Forecaster(**QUICK).fit(values(40)).predict([1e9, 1e100], return_std=True)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(std).all()

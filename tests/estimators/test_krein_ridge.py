@@ -177,6 +177,16 @@ def test_a_krein_space_has_no_likelihood():
         _ = model.log_evidence_
     with pytest.raises(AttributeError, match=r"no noise variance.*associated=True"):
         _ = model.noise_variance_
+    with pytest.raises(AttributeError, match=r"no condition number.*associated=True"):
+        _ = model.condition_number_
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 1.0])
+def test_the_condition_number_is_that_of_the_system(alpha):
+    model = KreinRidge(n_components=32, alpha=alpha, random_state=0).fit(X, Y)
+    Z = model.frequencies_.features(X)
+    expected = np.linalg.cond(Z.T @ Z + alpha * np.eye(32))
+    assert_allclose(model.condition_number_, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -167,3 +167,29 @@ def test_models_of_files_without_a_softmax_have_probabilities(n_classes, tmp_pat
     assert_array_equal(older.classes_[found.argmax(axis=1)], older.predict(NEW))
     more = older.partial_fit(X, LABELS[n_classes])
     assert len(more.left_out_.keys) == 90
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        (["p", None], "classes must hold labels of one kind"),
+        ([0.0, 1.0, np.nan], "classes must not have missing entries"),
+    ],
+)
+def test_announced_classes_are_labels(classes, message):
+    y = ["p", "q"] if classes[0] == "p" else [0.0, 1.0]
+    with pytest.raises(ValueError, match=message):
+        KreinRidgeClassifier(n_components=8).partial_fit(np.eye(2), y, classes)
+
+
+def test_announced_classes_remain():
+    X, y = np.eye(4), ["a", "b"] * 2
+    model = KreinRidgeClassifier(n_components=8, random_state=0).partial_fit(X, y, ["b", "a"])
+    model.partial_fit(X, y, ["a", "b"])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X, y, ["a", "c"])
+
+
+def test_seeds_are_named():
+    with pytest.raises(ValueError, match="random_state must be None, a whole number from 0"):
+        KreinRidgeClassifier(random_state=-1).fit(np.eye(4), ["a", "b"] * 2)

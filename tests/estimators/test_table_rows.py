@@ -83,6 +83,10 @@ def test_errors_of_new_groups_are_those_that_are_expected():
         ({"groups": GROUPS, "time": GROUPS}, "give one of them"),
         ({"groups": "region"}, "'region', which the table does not have"),
         ({"groups": GROUPS[:5]}, "an entry for each of the 240 rows, got 5"),
+        ({"groups": np.c_[GROUPS, GROUPS]}, "groups must have .* got an array of shape"),
+        ({"time": 3}, r"time must have .* got an array of shape \(\)"),
+        ({"groups": np.array(["a", 1] * (N // 2), dtype=object)}, "groups must hold labels of one"),
+        ({"sample_weight": "a"}, "sample_weight must hold numbers"),
         ({"groups": np.zeros(N)}, "at least two different labels"),
         ({"time": np.where(GROUPS == 3, np.nan, GROUPS)}, "must not have missing entries"),
         ({"sample_weight": -np.ones(N)}, "Negative values"),
@@ -135,3 +139,17 @@ def test_probabilities_are_never_zero_or_one_and_expected_as_they_turn_out():
         np.arange(80), np.searchsorted(model.classes_, LABELS[160:])
     ]
     assert abs(model.score_ + np.log(own).mean()) < 0.12
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_equal_rows_are_one_row_of_their_weight(model, y):
+    """Repeated rows in any order are weights: else each would be predicted by the others."""
+    frame = FRAME.assign(text=np.where(FRAME["b"] > 0.0, "much", None))
+    times = np.random.default_rng(1).integers(1, 4, N)
+    repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(N), times))
+    weighted = model.fit(frame, y, sample_weight=times)
+    expected, score = weighted.predict(frame), weighted.score_
+    model.fit(frame.iloc[repeated], np.asarray(y)[repeated])
+    assert_array_equal(model.predict(frame), expected)
+    assert model.score_ == score
+    assert model.record_["n_samples"] == times.sum()

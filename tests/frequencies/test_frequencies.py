@@ -1,9 +1,11 @@
 """Frequencies and their factors: sizes, sides and what they refuse; see also test_every_map."""
 
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
+from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
 
 from bochner import Frequencies
@@ -20,6 +22,25 @@ WAVES = CosineFactors(RNG.normal(size=(4, 3)), RNG.uniform(-3.0, 3.0, 4))
 def test_sizes_and_signature():
     assert (F.n_frequencies, F.dim) == (6, 3)
     assert_array_equal(F.signature, np.tile(np.sign(WEIGHT), 2))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_right_frequencies_have_the_right_features(name):
+    f = PARTS[name]
+    Y = RNG.normal(size=(5, f.dim_right))
+    assert_array_equal(f.right.features(Y), f.features_right(Y))
+    assert_array_equal(f.right.signature, f.signature)
+
+
+def test_parts_are_all_there_are():
+    # Graphs and torch modules write the features anew: a new field needs an entry in PARTS, on
+    # which they are compared.
+    plain = Frequencies(PARTS["blocks"].omega, np.ones(6))
+    for field in fields(Frequencies):
+        default = getattr(plain, field.name)
+        assert any(not np.array_equal(getattr(f, field.name), default) for f in PARTS.values()), (
+            field.name
+        )
 
 
 def test_inputs_are_copied():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from laws.registry import (
     PROFILED_CASES,
     SKEWED_CASES,
 )
+from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
 
@@ -115,6 +116,11 @@ def _forecaster():
     return Saved(model, ask)
 
 
+def _pipeline(name):
+    model, rows = fitted(name)
+    return Saved(model, lambda model: answers(model, rows))
+
+
 def _kernel(case):
     X = case.points(N_ROWS)
     return Saved(case.kernel, lambda kernel: [kernel(X, X)])
@@ -132,6 +138,7 @@ ESTIMATORS = [
     if not subject.kind.__module__.startswith("bochner.baselines")
 ]
 OTHERS = {
+    **{f"pipeline, {name}": partial(_pipeline, name) for name in PIPELINES},
     "table of text and dates": lambda: _of_table(bochner.TableRegressor),
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,

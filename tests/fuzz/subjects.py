@@ -64,6 +64,7 @@ SUBJECTS = {
     ),
     "ridge, columns": _numbers(bochner.KreinRidge, kernel=COLUMNS, **SMALL),
     "ridge, iterative": _numbers(bochner.KreinRidge, solver="cg", fit_intercept=True, **SMALL),
+    "ridge, landmarks": _numbers(bochner.KreinRidge, residual=8, **SMALL),
     "ridge classifier": _labels(bochner.KreinRidgeClassifier, **SMALL),
     "ridge classifier, evidence": _labels(
         bochner.KreinRidgeClassifier, alpha="evidence", length_scale="evidence", **SMALL

@@ -20,6 +20,8 @@ from bochner.persist.trial import try_out
 OWN_WORDS = (
     "but the data have", "the frequencies have", "the rows of right", "overflow",
     "Changed kind of column", "Times to sample at must lie after", "must not lie before",
+    "is not fitted", "unknown categories", "eature names", "must be at most", "contains infinity",
+    "contains NaN",
 )  # fmt: skip
 """Words of sound models, kernels and frequencies to which the rows do not belong."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner import kernels
+from bochner import FourierFeatures, kernels
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 
@@ -47,3 +47,24 @@ def test_what_is_scaled_or_transposed_is_a_kernel():
     for factor in ("2", 1j, None, [1.0]):
         with pytest.raises(TypeError, match="real number"):
             kernels.Scaled(kernels.Gaussian(1.0), factor)
+
+
+@pytest.mark.parametrize("kernel", [kernels.Gaussian(1.0), 2.0 * kernels.Gaussian(1.0)])
+def test_a_factor_fits_into_a_float(kernel):
+    with pytest.raises(ValueError, match="scaled by a finite number only"):
+        2**2000 * kernel
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-40, 1e-20, 1e-14])
+def test_features_of_a_shift_that_is_nearly_nothing(size):
+    """Their measure was lost between the nodes of a quadrature."""
+    for kernel in (kernels.ShiftGaussian(1.0, size), kernels.CoshGaussian(1.0, size)):
+        features = FourierFeatures(kernel, 4096, scheme="iid", random_state=0).fit(X)
+        left, right = features.transform(X), features.transform_right(X)
+        np.testing.assert_allclose(left @ right.T, kernels.Gaussian(1.0)(X), atol=0.1)
+
+
+def test_a_shift_is_squared():
+    with pytest.raises(ValueError, match=r"shift must be at most 1e\+150 in size"):
+        kernels.ShiftGaussian(1.0, (0.0, 1e300))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from bochner._numerics.progress import Progress
 from bochner.datasets import make_gp_draw
 from bochner.kernels import Anova
 from bochner.learning.families import FAMILIES, GAUSSIAN, Interactions, ScaledInputs
@@ -69,12 +70,16 @@ def test_the_better_encoding_wins_and_losses_are_in_order():
     y = standardised(np.sin(4.0 * warped[:, 0]) + NOISE)
     told = []
     candidates = search_kernel(
-        [X, warped], y, np.random.default_rng(0), families=FAMILIES[:2], progress=told.append
+        [X, warped],
+        y,
+        np.random.default_rng(0),
+        families=FAMILIES[:2],
+        progress=Progress(told.append),
     )
     assert candidates[0].encoding == 1
     losses = [candidate.loss for candidate in candidates]
     assert losses == sorted(losses)
-    assert any("Gaussian" in message for message in told)
+    assert any("Gaussian" in step.stage for step in told)
 
 
 def test_seeds_repeat():

@@ -175,6 +175,7 @@ FITTED = {
     "kernels on columns": lambda: (ridge(kernel=ON_COLUMNS).fit(CODED, Y), CODED[::-1]),
     "weights": lambda: (ridge().fit(X, Y, np.arange(120.0)), NEW),
     "kernel object": lambda: (ridge(kernel=KERNELS[8] + KERNELS[7], scheme=Iid()).fit(X, Y), NEW),
+    "landmarks": lambda: (ridge(residual=20).fit(X, Y), NEW),
     "krein space": lambda: (ridge(kernel=SIGNED).fit(X, Y), NEW),
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 
 import pytest
 
@@ -90,3 +91,21 @@ def test_permissions_are_those_of_any_new_file(tmp_path):
     (tmp_path / "other").touch()
     bochner.save(Gaussian(), str(tmp_path / "model"))
     assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    """Neither is a device: as root, ``save(model, "/dev/null")`` made a file of it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="is not an ordinary file, and would be replaced"):
+        bochner.save(Gaussian(), pipe)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="later versions replace the link")
+def test_a_link_to_itself_is_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="a link that leads to itself"):
+        bochner.save(Gaussian(), tmp_path / "a")

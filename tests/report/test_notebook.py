@@ -75,6 +75,9 @@ def test_several_targets_have_their_names(rows):
     [
         (table(20)[0], np.zeros(19), "one entry for each of the 20 rows"),
         (table(20)[0].iloc[:0], np.zeros(0), "at least one"),
+        (table(20)[0], np.r_[1e200, np.zeros(19)], "y must have its largest number between"),
+        (table(20)[0], np.r_[np.nan, np.zeros(19)], "y must be finite"),
+        (table(20)[0], ["a"] * 20, "y must hold numbers"),
     ],
 )
 def test_what_has_no_report(frame, y, message):

@@ -134,7 +134,7 @@ def test_algebra(name):
     assert first.reversed().variation(1.3) == first.variation(1.3)
 
 
-@pytest.mark.parametrize("s", [0.01, 0.7, 3.0, 39.9, 40.1])
+@pytest.mark.parametrize("s", [1e-300, 1e-20, 1e-14, 9e-7, 1.1e-6, 0.01, 0.7, 3.0, 39.9, 40.1])
 def test_normal_means_of_cosines_decay(s):
     for n in (0, 1, 2, 5):
         mean = normal_mean(lambda t, n=n: np.cos(n * t), s)

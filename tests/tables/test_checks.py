@@ -38,10 +38,10 @@ class TestSplit:
     def test_no_other_column(self):
         assert "no column but the target" in refusal(split_target, self.frame[["area"]], "area")
 
-    @pytest.mark.parametrize("word", ["missing", "infinite"])
+    @pytest.mark.parametrize("word", ["missing", "infinite", "beyond 1e+150"])
     def test_incomplete_target(self, word):
         y = np.arange(20.0)
-        y[[1, 3, 4, 5, 6, 8]] = np.nan if word == "missing" else -np.inf
+        y[[1, 3, 4, 5, 6, 8]] = {"missing": np.nan, "infinite": -np.inf}.get(word, -1e200)
         message = refusal(split_target, pd.DataFrame({"a": 1, "y": y}), "y")
         assert f"'y' is {word} in 6 of 20 rows (rows 2, 4, 5, 6, 7, ...," in message
         assert "Drop those rows" in message

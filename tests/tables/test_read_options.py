@@ -43,6 +43,7 @@ class TestTypes:
             ('{"zip": 3}', ["got 3", "number"]),
             ('{"zip": "text"', ["line 1", 'such as {"zip": "text"}']),
             ('["zip"]', ["holds a list"]),
+            ("[" * 100_000, ["lists in too many lists", 'such as {"zip": "text"}']),
             (b"\xff\xfez", ["is not UTF-8"]),
         ],
     )
@@ -55,6 +56,8 @@ class TestTypes:
     def test_no_file(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="No file"):
             read_types(tmp_path / "none.csv")
+        with pytest.raises(InputError, match="is not an ordinary file: expected one with types"):
+            read_types(tmp_path)
 
     def test_each_kind_overrules(self, tmp_path):
         text = "a,b,c,d,e\n1,007,20210131,x,2021-01-31\n2,008,20210201,y,2021-02-01\n"

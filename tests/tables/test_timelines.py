@@ -146,3 +146,27 @@ def test_numbers_are_not_dates():
     zoned = timed(pd.date_range("2020-01-01", periods=9, tz="UTC")).timeline
     with pytest.raises(ValueError, match="series has a time zone"):
         zoned.future(pd.date_range("2020-02-01", periods=2))
+
+
+def test_dates_beyond_nanoseconds_are_refused():
+    """They would be other dates: NumPy's conversion wraps around."""
+    years = np.array(["1000-01-01", "2000-01-01"], dtype="M8[s]")
+    with pytest.raises(ValueError, match="between the years 1678 and 2262, got 1000-01-01"):
+        timed(years)
+    assert timed(np.array([np.datetime64("NaT", "ns"), "2000-01-01"], "M8[ns]")[1:]).numbers.size
+
+
+def test_dates_as_text_in_an_index_are_dates():
+    text = pd.date_range("2020-01-01", periods=9).strftime("%Y-%m-%d")
+    assert timed(text).timeline.future(1).index[0] == pd.Timestamp("2020-01-10")
+
+
+@pytest.mark.parametrize("horizon", [10**9, 2**70])
+def test_horizons_have_a_bound(horizon):
+    with pytest.raises(ValueError, match="horizon must be at most 10,000,000 steps, got 1,"):
+        steps(9).timeline.future(horizon)
+
+
+def test_times_that_are_squared_have_a_bound():
+    with pytest.raises(ValueError, match="times"):
+        steps(9).timeline.future([1e300])

@@ -27,7 +27,7 @@ _FOREIGN = ("could not convert", "float() argument", "setting an array element",
 
 def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
-    with _named(name):
+    with named(name):
         rows = check_array(X, input_name=name, **options)
     check_size(name, rows)
     return rows
@@ -41,7 +41,7 @@ def column_names(X: Any) -> list[str] | None:
 
 def validated(model: Any, X: Any, **options: Any) -> Any:
     """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
-    with _named("X"):
+    with named("X"):
         rows = validate_data(model, X, **options)
     check_size("X", rows, fitted=options.get("reset", True))
     return rows
@@ -50,7 +50,7 @@ def validated(model: Any, X: Any, **options: Any) -> Any:
 def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
     y = numbers(y)
-    with _named("X"):
+    with named("X"):
         rows, targets = validate_data(model, X, y, y_numeric=True, **options)
     check_size("X", rows, fitted=options.get("reset", True))
     check_targets(targets)
@@ -60,7 +60,7 @@ def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[
 def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
     y = labels(y)
-    with _named("X"):
+    with named("X"):
         rows, found = validate_data(model, X, y, **options)
     check_size("X", rows, fitted=options.get("reset", True))
     check_classes(found)
@@ -87,11 +87,11 @@ def numbers(y: Any) -> Any:
     return y
 
 
-def labels(y: Any) -> Any:
+def labels(y: Any, name: str = "y") -> Any:
     """Return labels, with those that cannot be compared with each other refused."""
     if y is None or on_device(y) or sparse.issparse(y):
         return y
-    values = _entries(y)
+    values = _entries(y, name)
     if values.dtype.kind != "O":
         return y
     kinds: dict[type, Any] = {}
@@ -100,8 +100,8 @@ def labels(y: Any) -> Any:
     if len(kinds) > 1 or type(None) in kinds:
         found = " and ".join(repr(entry) for entry in list(kinds.values())[:3])
         raise ValueError(
-            f"y must hold labels of one kind, such as text or whole numbers, without missing ones; "
-            f"got {found}."
+            f"{name} must hold labels of one kind, such as text or whole numbers, without missing "
+            f"ones; got {found}."
         )
     return y
 
@@ -155,8 +155,8 @@ def check_weights(weight: Array) -> None:
         )
 
 
-def _entries(y: Any) -> NDArray[Any]:
-    with _named("y"):
+def _entries(y: Any, name: str = "y") -> NDArray[Any]:
+    with named(name):
         return np.asarray(y)
 
 
@@ -172,7 +172,7 @@ def _largest(values: Any) -> float:
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def named(name: str) -> Iterator[None]:
     """Give NumPy's errors of conversion the name of the argument, and drop its warnings."""
     try:
         # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.

@@ -20,9 +20,15 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds.
 
     A link is followed. What killed writers of the same file left beside it is removed. Raises
-    ``PermissionError`` if the file may not be written.
+    ``PermissionError`` if the file may not be written, and ``OSError`` if it is none: a device
+    such as ``/dev/null`` would become a file, for all programs.
     """
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except RuntimeError as error:
+        raise OSError(f"{path} is a link that leads to itself: name another file.") from error
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} may not be written: change its permissions, or the name.")
     _remove_abandoned(path)

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from bochner._numerics.arrays import Array, as_count
 from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
     Preparation,
@@ -109,6 +110,7 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.covariance = covariance
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         X, y = validated_with_numbers(self, X, y, dtype=np.float64)

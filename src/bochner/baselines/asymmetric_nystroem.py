@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner._numerics.checked import check_rows_given
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.baselines.landmarks import (
     LANDMARKS,
@@ -105,6 +106,7 @@ class AsymmetricNystroem(KernelFeatures):
         self.tol = tol
         self.n_candidates = n_candidates
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.
 

@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count
 from bochner._numerics.checked import validated
-from bochner.features.parameters import KernelParameters
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.kernels import Kernel, kernel_called
 
 
@@ -33,6 +34,7 @@ class KernelFeatures(
         self.n_components = n_components
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)
@@ -40,7 +42,7 @@ class KernelFeatures(
     def _fitted(self, X: Any, draw: Callable[[NDArray[Any], np.random.Generator], Array]) -> Self:
         X = validated(self, X, dtype=FLOATS)
         as_count("n_components", self.n_components)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = drawn_seed(self.random_state)
         with np.errstate(over="ignore", invalid="ignore"):
             self.signature_ = draw(X, np.random.default_rng(seed))
         self._n_features_out = len(self.signature_)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from bochner._numerics.arrays import FLOATS, Array, as_positive
 from bochner._numerics.checked import validated
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
@@ -109,6 +110,7 @@ class MultipleKernelFeatures(KernelFeatures):
         self.weights = weights
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies and, given targets, learn the weights of the kernels.
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner._numerics.checked import validated_with_labels
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     Preparation,
@@ -100,6 +101,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.covariance = covariance
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the frequencies and the weights from rows ``X`` (n, d) and labels ``y`` (n,).
 

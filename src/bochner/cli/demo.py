@@ -103,7 +103,7 @@ def compare_co2(
 
 def _ours(model: Forecaster, progress: Progress) -> Callable[[Split], Array]:
     def predicted(split: Split) -> Array:
-        model.fit(split.y, times=split.X[:, 0], progress=progress)
+        model.fit(split.y, times=split.X[:, 0], callback=progress.relay)
         found: Array = model.predict(split.X_test[:, 0])
         return found
 

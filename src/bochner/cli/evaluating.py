@@ -48,7 +48,7 @@ def evaluate_table(
             names = ", ".join(map(repr, target_names(model)))
             raise InputError(
                 f"{path} has no row with a known target {names}: expected the column of the fit. "
-                "`bochner predict` needs none."
+                f"`bochner predict` needs none. {fresh.unscored}".rstrip()
             )
         progress("predicting")
         studies = _studies(model, path, fresh, options)

@@ -156,7 +156,7 @@ def _table(path: Path, options: FitOptions) -> _Table:
         side_column(frame, options.id, "id")
     rows = chosen_rows(frame, options)
     aside = {name for name in (options.weight, options.id, rows.group) if name}
-    if both := aside.intersection(options.target):
+    if both := {*aside, options.time}.intersection(options.target):
         raise InputError(f"{both.pop()!r} is the target and has another role: name two columns.")
     frame = drop_columns(frame, aside)
     features, target = _targets(frame, options.target)

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
+from bochner._numerics.limits import LARGEST_TARGET
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.estimators.table_base import ClassificationTable, TableModel
-from bochner.tables.columns import read_column
+from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.reading import ReadOptions, read
 from bochner.tables.refusals import InputError, naming
 
@@ -30,6 +31,7 @@ class Fresh:
 
     ``features`` are its columns in the order of the fit, ``frame`` all columns, ``targets`` (n,) or
     (n, t) those of rows that have all of them, with their numbers ``known``, if there are some.
+    ``unscored`` names rows whose targets are none that the model can predict; ``notes`` have it.
     """
 
     frame: pd.DataFrame
@@ -37,6 +39,7 @@ class Fresh:
     notes: tuple[str, ...]
     known: NDArray[np.intp]
     targets: NDArray[Any] | None
+    unscored: str = ""
 
     def split(self, model: Model) -> Split:
         """Return the rows whose target is known as test rows."""
@@ -86,28 +89,46 @@ def read_for(model: Model, path: Path, table: str | None = None) -> Fresh:
     unknown = [(name, "") for name in columns if name not in known]
     notes = [f"Left out {naming(unknown)}, which the fit did not have."] if unknown else []
     features = found.frame[[name for name in columns if name in states]]
-    rows, targets = _targets(model, found.frame)
-    return Fresh(found.frame, features, (*found.notes, *notes), rows, targets)
+    rows, targets, unscored = _targets(model, found.frame)
+    notes = [*found.notes, *notes, *filter(None, [unscored])]
+    return Fresh(found.frame, features, tuple(notes), rows, targets, unscored)
 
 
-def _targets(model: Model, frame: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[Any] | None]:
-    """Return the rows that have all targets of a model, and these."""
+def _targets(
+    model: Model, frame: pd.DataFrame
+) -> tuple[NDArray[np.intp], NDArray[Any] | None, str]:
+    """Return the rows that have all targets of a model, these, and which others have entries."""
     names = target_names(model)
     nothing = np.empty(0, dtype=np.intp)
     if any(name not in frame.columns for name in names):
-        return nothing, None
+        return nothing, None, ""
     columns = [read_column(name, frame[name]) for name in names]
     if isinstance(model, ClassificationTable):
         (column,) = columns
         labels = _labels(column.raw, column.present, model.classes_)
-        rows = np.flatnonzero([label is not None for label in labels])
-        return rows, (np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
-                      if rows.size else None)  # fmt: skip
-    if any(column.kind != "numeric" for column in columns):
-        return nothing, None
+        is_known = np.array([label is not None for label in labels], dtype=np.bool_)
+        rows, others = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
+        known = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
+        unscored = _unscored(column, others, "is no class of the fit")
+        return rows, known if rows.size else None, unscored
+    if text := [column for column in columns if column.kind != "numeric"]:
+        kind = f"holds {KIND_NAMES[text[0].kind]}, and held numbers in the fit"
+        return nothing, None, _unscored(text[0], np.flatnonzero(text[0].present), kind)
     values = np.stack([column.values for column in columns], axis=1)
-    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
-    return rows, (values[:, 0] if len(names) == 1 else values)[rows] if rows.size else None
+    is_far = np.abs(values) > LARGEST_TARGET
+    rows = np.flatnonzero((np.isfinite(values) & ~is_far).all(axis=1))
+    known = (values[:, 0] if len(names) == 1 else values)[rows]
+    worst = int(is_far.any(axis=0).argmax())
+    far = np.flatnonzero(is_far[:, worst])
+    unscored = _unscored(columns[worst], far, f"is beyond {LARGEST_TARGET:g} in size")
+    return rows, known if rows.size else None, unscored
+
+
+def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
+    """Return which rows have a target that no prediction can be compared with, if there are any."""
+    if not rows.size:
+        return ""
+    return f"Errors leave out {len(rows):,} rows: {column.name!r} {reason} ({column.at(rows[0])})."
 
 
 def _labels(raw: NDArray[Any], present: NDArray[np.bool_], classes: NDArray[Any]) -> Sequence[Any]:

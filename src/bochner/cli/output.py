@@ -10,7 +10,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.progress import silent
+from bochner._numerics.progress import FitProgress, Progress, silent
 
 
 def plain(text: str) -> str:
@@ -22,14 +22,14 @@ def plain(text: str) -> str:
 
 
 @contextmanager
-def reporting(console: Console, *, is_quiet: bool = False) -> Iterator[Callable[[str], None]]:
+def reporting(console: Console, *, is_quiet: bool = False) -> Iterator[Progress]:
     """Show a spinner with the last line of progress, and the time left where steps are counted."""
     if is_quiet:
         yield silent
         return
     left = TimeLeft()
     with console.status("reading") as status:
-        yield lambda message: status.update(Text(plain(message + left.after(message))))
+        yield Progress(lambda step: status.update(Text(plain(f"{step}{left.after(step)}"))))
 
 
 @contextmanager
@@ -50,29 +50,23 @@ def noting_warnings() -> Iterator[list[str]]:
 
 
 class TimeLeft:
-    """Time left of steps whose messages count them, such as "chain 3 of 8"."""
+    """Time left of stages whose steps are counted, such as chain 3 of 8."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._began: dict[str, float] = {}
         self._last = clock()
 
-    def after(self, message: str) -> str:
+    def after(self, progress: FitProgress) -> str:
         """Return ", about 5 s left of this step", or nothing if that cannot be known."""
         now, last = self._clock(), self._last
         self._last = now
-        words = message.split()
-        counted = [i for i in range(1, len(words) - 1) if words[i] == "of"]
-        for i in counted:
-            done, total = words[i - 1], words[i + 1].rstrip(",;:.")
-            if done.isdigit() and total.isdigit() and int(done):
-                step = " ".join([*words[: i - 1], *words[i + 2 :]])
-                # A first message may come after its own part of the work, or before.
-                seconds = now - self._began.setdefault(step, last)
-                remaining = seconds / int(done) * (int(total) - int(done))
-                if remaining >= 1.0:
-                    return f", about {duration(remaining)} left of this step"
-        return ""
+        if not progress.step or progress.total is None:
+            return ""
+        # A first message may come after its own part of the work, or before.
+        seconds = now - self._began.setdefault(progress.stage, last)
+        remaining = seconds / progress.step * (progress.total - progress.step)
+        return f", about {duration(remaining)} left of this step" if remaining >= 1.0 else ""
 
 
 def duration(seconds: float) -> str:

@@ -129,12 +129,15 @@ def _predictions(model: Any, frame: pd.DataFrame, options: PredictOptions) -> pd
 def _levels(text: str) -> dict[str, float]:
     """Return levels by how they are written, numbers of one and more as per cent."""
     try:
-        return {level.strip(): fraction(float(level)) for level in text.split(",")}
+        levels = {level.strip(): fraction(float(level)) for level in text.split(",")}
     except ValueError:
+        levels = {}
+    if not levels or not all(0.0 < level < 1.0 for level in levels.values()):
         raise InputError(
             f"--quantiles must be numbers between 0 and 1, separated by commas, such as "
             f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r}."
-        ) from None
+        )
+    return levels
 
 
 def fraction(level: float) -> float:

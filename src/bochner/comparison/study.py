@@ -130,7 +130,7 @@ def compared(
     **fit_options: Any,
 ) -> list[dict[str, Outcome]]:
     """Fit a model and, with ``compare``, other methods; return outcomes by name for each target."""
-    seconds = timed_fit(model, split, progress=progress, **fit_options)
+    seconds = timed_fit(model, split, callback=progress.relay, **fit_options)
     found = own_outcomes(model, split, level, seconds)
     for name, contender in installed().items() if compare else ():
         if name == OURS:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_count, row_blocks
 from bochner._numerics.checked import validated
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.features.length_scales import AnyKernel
@@ -83,6 +84,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     components_: SingularComponents = field(init=False)
     _n_features_out: int = field(init=False)
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Decompose the Gram matrix between rows.
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS
 from bochner._numerics.checked import validated, validated_with_numbers
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.predictions import predictions
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
@@ -61,6 +62,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     noise_variance_ : float or ndarray of shape (n_targets,)
     log_evidence_ : float
         Log marginal likelihood, summed over targets.
+    condition_number_ : float
+        Ratio of the greatest to the least eigenvalue of the system for the weights.
 
     References
     ----------
@@ -81,6 +84,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
 
     posterior_: RidgePosterior = field(init=False)
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> Self:
         """Fit to rows.
 

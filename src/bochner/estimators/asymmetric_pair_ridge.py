@@ -5,10 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bochner._numerics.arrays import FLOATS
 from bochner._numerics.checked import validated, validated_with_numbers
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
@@ -79,10 +80,12 @@ class AsymmetricPairRidge(TwoSidedRidge):
 
     posterior_: PairSolution = field(init=False)
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, right: Any, sample_weight: Any = None) -> Self:
         """Fit to pairs of rows.
 
-        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge.
+        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge, and with a
+        ``DataConversionWarning`` if targets are a column.
 
         Parameters
         ----------
@@ -106,6 +109,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         )
         if y.ndim > 1 and y.shape[1] != 1:
             raise ValueError(f"Pairs have one target each, y has {y.shape[1]} columns.")
+        y = column_or_1d(y, warn=True)
         Y = _paired(X, right)
         alpha, weight, targets, rng = self._prepared(X, y, Y, sample_weight)
         target = targets[:, 0]
@@ -117,7 +121,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         return self
 
     def predict(self, X: Any, right: Any) -> Any:
-        """Return predictions, of the shape that the targets had in ``fit``.
+        """Return predictions, of shape (n,).
 
         Parameters
         ----------

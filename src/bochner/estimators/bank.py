@@ -1,8 +1,7 @@
 """What models that learn their kernel share, and what regression and classification add."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -11,14 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.checked import validated
-from bochner._numerics.progress import Progress, silent
+from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import (
     BANK_CHOICES,
     Choice,
@@ -26,7 +25,7 @@ from bochner.estimators.bank_parameters import (
     settings_of,
 )
 from bochner.estimators.inputs import is_dask
-from bochner.features.parameters import check_dtype
+from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.inference.checkpoint import forget, problem_paths
@@ -136,6 +135,7 @@ class BaNK(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -143,7 +143,7 @@ class BaNK(BaseEstimator, ABC):
         sample_weight: Any = None,
         *,
         checkpoint: Any = None,
-        progress: Progress = silent,
+        callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
 
@@ -161,9 +161,11 @@ class BaNK(BaseEstimator, ABC):
             File to write progress to. If it exists, and belongs to a fit with the same data and
             parameters, that fit continues, with the result that it would have had; the file is
             deleted in the end.
-        progress : callable, default=silent
-            Function that is called with a line of text after every iteration or, where chains have
-            processes of their own, after every chain.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` after every iteration or,
+            where chains have processes of their own, after every chain. If it returns ``False``,
+            sampling ends as at a time limit: every stage that is left has one iteration. Chains
+            in other processes run to their end.
 
         Raises
         ------
@@ -180,11 +182,11 @@ class BaNK(BaseEstimator, ABC):
         rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
         Chains run one after another.
         """
-        with all_or_nothing(self):
-            if is_dask(X):
-                self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
-            else:
-                self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
+        progress = Progress(print if callback is None and self.verbose else callback)
+        if is_dask(X):
+            self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
+        else:
+            self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
         return self
 
     def _learn_on_workers(
@@ -221,7 +223,7 @@ class BaNK(BaseEstimator, ABC):
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         settings = replace(settings, model=self._model(choice, scaled))
         basis = settings.model.basis(settings.n_frequencies)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = drawn_seed(self.random_state)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
         columns = [
@@ -247,7 +249,7 @@ class BaNK(BaseEstimator, ABC):
                     parts=parts,
                     checkpoint=path,
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
-                    report=print if self.verbose and progress is silent else progress,
+                    report=progress,
                 )
                 self.learned_.append(Learned.of(chains, structure.name, self._scaling, data.basis))
         self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
@@ -318,18 +320,6 @@ class BaNK(BaseEstimator, ABC):
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
-
-
-@contextmanager
-def all_or_nothing(estimator: BaseEstimator) -> Iterator[None]:
-    """Give the estimator its attributes back if what follows fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:

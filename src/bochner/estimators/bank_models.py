@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
 from bochner.estimators.bank_parameters import documented
-from bochner.estimators.inputs import checked_weight, is_dask, lazily
+from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
+from bochner.learning.functions import SampledFunctions
 from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.function_draws import drawn_functions
 from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
@@ -126,8 +129,10 @@ class BaNKRegression(RegressorMixin, BaNK):
         self.target_mean_, self.target_scale_ = task.mean, task.scale
         return Problems(X, y, weight, task, unit)
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return posterior means and, with ``return_std``, standard deviations.
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Return posterior means and, if asked for, standard deviations or covariances.
 
         Parameters
         ----------
@@ -135,18 +140,33 @@ class BaNKRegression(RegressorMixin, BaNK):
             Rows; for a Dask collection the result is a Dask array, without standard deviations.
         return_std : bool, default=False
             The standard deviation of a new observation, noise included.
+        return_cov : bool, default=False
+            The covariance of new observations at all rows, with the squares of the standard
+            deviations on its diagonal.
 
         Returns
         -------
-        mean, std : ndarrays of shape (n,)
-            The mean alone unless ``return_std``.
+        mean : ndarray of shape (n,)
+        std : ndarray of shape (n,)
+            Only if ``return_std``.
+        cov : ndarray of shape (n, n)
+            Only if ``return_cov``.
+
+        Raises
+        ------
+        ValueError
+            If both are asked for.
         """
+        check_one_spread(return_std, return_cov)
         if is_dask(X):
-            return lazily(self, "predict", X, return_std=return_std)
+            return lazily(self, "predict", X, return_std=return_std or return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean, variance = _moments(draws, inputs, fixed)
         mean = self.target_mean_ + self.target_scale_ * mean
+        if return_cov:
+            unit = (self._scale * self.target_scale_) ** 2
+            return mean, unit * draws.covariance(inputs, fixed)
         if not return_std:
             return mean
         variance += _spread(draws, inputs, fixed)
@@ -186,23 +206,51 @@ class BaNKRegression(RegressorMixin, BaNK):
         -------
         samples : ndarray of shape (n, n_samples)
         """
-        inputs, fixed = self._rows(X)
+        inputs, _ = self._rows(X)
+        function_rng, noise_rng = generators(random_state, 2)
+        functions, deviating = self._drawn(as_count("n_samples", n_samples), function_rng)
+        samples = functions(X)
+        if as_flag("noise", noise):
+            unit, draws = self._scale * self.target_scale_, self.learned_[0].draws
+            for index in np.unique(deviating):
+                own = np.flatnonzero(deviating == index)
+                deviation = unit * np.sqrt(draws.noise(int(index), inputs))
+                fresh = noise_rng.normal(size=(len(samples), len(own)))
+                samples[:, own] += deviation[:, None] * fresh
+        return samples
+
+    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
+        """Return functions drawn from the posterior, without noise.
+
+        A function is a sum of the waves of a posterior draw of frequencies and weights, with a
+        value and a gradient everywhere, at O(p) operations a point. Where left-out rows scale the
+        standard deviations, its deviation from the mean is scaled by the same factor, and it is a
+        sum of the waves of all draws.
+
+        Parameters
+        ----------
+        n_functions : int, default=1
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        functions : SampledFunctions
+            ``functions(X)`` has the shape (n, n_functions), and ``functions.gradient(X)`` the shape
+            (n, d, n_functions), in units of the inputs and the target.
+        """
+        check_is_fitted(self, "learned_")
+        (rng,) = generators(random_state, 1)
+        return self._drawn(as_count("n_functions", n_functions), rng)[0]
+
+    def _drawn(
+        self, count: int, rng: np.random.Generator
+    ) -> tuple[SampledFunctions, NDArray[np.int64]]:
+        """Return functions, and the draws whose noise is that of each."""
         draws = self.learned_[0].draws
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
-        samples = np.empty((inputs.shape[1], n_samples))
-        for column in range(n_samples):
-            chosen, index, place = draws.pick(rng)
-            deviation = float(np.sqrt(draws.noise_variance[index]))
-            fresh = rng.normal(size=draws.coef.shape[1])
-            change = deviation * (draws.whitener[place] @ fresh)
-            samples[:, column] = change @ draws.features(index, inputs, fixed)
-            samples[:, column] += draws.coef[chosen] @ draws.features(chosen, inputs, fixed)
-            if noise:
-                noise_deviation = np.sqrt(draws.noise(index, inputs))
-                samples[:, column] += noise_deviation * rng.normal(size=inputs.shape[1])
-        mean = _moments(draws, inputs, fixed)[0][:, None]
-        return self.target_mean_ + self.target_scale_ * (mean + self._scale * (samples - mean))
+        functions, deviating = drawn_functions(
+            draws, self._trend, self._scaling, count, rng, self._scale
+        )
+        return functions.transformed(self.target_mean_, self.target_scale_), deviating
 
     @property
     def noise_variance_(self) -> float:

@@ -122,6 +122,8 @@ def settings_of(model: Any, choice: Choice, n_rows: int) -> SamplerSettings:
         isinstance(model.n_jobs, bool) or not isinstance(model.n_jobs, Integral)
     ):
         raise TypeError(f"n_jobs must be None or an integer, got {model.n_jobs!r}.")
+    if model.n_jobs == 0:
+        raise ValueError("n_jobs must be a nonzero integer or None, got 0. Minus one: all cores.")
     return SamplerSettings(
         **counts,
         structures=_structures(model.structure, choice),
@@ -186,7 +188,9 @@ n_jobs : int or None, default=None
 trend : {0, 1, 2}, default=0
     Degree of a polynomial with a flat prior: a constant, straight lines, squares.
 time_limit : float or None, default=None
-    Seconds after which sampling stops early; several classes share them.
+    Seconds after which sampling stops early; several classes share them. Every chain has at least
+    one iteration of burn-in and one that is kept. The start of the chains and what follows sampling
+    come on top: about as long again for 1,000 rows of 60 inputs and a limit of five seconds.
 dtype : {None, "float32", "float64"}, default=None
     Type of the features; ``None`` means float64. Sums over rows are always float64.
 verbose : bool, default=False

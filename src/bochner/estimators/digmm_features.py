@@ -16,6 +16,7 @@ from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.frequencies import Frequencies
@@ -186,6 +187,7 @@ class DIGMMFeatures(
     n_iter_: int = field(init=False)
     _n_features_out: int = field(init=False)
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, similarity: Any = None) -> Self:
         """Infer the mixtures and draw the frequencies.
 

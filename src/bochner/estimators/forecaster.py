@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
-from bochner._numerics.progress import Progress, silent
+from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import SeriesRows, future_inputs, read_series, several
 from bochner.features.parameters import check_choice, generators
@@ -137,7 +138,10 @@ class Forecaster(BaseEstimator):
     series_: dict[str, FittedSeries] = field(init=False)
     is_single_: bool = field(init=False)
 
-    def fit(self, y: Any, X: Any = None, *, times: Any = None, progress: Progress = silent) -> Self:
+    @all_or_nothing
+    def fit(
+        self, y: Any, X: Any = None, *, times: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Learn one series, or each of several.
 
         Parameters
@@ -150,8 +154,9 @@ class Forecaster(BaseEstimator):
             ``y`` is one, has the inputs of each series.
         times : array-like of shape (n,), default=None
             Numbers or dates. By default the index of a pandas series, or positions 0, 1, ...
-        progress : callable, default=silent
-            Called with a line of text before every step.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before every step. If it
+            returns ``False``, the structures and transformations that are left are not compared.
 
         Raises
         ------
@@ -164,7 +169,7 @@ class Forecaster(BaseEstimator):
         self._check_parameters()
         group = several(y)
         (rng,) = generators(self.random_state, 1)
-        found = {}
+        progress, found = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             own = X.get(name) if isinstance(X, dict) and group is not None else X
             try:

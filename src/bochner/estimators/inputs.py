@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_scale
-from bochner._numerics.checked import check_rows_given, check_weights
+from bochner._numerics.checked import check_rows_given, check_weights, named
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
@@ -55,8 +55,8 @@ def lazily(
     check_is_fitted(model, ("learned_", "posterior_"), all_or_any=any)
     if return_std:
         raise ValueError(
-            "Predictions for Dask collections have no standard deviations; call predict on rows in "
-            "memory, partition by partition."
+            "Predictions for Dask collections have no standard deviations or covariances; call "
+            "predict on rows in memory, partition by partition."
         )
     dtype = np.dtype(np.float64)
     if method == "predict_proba":
@@ -65,6 +65,15 @@ def lazily(
         dtype = model.classes_.dtype
     lazy: NDArray[Any] = partitions.lazily(model, method, X, columns, dtype)
     return lazy
+
+
+def check_one_spread(return_std: Any, return_cov: Any) -> None:
+    """Raise ``ValueError`` if standard deviations and covariances are asked for together."""
+    if return_std and return_cov:
+        raise ValueError(
+            "return_std and return_cov are both true; ask for one of them. The standard deviations "
+            "are the roots of the covariances' diagonal."
+        )
 
 
 def is_dask(X: Any) -> bool:
@@ -181,9 +190,10 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     # Weights stay on the host. The check uses nothing but the number of rows, so that rows on a
     # device need not be copied.
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
-    weight: Array = _check_sample_weight(
-        to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
-    )
+    with named("sample_weight"):
+        weight: Array = _check_sample_weight(
+            to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
+        )
     check_weights(weight)
     return weight
 

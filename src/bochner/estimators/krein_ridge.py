@@ -6,13 +6,16 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import as_flag
+from bochner._numerics.arrays import Array, as_count, as_flag
 from bochner._numerics.namespaces import like
-from bochner.estimators.inputs import is_dask, lazily, row_chunks
-from bochner.estimators.predictions import RegressionAttributes
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.inputs import check_one_spread, is_dask, lazily, row_chunks
+from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import Chunk
+from bochner.features.parameters import generators
 from bochner.features.targets import Numbers
+from bochner.learning.functions import SampledFunctions, linear_functions
 from bochner.registry import register
 
 
@@ -73,11 +76,21 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     memory_limit : int or str, default=None
         Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
         The fit is arranged to stay below, or refused.
+    residual : int, default=None
+        Number of landmarks, rows at which the kernel is exact: features of its values there are
+        added to those of the frequencies, which carry the rest; see
+        :class:`~bochner.features.residual.ResidualFeatures`. Means and variances approach those of
+        the exact process as features or landmarks grow, with as many landmarks as rows the mean is
+        exact, and the variance far from the rows is that of the prior. ``None`` means none. Needs a
+        positive definite kernel and NumPy arrays.
 
     Attributes
     ----------
     kernel_ : Kernel
     frequencies_ : Frequencies
+    residual_ : ResidualFeatures or None
+        The features with those of landmarks, of which there are at most ``residual``: the model has
+        ``n_components`` of the former and one for each of the latter.
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
         The regularisation in use.
@@ -87,6 +100,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         Not in a Krein space.
     log_evidence_ : float
         Log marginal likelihood, summed over targets. Not in a Krein space.
+    condition_number_ : float
+        Ratio of the greatest to the least eigenvalue of the system for the weights. Not in a Krein
+        space.
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to; with an intercept, targets count from the mean of
         the first batch. ``None`` after conjugate gradients.
@@ -120,6 +136,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     True
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
@@ -147,6 +164,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         """
         return self._fit_first(X, y, sample_weight)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to earlier ones; the order of batches does not matter.
 
@@ -177,8 +195,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     def _checked(self, X: Any, y: Any, sample_weight: Any, is_first: bool) -> Chunk:
         return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return predictive means and, with ``return_std``, standard deviations.
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Return predictive means and, if asked for, standard deviations or covariances.
 
         Parameters
         ----------
@@ -187,22 +205,91 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included; that of
             the function is ``sqrt(std**2 - noise_variance_)``.
+        return_cov : bool, default=False
+            Whether to return the covariance of new observations at all rows, with the squares of
+            the standard deviations on its diagonal. Targets are independent given the kernel.
 
         Returns
         -------
-        mean, std : arrays of shape (n,) or (n, n_targets)
-            NumPy arrays, or arrays of the namespace and on the device of ``X``; the mean alone
-            unless ``return_std``.
+        mean : array of shape (n,) or (n, n_targets)
+            A NumPy array, or an array of the namespace and on the device of ``X``, as what follows.
+        std : array of shape (n,) or (n, n_targets)
+            Only if ``return_std``.
+        cov : array of shape (n, n) or (n, n, n_targets)
+            Only if ``return_cov``.
 
         Raises
         ------
         ValueError
-            If ``return_std`` is true in a Krein space or after conjugate gradients.
+            If both are asked for, or one of them in a Krein space or after conjugate gradients.
         """
+        check_one_spread(return_std, return_cov)
         if is_dask(X):
             check_is_fitted(self, "posterior_")
             columns = () if self._single_target else self._target_origin.shape
-            return lazily(self, "predict", X, columns, return_std=return_std)
-        mean, std = self._predict(X, with_std=return_std)
+            return lazily(self, "predict", X, columns, return_std=return_std or return_cov)
+        mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
         mean += like(self._target_origin, mean)
-        return self._squeezed(mean) if std is None else (self._squeezed(mean), self._squeezed(std))
+        mean = self._squeezed(mean)
+        return mean if spread is None else (mean, self._squeezed(spread))
+
+    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
+        """Return functions drawn from the posterior, without noise.
+
+        A function is a draw of the weights of the features: it has a value and a gradient
+        everywhere, at O(p) operations a point, and values at several rows have the covariance of
+        :meth:`predict` less the noise. With ``residual`` it also has values of the kernel at the
+        landmarks: a draw of the prior plus the exact update (Matheron's rule) for what is known
+        at them.
+
+        Parameters
+        ----------
+        n_functions : int, default=1
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        functions : SampledFunctions
+            ``functions(X)`` has the shape (n, n_functions) or (n, n_targets, n_functions), and
+            ``functions.gradient(X)`` the number of inputs as second axis.
+
+        Raises
+        ------
+        ValueError
+            In a Krein space or after conjugate gradients.
+        """
+        (rng,) = generators(random_state, 1)
+        return self._drawn(as_count("n_functions", n_functions), rng)
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, *, noise: bool = True
+    ) -> Array:
+        """Return draws of new observations, jointly at all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+        noise : bool, default=True
+            Whether to draw observations, or the function without its noise.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
+        """
+        function_rng, noise_rng = generators(random_state, 2)
+        samples = self._drawn(as_count("n_samples", n_samples), function_rng)(X)
+        if as_flag("noise", noise):
+            deviation = np.expand_dims(np.sqrt(self.noise_variance_), -1)
+            samples += deviation * noise_rng.normal(size=samples.shape)
+        return samples
+
+    def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
+        check_is_fitted(self, "posterior_")
+        coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
+        constant += self._target_origin[:, None]
+        shape = (count,) if self._single_target else constant.shape
+        return linear_functions(
+            self._features, coef.reshape(len(coef), -1), constant.ravel(), shape
+        )

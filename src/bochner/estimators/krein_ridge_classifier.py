@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import labels
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
@@ -39,7 +41,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     ----------
     kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
         As in :class:`FourierFeatures`.
-    alpha, fit_intercept, associated, solver, tol, memory_limit
+    alpha, fit_intercept, associated, solver, tol, memory_limit, residual
         As in :class:`KreinRidge`; the evidence is that of the regression on the targets.
 
     Attributes
@@ -51,7 +53,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         Scale of :meth:`predict_proba`.
     left_out_ : RowSample
         Left-out values that it is fitted to; those of later batches are added.
-    kernel_, frequencies_, signature_, alpha_, log_evidence_, sums_, n_iter_
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
     Examples
@@ -68,6 +70,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     softmax_: SoftmaxWeights | None = None
     left_out_: RowSample | None = None
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to all rows at once.
 
@@ -86,6 +89,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """
         return self._fit_first(X, y, None, sample_weight)
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to earlier ones.
 
@@ -104,6 +108,11 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """
         if not hasattr(self, "sums_"):
             return self._fit_first(X, y, classes, sample_weight, keep_sums=True)
+        if classes is not None and not np.array_equal(_distinct(classes), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}, or left out; "
+                f"got {classes!r}."
+            )
         rows = self._checked(X, y, sample_weight, is_first=False)
         earlier, sums = self.left_out_, self.sums_
         size = self._sample_size(rows) if earlier is None else earlier.size
@@ -117,7 +126,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, keep_sums: bool = False
     ) -> Self:
         rows = row_chunks(X, y, sample_weight, self._checked, numeric=False)
-        labels = labels_of(rows, X) if classes is None else np.unique(classes)
+        labels = labels_of(rows, X) if classes is None else _distinct(classes)
         if len(labels) < 2:
             raise ValueError(
                 f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
@@ -157,7 +166,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         if is_dask(X):
             return lazily(self, "predict_proba", X)
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
-        softmax = self.softmax_ or SoftmaxWeights(np.ones(1), np.zeros(len(self.classes_)))
+        softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
 
     @property
@@ -177,11 +186,11 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         labels = np.searchsorted(self.classes_, sample.rows.y)
         values = left_out_indicators(
             sample,
-            self.frequencies_,
+            self._features,
             Indicators(self.classes_),
             self.posterior_,
             self.sums_,
-            self._signs(self.frequencies_),
+            self._signs(self._features),
             fit_intercept=self.fit_intercept,
         )
         found = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
@@ -202,3 +211,11 @@ def _class_scores(values: Array) -> Array:
     """Return scores (n, 1, C) of one law from the targets' values (n, t)."""
     scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
     return as_array(scores[:, None])
+
+
+def _distinct(classes: Any) -> NDArray[Any]:
+    """Return announced classes, sorted, or raise ValueError if some are none."""
+    found = np.unique(labels(classes, "classes"))
+    if any(label != label for label in found.tolist()):
+        raise ValueError(f"classes must not have missing entries, got {classes!r}.")
+    return found

@@ -1,5 +1,6 @@
 """Predictions of linear solutions, and their learned attributes in the shape of the targets."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.limits import DEVICE_BLOCK_BYTES
 from bochner._numerics.namespaces import like, namespace, on_device, widened
-from bochner.frequencies import Frequencies
+from bochner.features.residual import FeatureMap
 from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
 from bochner.learning.pair_ridge import PairSolution
@@ -20,7 +21,7 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 
 
 def predictions(
-    frequencies: Frequencies, solution: LinearSolution, X: Any, *, with_std: bool
+    features: FeatureMap, solution: LinearSolution, X: Any, *, with_std: bool
 ) -> tuple[Any, Any]:
     """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
 
@@ -29,31 +30,57 @@ def predictions(
     for standard deviations a matrix of shape (p, p), too. Raises ValueError if the solution has
     no standard deviations.
     """
-    if with_std and not isinstance(solution, RidgePosterior):
-        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+    if with_std:
+        with_uncertainty(solution)
     if on_device(X):
-        return _on_device(frequencies, solution, X, with_std)
+        return _on_device(features, solution, X, with_std)
     mean = np.empty((X.shape[0], solution.coef.shape[1]))
     std = np.empty_like(mean) if with_std else None
-    for rows in row_blocks(len(mean), 16 * frequencies.n_frequencies):
-        Z = frequencies.features(X[rows])
+    for rows in row_blocks(len(mean), 8 * features.n_features):
+        Z = features.features(X[rows])
         mean[rows] = solution.mean(Z)
         if std is not None and isinstance(solution, RidgePosterior):
             std[rows] = solution.std(Z)
     return mean, std
 
 
+def covariances(features: FeatureMap, solution: LinearSolution, X: Any) -> Any:
+    """Return predictive covariances (n, n, t) of rows (n, d), on the device of the rows.
+
+    Raises ValueError if the solution has none.
+    """
+    posterior = with_uncertainty(solution)
+    if not on_device(X):
+        return posterior.cov(features.features(X, np.float64))
+    wide = widened(X[:0, :])
+    Z = features.to_device_of(X).features(X, wide.dtype)
+    return _moved(posterior, wide, ("whitener", "noise_variance", "centre")).cov(Z)
+
+
+def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
+    """Return the solution if it has a covariance; raise ValueError that says what to do if not."""
+    if not isinstance(solution, RidgePosterior):
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+    return solution
+
+
+def _moved(solution: LinearSolution, wide: Any, names: Iterable[str]) -> Any:
+    """Return the solution with some fields as arrays of the type and on the device of ``wide``."""
+    # What is replaced are arrays of the device: the type of the fields no longer holds.
+    fields: dict[str, Any] = {name: like(getattr(solution, name), wide) for name in names}
+    return replace(solution, **fields)
+
+
 def _on_device(
-    frequencies: Frequencies, solution: LinearSolution, X: Any, with_std: bool
+    feature_map: FeatureMap, solution: LinearSolution, X: Any, with_std: bool
 ) -> tuple[Any, Any]:
     wide = widened(X[:0, :])
     names = ["coef", "intercept"]
     names += ["whitener", "noise_variance", "centre"] if with_std else []
-    # What is replaced are arrays of the device: the type of the fields no longer holds.
-    moved: Any = replace(solution, **{name: like(getattr(solution, name), wide) for name in names})
-    features = frequencies.to_device_of(X)
+    moved = _moved(solution, wide, names)
+    features = feature_map.to_device_of(X)
     means, stds = [], []
-    row_bytes = 16 * frequencies.n_frequencies
+    row_bytes = 8 * feature_map.n_features
     for rows in row_blocks(X.shape[0], row_bytes, block_bytes=DEVICE_BLOCK_BYTES):
         Z = features.features(X[rows, :], wide.dtype)
         means.append(moved.mean(Z))
@@ -87,6 +114,14 @@ class SolutionAttributes:
         """Log marginal likelihood of the training targets, if there is one."""
         return float(offered(self.posterior_, "log_evidence"))
 
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the system for the weights: they are exact to it times 2e-16.
+
+        Computed at each access from the singular values of a matrix of the size of the features.
+        """
+        return float(offered(self.posterior_, "condition_number"))
+
 
 class RegressionAttributes(SolutionAttributes):
     """Learned attributes of regressions with one target or several."""
@@ -114,4 +149,4 @@ class RegressionAttributes(SolutionAttributes):
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def _squeezed(self, values: Any) -> Any:
-        return values[:, 0] if self._single_target else values
+        return values[..., 0] if self._single_target else values

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_flag, as_positive_scalar
+from bochner._numerics.arrays import FLOATS, Array, as_count, as_flag, as_positive_scalar
 from bochner._numerics.checked import validated, validated_with_labels, validated_with_numbers
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
@@ -19,12 +19,18 @@ from bochner.estimators.inputs import (
     refuse_asymmetric,
     refuse_two_sided,
 )
-from bochner.estimators.predictions import LinearSolution, SolutionAttributes, predictions
+from bochner.estimators.predictions import (
+    LinearSolution,
+    SolutionAttributes,
+    covariances,
+    predictions,
+)
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
+from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
@@ -56,10 +62,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     solver: str = "auto"
     tol: float = 1e-4
     memory_limit: int | str | None = None
+    residual: int | None = None
     random_state: Any = None
 
     kernel_: AnyKernel = field(init=False)
     frequencies_: Frequencies = field(init=False)
+    residual_: ResidualFeatures | None = field(init=False, default=None)
     signature_: Array = field(init=False)
     _region: Region | None = field(init=False)
     sums_: FeatureSums | None = field(init=False)
@@ -88,11 +96,18 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         for name in ("fit_intercept", "associated"):
             as_flag(name, getattr(self, name))
-        *rngs, solver_rng = generators(self.random_state, 4)
+        n_landmarks = None if self.residual is None else as_count("residual", self.residual)
+        *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
         kernel, found = self._approximation(rows.head, targets, *rngs)
-        frequencies = found.frequencies
+        features: FeatureMap = found.frequencies
+        if n_landmarks is not None:
+            head = _weighing(rows.head)
+            features = ResidualFeatures.of(
+                found.frequencies, kernel, host_view(head.X), n_landmarks, landmark_rng, limit
+            )
+            features.to_device_of(head.X)
         problem = replace(
-            self._problem(frequencies, targets, alpha),
+            self._problem(features, targets, alpha),
             n_samples=rows.n_samples,
             is_repeatable=rows.is_repeatable and not keep_sums,
             on_device=on_device(rows.head.X),
@@ -106,16 +121,16 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         posterior: LinearSolution
         if plan.solver == "cholesky":
             sums = rows.total(
-                chunk_sums, frequencies, targets, problem.product_dtype, plan.block_bytes
+                chunk_sums, features, targets, problem.product_dtype, plan.block_bytes
             )
-            posterior = self._solve(sums, frequencies, alpha)
+            posterior = self._solve(sums, features, alpha)
         else:
             assert alpha is not None
             posterior = fit_iteratively(
                 rows,
-                frequencies,
+                features,
                 targets,
-                self._signs(frequencies),
+                self._signs(features),
                 alpha,
                 solver_rng,
                 fit_intercept=self.fit_intercept,
@@ -125,7 +140,8 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 keep=plan.keep,
             )
         self.kernel_, self._region = kernel, found.region
-        self.frequencies_, self.signature_ = frequencies, frequencies.signature
+        self.frequencies_, self.signature_ = found.frequencies, features.signature
+        self.residual_ = features if isinstance(features, ResidualFeatures) else None
         self.sums_, self.posterior_ = sums, posterior
 
     def _add_rows(self, rows: Chunk, targets: Targets) -> None:
@@ -137,24 +153,22 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
                 "be added to. Use solver='cholesky', or fit to all rows."
             )
         check_rows(self.kernel_, self._region, rows.X)
-        problem = replace(self._problem(self.frequencies_, targets, alpha), is_repeatable=False)
+        problem = replace(self._problem(self._features, targets, alpha), is_repeatable=False)
         plan = plan_ridge(problem, self.solver, limit)
         sums = self.sums_ + chunk_sums(
-            [rows], self.frequencies_, targets, problem.product_dtype, plan.block_bytes
+            [rows], self._features, targets, problem.product_dtype, plan.block_bytes
         )
-        self.posterior_ = self._solve(sums, self.frequencies_, alpha)
+        self.posterior_ = self._solve(sums, self._features, alpha)
         self.sums_ = sums
 
-    def _problem(
-        self, frequencies: Frequencies, targets: Targets, alpha: float | None
-    ) -> RidgeProblem:
+    def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
         return RidgeProblem(
-            p=2 * frequencies.n_frequencies,
+            p=features.n_features,
             t=targets.n_targets,
             n_samples=None,
             alpha=alpha,
-            scale=float(np.abs(frequencies.weight).sum()),
-            is_indefinite=bool((self._signs(frequencies) < 0).any()),
+            scale=float(np.abs(features.weight).sum()),
+            is_indefinite=bool((self._signs(features) < 0).any()),
             tol=as_positive_scalar("tol", self.tol),
         )
 
@@ -174,8 +188,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         recipe = Recipe(
             n_frequencies, self.scheme, self.weights, self.decomposition, pairs=self.pairs
         )
-        kept = rows if rows.weight is None else rows[np.flatnonzero(rows.weight > 0)]
-        found = approximate(kernel, host_view(kept.X), recipe, draw_rng, data_rng)
+        found = approximate(kernel, host_view(_weighing(rows).X), recipe, draw_rng, data_rng)
         if not self.associated:
             refuse_two_sided(kernel, found.frequencies)
         return kernel, found
@@ -198,16 +211,21 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             fit_intercept=self.fit_intercept,
         )
 
-    def _signs(self, frequencies: Frequencies) -> Array:
+    @property
+    def _features(self) -> FeatureMap:
+        """The map from rows to the features of the fitted model."""
+        return self.frequencies_ if self.residual_ is None else self.residual_
+
+    def _signs(self, features: FeatureMap) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""
-        signature = frequencies.signature
+        signature = features.signature
         return np.ones_like(signature) if self.associated else signature
 
     def _solve(
-        self, sums: FeatureSums, frequencies: Frequencies, alpha: float | None
+        self, sums: FeatureSums, features: FeatureMap, alpha: float | None
     ) -> LinearSolution:
         """Return the posterior, or the stationary point in a Krein space."""
-        intercept, signs = self.fit_intercept, self._signs(frequencies)
+        intercept, signs = self.fit_intercept, self._signs(features)
         if (signs < 0).any():
             return fit_krein(sums, signs, alpha, fit_intercept=intercept)
         if alpha is None:
@@ -220,15 +238,23 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
-    def _predict(self, X: Any, *, with_std: bool = False) -> tuple[Any, Any]:
-        """Return means and, with ``with_std``, standard deviations, both of shape (n, t)."""
+    def _predict(
+        self, X: Any, *, with_std: bool = False, with_cov: bool = False
+    ) -> tuple[Any, Any]:
+        """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
         check_is_fitted(self, "posterior_")
         dtype = float_types(X, FLOATS)
         X = validated(self, X, accept_sparse="csr", dtype=dtype, reset=False)
         check_rows(self.kernel_, self._region, X)
-        return predictions(self.frequencies_, self.posterior_, X, with_std=with_std)
+        mean, std = predictions(self._features, self.posterior_, X, with_std=with_std)
+        return mean, covariances(self._features, self.posterior_, X) if with_cov else std
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _weighing(rows: Chunk) -> Chunk:
+    """Return the rows of positive weight."""
+    return rows if rows.weight is None else rows[np.flatnonzero(rows.weight > 0)]

@@ -52,7 +52,7 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
             f"times must have one entry for each value: got {len(found.numbers)} times and "
             f"{len(values)} values."
         )
-    _check_order(found.numbers, y if times is None else times)
+    _check_order(found.numbers, getattr(y, "index", None) if times is None else times)
     known = values[np.isfinite(values)]
     if len(known) < _FEWEST:
         raise ValueError(
@@ -128,14 +128,19 @@ def _check_order(numbers: Array, where: Any) -> None:
     wrong = np.flatnonzero(np.diff(numbers) <= 0.0)
     if not len(wrong):
         return
-    listed = getattr(where, "index", where) if not hasattr(where, "get_indexer") else where
+    listed = where if hasattr(where, "get_indexer") else np.asarray(where).ravel()
     first, second = listed[int(wrong[0])], listed[int(wrong[0]) + 1]
     if first == second:
         raise ValueError(
             f"Times must be increasing; {first} occurs twice. Sum or average the values of each "
             "time first."
         )
-    raise ValueError(f"Times must be increasing; {second} comes after {first}. Sort the series.")
+    if first < second:
+        raise ValueError(
+            f"Times must be further apart; {first} and {second} are the same in double precision. "
+            "Pass numbers in a smaller unit that begin near zero."
+        )
+    raise ValueError(f"Times must be increasing; {second} follows {first}. Sort the series.")
 
 
 def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:

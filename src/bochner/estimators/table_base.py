@@ -18,14 +18,16 @@ from sklearn.utils.validation import (
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers
 from bochner._numerics.limits import FLOAT64_EPS
-from bochner._numerics.progress import Progress, silent
-from bochner.estimators.inputs import checked_weight
+from bochner._numerics.progress import Callback, Progress
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.table_effects import ExplainedTable
 from bochner.estimators.table_summary import html_summary
 from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
 from bochner.tables.columns import rows_of
-from bochner.tables.encoder import TableEncoder
+from bochner.tables.encoder import TableEncoder, read_columns
+from bochner.tables.repeated import row_keys
 
 _BACKGROUND_ROWS = 1000
 """Rows kept for importance and effects, which then have standard errors of a few per cent."""
@@ -37,13 +39,14 @@ _BLOCKS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of a table to fit, all of positive weight."""
+    """The distinct rows of a table to fit, all of positive weight."""
 
     X: Any  # Table of n rows
     y: NDArray[Any]  # (n,) or (n, t)
     weights: Array | None  # (n,): Of mean one
     groups: NDArray[np.int64] | None  # (n,): Numbers of groups that are left out together
     latest: NDArray[np.bool_] | None  # (n,): Rows of the latest block in time
+    n_given: int  # Rows of positive weight, equal ones included
     order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
 
 
@@ -60,6 +63,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     head_: Any
     record_: dict[str, Any]
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -68,7 +72,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         *,
         groups: Any = None,
         time: Any = None,
-        progress: Progress = silent,
+        callback: Callback | None = None,
     ) -> Self:
         """Fit the encoder and the head.
 
@@ -80,7 +84,8 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             Target without missing entries, or several of them.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative. The variance of a row's noise is inversely proportional to its
-            weight; rows of weight zero are left out.
+            weight; rows of weight zero are left out, and equal rows are one row of their total
+            weight.
         groups : str or array-like of shape (n,), default=None
             Name of a column, or labels of rows. Rows of a group are left out together, so that
             errors and intervals are those of new groups.
@@ -88,8 +93,10 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             Name of a column, or times of rows. The latest fifth of the rows is left out together,
             so that errors and intervals are those of later rows. Kernels are also learned without
             the columns that only grow or fall in time. Not together with ``groups``.
-        progress : callable, default=silent
-            Called with a line of text before each step, and after each iteration of a sampler.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before each step, after each
+            kernel that is learned, and after each iteration of a sampler. If it returns ``False``,
+            the fit ends as at a time limit, with what it has found.
 
         Raises
         ------
@@ -110,11 +117,11 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         check_consistent_length(X, target)
         rows = _table_rows(X, target, sample_weight, groups, time)
         self._checked_target(rows.y)  # Rows of weight zero may have been all of a class
-        self.encoder_, self.head_ = self._learn(rows, progress)
+        self.encoder_, self.head_ = self._learn(rows, Progress(callback))
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
-        self.record_ = {"n_samples": len(rows.y)}
+        self.record_ = {"n_samples": rows.n_given}
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
         background = rows_of(rows.X, some)
         self.background_ = self._encoded(background)
@@ -214,8 +221,13 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
     if weights is not None:
         # Less than the rounding of the sum of all is nothing.
         kept = np.flatnonzero(weights > FLOAT64_EPS * weights.mean())
-        X, y, weights = rows_of(X, kept), y[kept], weights[kept] / weights[kept].mean()
+        X, y, weights = rows_of(X, kept), y[kept], weights[kept]
         labels, times = (None if part is None else part[kept] for part in (labels, times))
+    n_given = len(y)
+    first, weights = _distinct(X, y, weights, labels, times)
+    if first is not None:
+        X, y = rows_of(X, first), y[first]
+        labels, times = (None if part is None else part[first] for part in (labels, times))
     if times is not None:
         order = np.argsort(times, kind="stable")
         ranks = np.argsort(order, kind="stable")
@@ -225,11 +237,30 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
                 f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
                 f"rows, got {len(y)}."
             )
-        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, order)
+        return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, order)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]
     if numbers is not None and not numbers.any():
         raise ValueError("groups must have at least two different labels, got one.")
-    return TableRows(X, y, weights, numbers, None)
+    return TableRows(X, y, weights, numbers, None, n_given)
+
+
+def _distinct(
+    X: Any, y: NDArray[Any], weights: Array | None, *others: NDArray[Any] | None
+) -> tuple[NDArray[np.intp] | None, Array | None]:
+    """Return the first of each set of equal rows, in an order of their entries, and their weights.
+
+    Equal rows are one row of their total weight: left out by itself, it would be predicted by the
+    others. Rows that all differ and have one weight stay as they are, without weights.
+    """
+    told = [np.unique(each, return_inverse=True)[1] for each in (y, *others) if each is not None]
+    target = np.column_stack([each.reshape(len(y), -1) for each in told]).astype(np.float64)
+    found, first, number = np.unique(
+        row_keys(read_columns(X), target), return_index=True, return_inverse=True
+    )
+    if len(found) == len(y) and (weights is None or np.ptp(weights) == 0.0):
+        return None, None
+    total = np.bincount(number, weights)
+    return first, total / total.mean()
 
 
 def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | None:
@@ -240,14 +271,15 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
         if given not in getattr(X, "columns", ()):
             raise ValueError(f"{name} names the column {given!r}, which the table does not have.")
         given = X[given]
-    found = column_or_1d(given)
-    if len(found) != n_samples:
-        raise ValueError(
-            f"{name} must have an entry for each of the {n_samples} rows, got {len(found)}."
-        )
+    found = np.asarray(given)
+    if found.shape == (n_samples, 1):
+        found = found[:, 0]
+    if found.shape != (n_samples,):
+        got = len(found) if found.ndim == 1 else f"an array of shape {found.shape}"
+        raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
     if any(entry is None or entry != entry for entry in found.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
-    return np.asarray(found)
+    return np.asarray(labels(found, name))
 
 
 class RegressionTable(RegressorMixin, TableModel):
@@ -258,16 +290,23 @@ class RegressionTable(RegressorMixin, TableModel):
         check_targets(found)
         return found
 
-    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
-        """Return predictive means and, with ``return_std``, standard deviations with noise.
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Return predictive means and, if asked for, standard deviations or covariances with noise.
 
-        They have the shape (n,), or (n, t) if the targets were (n, t).
+        Means and standard deviations have the shape (n,), or (n, t) if the targets were (n, t), and
+        covariances between rows (n, n) or (n, n, t). Raises ValueError if both are asked for.
         """
+        check_one_spread(return_std, return_cov)
         encoded = self.encode(X)
-        if not return_std:
+        if not (return_std or return_cov):
             return self._outputs(encoded)
-        mean, std = self.head_.predict(encoded, return_std=True)
         shift, scale = self._units()
+        if return_cov:
+            mean, cov = self.head_.predict(encoded, return_cov=True)
+            return shift + scale * mean, scale**2 * cov
+        mean, std = self.head_.predict(encoded, return_std=True)
         return shift + scale * mean, scale * std
 
     def _outputs(self, encoded: Array) -> Array:

@@ -89,7 +89,8 @@ class ExplainedTable(ABC):
         """
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
-        if len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        are_names = all(isinstance(column, str | int) for column in columns)
+        if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
             raise ValueError(f"effect takes one column or two different ones, got {columns}.")
         unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
         if unknown:

@@ -26,10 +26,12 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.estimators.table_base import ClassificationTable, RegressionTable, TableRows
+from bochner.estimators.table_functions import TableFunctions
 from bochner.features.parameters import count_frequencies, generators
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learning.ensemble.function_draws import drawn_functions
 from bochner.learning.ensemble.learner import EFFORTS, Judged, Learner
 from bochner.learning.ensemble.rows import Rows
 from bochner.learning.kernel_search import ExactEvidence, LeaveOneOut, PairCriterion
@@ -140,7 +142,7 @@ class LawsTable(FixedKernelTable):
             **_CHAINS[self.effort], time_limit=self.time_limit, random_state=self.random_state
         )
         progress("learning the kernel by short chains")
-        head.fit(encoded[:, self.varying_], y, rows.weights, progress=progress)
+        head.fit(encoded[:, self.varying_], y, rows.weights, callback=progress.relay)
         return encoder, head
 
     def _check_parameters(self) -> None:
@@ -326,6 +328,36 @@ class TableRegressor(RegressionTable, LawsTable):
         mean, std = self.head_.predict(encoded, return_std=True)
         drawn = rng.normal(size=(*mean.shape, count))
         return self._along_last(mean[..., None] + std[..., None] * drawn)
+
+    def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> TableFunctions:
+        """Return functions of a row, drawn from the posterior without noise.
+
+        Values at several rows are those of one function, with the covariances of :meth:`predict`
+        less the noise, while :meth:`sample` draws new targets independently between rows. With the
+        method ``"auto"`` each is a function of one law, drawn by its weight: a draw of the prior on
+        2,048 random features plus the exact update by the rows (Matheron's rule), at the cost of a
+        prediction. Other methods draw those of their heads.
+
+        Parameters
+        ----------
+        n_functions : int, default=1
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        functions : TableFunctions
+            ``functions(X)`` has the shape (n, n_functions) or (n, t, n_functions).
+        """
+        check_is_fitted(self, "head_")
+        count = as_count("n_functions", n_functions)
+        (rng,) = generators(random_state, 1)
+        head = self.head_
+        if isinstance(head, SumOfLaws):
+            drawn = drawn_functions(head, count, rng)
+        else:
+            drawn = head.sample_functions(count, int(rng.integers(np.iinfo(np.int32).max)))
+        functions = drawn.transformed(*self._units())
+        return TableFunctions(self._encoders(), self.varying_, functions)
 
     def _along_last(self, values: Array) -> Array:
         """Return values (n, q) or (n, t, q) in units of the targets."""

@@ -74,8 +74,20 @@ def count_frequencies(n_components: Any) -> int:
 
 def generators(random_state: Any, n: int) -> list[np.random.Generator]:
     """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    seed = drawn_seed(random_state)
     return np.random.default_rng(seed).spawn(n)
+
+
+def drawn_seed(random_state: Any) -> int:
+    """Return a whole number drawn from a scikit-learn ``random_state``."""
+    try:
+        state = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be None, a whole number from 0 to 4294967295 or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return int(state.randint(np.iinfo(np.int32).max))
 
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> str:

@@ -14,6 +14,7 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.namespaces import like, namespace, on_device, retyped, to_numpy, widened
 from bochner._numerics.scratch import Scratch
 from bochner.features.chunks import Chunk
+from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
 from bochner.registry import register
@@ -107,7 +108,7 @@ class FeatureSums:
 
 def chunk_sums(
     chunks: Iterable[Chunk],
-    frequencies: Frequencies,
+    feature_map: FeatureMap,
     targets: Targets,
     products: Callable[[Chunk], type[np.floating[Any]]] | None = None,
     block_bytes: int | None = None,
@@ -117,7 +118,7 @@ def chunk_sums(
     ``products`` maps a chunk to the type in which products of its features are computed, float64
     by default; ``block_bytes`` (32 MiB) limits the features that exist at a time.
     """
-    p, block_bytes = 2 * frequencies.n_frequencies, block_bytes or limits.SUMS_BLOCK_BYTES
+    p, block_bytes = feature_map.n_features, block_bytes or limits.SUMS_BLOCK_BYTES
     total: RunningSums | None = None
     scratch = Scratch()
     for chunk in chunks:
@@ -127,7 +128,7 @@ def chunk_sums(
         if is_away is not isinstance(total, DeviceSums):
             raise ValueError("Chunks must be all NumPy arrays or sparse, or all on a device.")
         dtype = np.dtype(np.float64 if products is None else products(chunk))
-        features = frequencies.to_device_of(chunk.X)
+        features = feature_map.to_device_of(chunk.X)
         for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]
             out = None if is_away else scratch.block(len(part), p, dtype)

@@ -19,6 +19,7 @@ from bochner._numerics.namespaces import (
     same_namespace,
     taken,
 )
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import (
@@ -192,6 +193,7 @@ class FourierFeatures(
         features._n_features_out = features.n_components
         return features
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw the frequencies.
 

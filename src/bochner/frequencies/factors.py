@@ -1,12 +1,14 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, frozen_array, squared_norms
+from bochner._numerics.arrays import Array, as_array, frozen_array, squared_norms
 from bochner._numerics.namespaces import (
     like,
     namespace,
@@ -91,6 +93,10 @@ class Envelope:
         """Number of factors, those of others included."""
         return len(self.rate) + sum(other.n_factors for other in self.others)
 
+    def decay(self) -> Array:
+        """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
+        return _decay(self.radius**2)
+
     @property
     def is_symmetric(self) -> bool:
         """Whether both arguments have the same factors."""
@@ -103,17 +109,41 @@ class Envelope:
 
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other."""
-        first, *groups = reduce(_with_group, [*other._groups()], [*self._groups()])
+        first, *groups = reduce(_with_group, [*other.groups], [*self.groups])
         return replace(first, others=tuple(groups))
 
-    def _groups(self) -> "tuple[Envelope, ...]":
-        """Return the factors of each pair of maps by themselves."""
+    @property
+    def groups(self) -> "tuple[Envelope, ...]":
+        """The factors of each pair of maps by themselves."""
         return (replace(self, others=()), *self.others)
 
     def factors(self, X: Any) -> Any:
         """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
         if self.others:
-            return side_by_side([group.factors(X) for group in self._groups()])
+            return side_by_side([group.factors(X) for group in self.groups])
+        rate, depth, index = self._slopes(X)
+        return taken(namespace(depth).exp(-rate * depth), index, axis=1)
+
+    def gradient_factors(self, X: Any) -> Iterator[tuple[slice, Any, Any]]:
+        r"""Yield what makes the gradients of the factors at rows ``X`` (n, d) on the host.
+
+        For the frequencies of each pair of maps: where they are, slopes (n, m) and directions
+        (n, d), of which :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
+        """
+        end = 0
+        for group in self.groups:
+            rate, _, index = group._slopes(X)
+            direction = X if group.left is None else X @ group.left @ group.left.T
+            own = slice(end, end + len(index))
+            yield own, 2.0 * rate[:, index], direction
+            end = own.stop
+
+    def _slopes(self, X: Any) -> tuple[Any, Any, NDArray[np.intp]]:
+        """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
+
+        The numbers (m,) of the frequencies' own factors come last, those of others left out. A
+        factor is the exponential of minus the product of its rate and its depth.
+        """
         left = self.left
         if on_device(X):
             X = widened(X)
@@ -121,12 +151,11 @@ class Envelope:
         X = X if left is None else X @ left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
-        decay = _SILENCE / np.where(square > 0.0, square, np.inf)
+        decay = _decay(square)
         norms, xp = squared_norms(X)[:, None], namespace(X)
         rate, square, decay = (like(values, norms) for values in (rate, square, decay))
         depth = square - norms
-        exponent = xp.where(depth >= 0.0, -rate * depth, decay * depth)
-        return taken(xp.exp(exponent), index.ravel(), axis=1)
+        return xp.where(depth >= 0.0, rate, -decay), depth, index.ravel()
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
@@ -138,6 +167,10 @@ def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
         return [*groups, new]
     rate, radius = np.r_[last.rate, new.rate], np.r_[last.radius, new.radius]
     return [*before, Envelope(rate, radius, left, right)]
+
+
+def _decay(square: Array) -> Array:
+    return as_array(_SILENCE / np.where(square > 0.0, square, np.inf))
 
 
 def _same(first: Array | None, second: Array | None) -> bool:
@@ -201,6 +234,11 @@ class CosineFactors:
     def joined(self, other: "CosineFactors") -> "CosineFactors":
         """Return the factors of both, one after the other."""
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
+
+    @property
+    def derivative(self) -> "CosineFactors":
+        r"""The factors' derivatives by their angles, :math:`-\sin(v_j \cdot x / 2 + \psi_j)`."""
+        return CosineFactors(self.v, self.phase + np.pi / 2.0)
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""

@@ -146,6 +146,11 @@ class Frequencies:
         return len(self.weight)
 
     @property
+    def n_features(self) -> int:
+        """Number of features, ``p = 2m``."""
+        return 2 * self.n_frequencies
+
+    @property
     def dim(self) -> int:
         """Number of inputs of the left argument, ``d``."""
         return int(self.omega_blocks.shape[1])
@@ -159,6 +164,12 @@ class Frequencies:
     def signature(self) -> Array:
         """Signs of the ``2m`` features, of shape (2m,)."""
         return np.tile(np.where(self.weight < 0, -1.0, 1.0), 2)
+
+    @property
+    def right(self) -> "Frequencies":
+        """Frequencies whose left features are the right ones of these."""
+        nu, phase, _, envelope, modulation = self._right
+        return Frequencies(nu, self.weight, phase, None, envelope, modulation)
 
     @property
     def is_symmetric(self) -> bool:
@@ -192,9 +203,53 @@ class Frequencies:
 
     def features_right(self, Y: Any) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
-        envelope = None if self.envelope is None else self.envelope.transposed()
-        no_phase = np.zeros_like(self.phase)
-        return self._map(Y, (self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation))
+        return self._map(Y, self._right)
+
+    def gradient(self, X: Any, coef: ArrayLike) -> Array:
+        r"""Return the gradients of functions that are linear in the left features.
+
+        Derivatives of waves are the same waves with other weights,
+        :math:`\nabla [a \cos(\omega \cdot x) + b \sin(\omega \cdot x)]
+        = \omega\, [b \cos(\omega \cdot x) - a \sin(\omega \cdot x)]`, so that they take O(p d)
+        operations for each row and function, plus those of the envelope and the modulation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        coef : array-like of shape (2m, s)
+            Weights of ``s`` functions, ``features(X) @ coef``.
+
+        Returns
+        -------
+        gradient : ndarray of shape (n, d, s)
+
+        Examples
+        --------
+        >>> from bochner.frequencies import Frequencies
+        >>> f = Frequencies(omega=[[2.0]], weight=[1.0])
+        >>> f.gradient([[0.0]], [[0.0], [1.0]])  # of sin(2 x)
+        array([[[2.]]])
+        """
+        X, coef = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
+        m = self.n_frequencies
+        Z = self.features(X)
+        turned = np.concatenate((coef[m:], -coef[:m]))
+        gradient = _along_inputs(Z, self.omega, turned)
+        if self.modulation is not None:
+            varied = Frequencies(
+                self.omega_blocks,
+                self.weight,
+                self.phase,
+                envelope=self.envelope,
+                modulation=self.modulation.derivative,
+            )
+            gradient += _along_inputs(varied.features(X), 0.5 * self.modulation.v, coef)
+        if self.envelope is not None:
+            for own, slope, direction in self.envelope.gradient_factors(X):
+                along = (Z[:, :m][:, own] * slope) @ coef[:m][own]
+                along += (Z[:, m:][:, own] * slope) @ coef[m:][own]
+                gradient += direction[:, :, None] * along[:, None, :]
+        return gradient
 
     def to_device_of(self, X: Any) -> "Frequencies | DeviceMap":
         """Return the map to left features for blocks of validated rows ``X``.
@@ -239,6 +294,12 @@ class Frequencies:
     def _left(self) -> Side:
         return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
 
+    @property
+    def _right(self) -> Side:
+        envelope = None if self.envelope is None else self.envelope.transposed()
+        no_phase = np.zeros_like(self.phase)
+        return self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation
+
     def _map(
         self, X: Any, side: Side, dtype: Any = None, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
@@ -270,3 +331,10 @@ def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any
         return None
     one, other = (cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each)
     return one.joined(other)
+
+
+def _along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
+    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
+    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
+    product: Array = Z @ weights.reshape(len(coef), -1)
+    return product.reshape(len(Z), omega.shape[1], -1)

@@ -18,6 +18,7 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, LagKernel, convert_fields
 from bochner.kernels.stationary import Gaussian
 
@@ -32,6 +33,11 @@ class _Skewed(LagKernel):
 
     def __post_init__(self) -> None:
         convert_fields(self, length_scale=as_positive, **{self._vector: as_scalar_or_tuple})
+        vector = getattr(self, self._vector)
+        if np.abs(vector).max() > LARGEST_ENTRY:
+            raise ValueError(
+                f"{self._vector} must be at most {LARGEST_ENTRY:g} in size, got {vector!r}."
+            )
 
     def check_dim(self, dim: int) -> None:
         for name in ("length_scale", self._vector):

@@ -190,7 +190,7 @@ class Kernel(Parameterised, ABC):
         if isinstance(other, Kernel):
             return Product((*_members(self, Product), *_members(other, Product)))
         if isinstance(other, Real):
-            return Scaled(self, float(other))
+            return Scaled(self, other)  # type: ignore[arg-type]
         return NotImplemented
 
     __rmul__ = __mul__
@@ -344,6 +344,10 @@ class Scaled(_Compound):
         _check_kernel("kernel", self.kernel)
         if not isinstance(self.factor, Real):
             raise TypeError(f"factor must be a real number, got {self.factor!r}.")
+        try:
+            object.__setattr__(self, "factor", float(self.factor))
+        except OverflowError:  # A whole number of more than 308 digits
+            object.__setattr__(self, "factor", np.inf)
         if isinstance(self.kernel, Scaled):
             object.__setattr__(self, "factor", self.factor * self.kernel.factor)
             object.__setattr__(self, "kernel", self.kernel.kernel)
@@ -353,7 +357,6 @@ class Scaled(_Compound):
                 f"A kernel can be scaled by a finite number only: zero, or one from "
                 f"{1.0 / LARGEST_ENTRY:g} to {LARGEST_ENTRY:g} in size; got {self.factor}."
             )
-        object.__setattr__(self, "factor", float(self.factor))
 
     @property
     def members(self) -> tuple[Kernel, ...]:

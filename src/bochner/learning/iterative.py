@@ -111,7 +111,7 @@ def fit_iteratively(
     if keep:
         head = rows.head
         rows = ArrayChunks(Chunk(features.features(head.X, made), head.y, head.weight))
-        features = PrecomputedFeatures(features.n_frequencies)
+        features = PrecomputedFeatures(features.n_features)
     moments = rows.total(target_products, features, made, targets)
     p, t = Z.shape[1], targets.n_targets
     cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])

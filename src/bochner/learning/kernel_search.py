@@ -176,8 +176,8 @@ def search_kernel(
     Every family is fitted to every encoding on a few hundred rows; the best three are fitted
     further on up to 800. The rows are the first of one random order, fewer for a wide encoding.
     ``encodings`` (n, d) of the same inputs are of order-one scale; ``Y`` (n, t) are standardised
-    targets, or class indicators, whose criterion is :class:`LeaveOneOut`. ``progress`` is called
-    with a line about the current fit.
+    targets, or class indicators, whose criterion is :class:`LeaveOneOut`. ``progress`` is told the
+    current fit; where it is stopped, the kernels fitted until then are returned.
     """
     order = rng.permutation(len(Y))
 
@@ -188,15 +188,20 @@ def search_kernel(
         rows = order[: min(n_rows, max(affordable, _FEWEST_ROWS))]
         return criterion.of(X[rows], Y[rows])
 
-    candidates = []
+    candidates: list[Candidate] = []
     for encoding in range(len(encodings)):
         first = on_rows(encoding, _FIRST_ROWS)
         for family in families:
+            if candidates and progress.is_stopped:
+                break
             progress(f"comparing kernels: {family}")
             candidates.append(Candidate(encoding, family, *minimise(first, family, _FIRST_STEPS)))
     candidates.sort(key=lambda candidate: candidate.loss)
     final = []
     for candidate in candidates[:_FINALISTS]:
+        if progress.is_stopped:
+            final.append(candidate)
+            continue
         progress(f"fitting length scales: {candidate.family}")
         last = on_rows(candidate.encoding, _FINAL_ROWS)
         fitted = minimise(last, candidate.family, _FINAL_STEPS, start=candidate.theta)

@@ -10,9 +10,9 @@ from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner._numerics.linalg import jittered_cholesky
 from bochner._numerics.namespaces import to_numpy
 from bochner.features.chunks import Chunk, RowSample
+from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums
 from bochner.features.targets import Targets
-from bochner.frequencies import Frequencies
 from bochner.learning.iterative import IterativeSolution
 from bochner.learning.krein import KreinSolution
 from bochner.learning.ridge import RidgePosterior, centred_sums, origin
@@ -28,7 +28,7 @@ its own target, of shape (n,)."""
 
 def left_out_indicators(
     sample: RowSample,
-    frequencies: Frequencies,
+    features: FeatureMap,
     targets: Targets,
     solution: RidgePosterior | KreinSolution | IterativeSolution,
     sums: FeatureSums | None,
@@ -50,19 +50,19 @@ def left_out_indicators(
     elif sums is not None:
         leverage = _of_sums(sums, signature, solution.alpha, fit_intercept)
     else:
-        leverage = _of_sample(sample, frequencies, solution.alpha, fit_intercept)
+        leverage = _of_sample(sample, features, solution.alpha, fit_intercept)
     values = np.empty((len(rows), targets.n_targets))
-    row_bytes = 16 * frequencies.n_frequencies
+    row_bytes = 8 * features.n_features
     for part in row_blocks(len(rows), row_bytes, block_bytes=limits.SUMS_BLOCK_BYTES):
-        Z, y = _features(frequencies, rows[part]), targets(rows.y[part])
+        Z, y = _features(features, rows[part]), targets(rows.y[part])
         left = 1.0 - np.minimum(rows.weights[part], 1.0) * leverage(Z)
         left[np.abs(left) < limits.NEGLIGIBLE] = limits.NEGLIGIBLE
         values[part] = y - (y - solution.mean(Z)) / left[:, None]
     return np.clip(values, -_FARTHEST, _FARTHEST)
 
 
-def _features(frequencies: Frequencies, rows: Chunk) -> Array:
-    return as_array(to_numpy(frequencies.features(rows.X)))
+def _features(features: FeatureMap, rows: Chunk) -> Array:
+    return as_array(to_numpy(features.features(rows.X)))
 
 
 def _of_posterior(posterior: RidgePosterior) -> Leverage:
@@ -87,11 +87,11 @@ def _of_sums(sums: FeatureSums, signature: Array, alpha: float, fit_intercept: b
 
 
 def _of_sample(
-    sample: RowSample, frequencies: Frequencies, alpha: float, fit_intercept: bool
+    sample: RowSample, features: FeatureMap, alpha: float, fit_intercept: bool
 ) -> Leverage:
     """Return the leverage of the sample's ridge regression, by Woodbury's identity."""
     share = sample.shares
-    Z = _features(frequencies, sample.rows)
+    Z = _features(features, sample.rows)
     centre = share @ Z / share.sum() if fit_intercept else np.zeros(Z.shape[1])
     constant = 1.0 / share.sum() if fit_intercept else 0.0
     B = (Z - centre) * np.sqrt(share)[:, None]

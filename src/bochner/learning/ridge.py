@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import eigh, lapack
 from scipy.optimize import brentq
 
@@ -49,6 +50,11 @@ class PointSolution(ABC):
         return None
 
     @property
+    def condition_number(self) -> float | None:
+        """Condition number of the system for the weights; ``None`` where it is not known."""
+        return None
+
+    @property
     @abstractmethod
     def limitation(self) -> str:
         """Why there is no uncertainty, and what to do."""
@@ -78,6 +84,11 @@ class RidgePosterior(LinearFunction):
 
     limitation: ClassVar[None] = None  # All quantities are available
 
+    @property
+    def condition_number(self) -> float:
+        """The ratio of the greatest to the least eigenvalue of ``A``, from those of its inverse."""
+        return float(np.linalg.cond(self.whitener)) ** 2
+
     def std(self, Z: Array) -> Array:
         """Return predictive standard deviations of shape (n, t), noise included."""
         xp = namespace(Z)
@@ -85,6 +96,24 @@ class RidgePosterior(LinearFunction):
         variance = 1.0 + self.intercept_variance + spread
         std: Array = xp.sqrt(variance)[:, None] * xp.sqrt(self.noise_variance)
         return std
+
+    def cov(self, Z: Array) -> Array:
+        """Return predictive covariances of shape (n, n, t), noise on the diagonal included."""
+        xp = namespace(Z)
+        half = (Z - self.centre) @ self.whitener
+        shared = half @ half.T + self.intercept_variance + xp.eye(len(Z), dtype=Z.dtype)
+        cov: Array = shared[:, :, None] * self.noise_variance
+        return cov
+
+    def sample(self, n: int, rng: Generator) -> tuple[Array, Array]:
+        """Return draws of weights (p, t, n) and of intercepts (t, n)."""
+        p, t = self.coef.shape
+        deviation = np.sqrt(self.noise_variance)[:, None]
+        change = (self.whitener @ rng.normal(size=(p, t * n))).reshape(p, t, n) * deviation
+        shift = deviation * np.sqrt(self.intercept_variance) * rng.normal(size=(t, n))
+        # The constant and the weights are independent where features count from their means.
+        intercept = self.intercept[:, None] + shift - np.tensordot(self.centre, change, 1)
+        return self.coef[:, :, None] + change, intercept
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:

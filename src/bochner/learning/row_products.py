@@ -13,6 +13,7 @@ from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.scratch import Scratch
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
+from bochner.features.residual import ResidualFeatures
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 
@@ -21,7 +22,7 @@ from bochner.frequencies import Frequencies
 class PrecomputedFeatures:
     """The map of rows that are features already."""
 
-    n_frequencies: int
+    n_features: int
 
     def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the rows themselves."""
@@ -33,7 +34,7 @@ class PrecomputedFeatures:
         return self
 
 
-FeatureMap = Frequencies | PrecomputedFeatures
+FeatureMap = Frequencies | ResidualFeatures | PrecomputedFeatures
 """A map from rows to features."""
 
 
@@ -77,7 +78,7 @@ def _summed(
     function: Callable[[NDArray[Any], Chunk], NDArray[Any]],
 ) -> Array:
     """Return the sum over blocks of rows, in float64, of a function of their features."""
-    p = 2 * features.n_frequencies
+    p = features.n_features
     scratch = Scratch()
     total: Array | None = None
     with single_threaded_blas() as n_threads:

@@ -15,7 +15,7 @@ _PENALTY = 0.1
 classes are separated. Ten times less or more changes the log loss of digits and breast_cancer by
 less than 0.01."""
 
-_UNIFORM = float(np.sqrt(np.finfo(np.float64).eps))
+UNIFORM = float(np.sqrt(np.finfo(np.float64).eps))
 """Share of equal probabilities that is mixed in, 1.5e-8: rounding makes no probability one."""
 
 _TOLERANCE = 1e-9
@@ -30,10 +30,15 @@ class SoftmaxWeights:
     weights: Array  # (K,): b, not negative
     biases: Array  # (C,): a, of sum zero
 
+    @classmethod
+    def plain(cls, n_classes: int) -> "SoftmaxWeights":
+        """Return one weight of one, and no biases."""
+        return cls(np.ones(1), np.zeros(n_classes))
+
     def probabilities(self, scores: Array) -> Array:
         """Return class probabilities (n, C), never zero or one, given scores (n, K, C)."""
         found: Array = softmax(_logits(scores, self.weights, self.biases), axis=1)
-        return (1.0 - _UNIFORM) * found + _UNIFORM / len(self.biases)
+        return (1.0 - UNIFORM) * found + UNIFORM / len(self.biases)
 
 
 def fit_softmax(

@@ -24,6 +24,7 @@ from sklearn.base import BaseEstimator
 
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
+from bochner.persist.parts import PARTS, is_part, known_parts, part_attributes
 from bochner.registry import Registration, is_registered, registered_class, registration
 
 Node = dict[str, Any]
@@ -43,6 +44,9 @@ SCALARS: Mapping[str, type] = {"str": np.str_, **{name: np.dtype(name).type for 
 
 TYPES: Mapping[str, type] = {"float": float, "float32": np.float32, "float64": np.float64}
 """Types that can themselves be parameters, as dtypes."""
+
+DTYPES = (*NUMERIC, "object")
+"""Names of dtypes that can themselves be values."""
 
 _DEPTH = 64  # of nested values, far from the recursion limit of 1000 calls
 _WIDEST = 256
@@ -165,7 +169,22 @@ def is_value(cls: type) -> bool:
 
 def is_estimator(cls: type) -> bool:
     """Tell whether model files may hold estimators of a class."""
-    return is_registered(cls) and issubclass(cls, BaseEstimator)
+    return is_part(cls) or (is_registered(cls) and issubclass(cls, BaseEstimator))
+
+
+def not_saved(value: Any) -> str:
+    """Say what model files hold, of a value that they do not hold."""
+    cls = type(value)
+    found = f"{cls.__module__}.{cls.__qualname__}"
+    if cls.__module__.partition(".")[0] == "sklearn":
+        return (
+            f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold; those "
+            f"that it can are {known_parts()}."
+        )
+    return (
+        f"of type {found}, which a model file cannot hold: it takes classes registered with "
+        f"bochner.register, numbers, text, arrays, and lists, tuples and dictionaries of them."
+    )
 
 
 def holds_function(cls: type) -> bool:
@@ -186,6 +205,8 @@ _REMOVED: Mapping[str, str] = {
 
 def class_named(name: str, *, estimator: bool) -> Any:
     """Return the estimator or the value class of a name, or raise ``ValueError``."""
+    if estimator and name in PARTS:
+        return PARTS[name]
     cls = registered_class(name)
     if cls is None or not (is_estimator(cls) if estimator else is_value(cls)):
         if name in _REMOVED:
@@ -238,6 +259,8 @@ def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, Any]:
     They have no value in the class body, or one and a name that ends in an underscore: these came
     later than some model files, where the value stands for them.
     """
+    if is_part(cls):
+        return dict(part_attributes(cls))
     return {
         name: _of_data(hint)
         for name, hint in get_type_hints(cls).items()
@@ -294,7 +317,9 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) ->
                 f"needed."
             )
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **own})
-    missing = [name for name in own if name not in attributes and not hasattr(cls, name)]
+    # Which attributes a part of scikit-learn sets depends on its parameters and version.
+    needed = () if is_part(cls) else own
+    missing = [name for name in needed if name not in attributes and not hasattr(cls, name)]
     if missing and any(name in attributes for name in own):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 

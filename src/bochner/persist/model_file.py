@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from bochner.persist.classes import is_estimator, is_value
+from bochner.persist.classes import is_estimator, is_value, not_saved
 from bochner.persist.container import ModelFileError, read, write
 from bochner.persist.tree import Encoder, decode
 from bochner.persist.trial import try_out
@@ -15,8 +15,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator, Kernel or Frequencies
+    model : estimator, Pipeline, Kernel or Frequencies
         An object of a class of bochner, or of one given to :func:`bochner.register`; fitted or not.
+        A ``Pipeline``, ``ColumnTransformer``, ``FeatureUnion`` or ``TransformedTargetRegressor`` of
+        scikit-learn holds such objects, and scikit-learn's scalers, encoders, imputers, linear
+        models and principal components; the message of a refusal lists them. Their ``memory`` and
+        ``n_jobs`` are saved as ``None``.
         A ``random_state`` that is a generator is saved as ``None``, and requests for metadata
         routing are left out.
     path : str or path-like
@@ -25,7 +29,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        If the model, or a part of it, is of a class that is not registered; it is named.
+        If the model, or a part of it, is of a class that model files do not hold; it is named.
     ValueError
         If the model holds infinite numbers or NaN where there should be none, or is fitted in
         part only.
@@ -47,8 +51,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     cls = type(model)
     if not (is_estimator(cls) or is_value(cls)):
         raise TypeError(
-            f"bochner saves estimators, kernels and frequencies of registered classes, got an "
-            f"object of {cls.__module__}.{cls.__qualname__}; decorate your own class with "
+            f"bochner saves kernels, frequencies, estimators and pipelines of registered classes, "
+            f"got an object {not_saved(model)} Decorate your own class with "
             f"bochner.register."
         )
     encoder = Encoder()
@@ -59,7 +63,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the estimator, kernel or frequencies that :func:`save` wrote; no code is run.
 
-    Predictions are those of the model that was saved, bit for bit on the same machine.
+    Predictions are those of the model that was saved, bit for bit on the same machine. Parts of
+    scikit-learn that another version wrote come with its ``InconsistentVersionWarning``.
 
     Parameters
     ----------

@@ -2,15 +2,18 @@
 
 import inspect
 import math
+from collections import UserList
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner.persist.classes import (
+    DTYPES,
     NUMERIC,
     SCALARS,
     TYPES,
@@ -27,11 +30,13 @@ from bochner.persist.classes import (
     holds_function,
     is_estimator,
     is_value,
+    not_saved,
     value_class,
     value_fields,
     where,
 )
 from bochner.persist.container import ModelFileError, Tensors
+from bochner.persist.parts import check_part, is_part, part_name, portable
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
@@ -53,19 +58,15 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list:
-            return self._items(value, path)
+        if cls is list or isinstance(value, UserList):  # Of columns, in scikit-learn 1.6
+            return self._items(getattr(value, "data", value), path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)
         if is_value(cls):
             return self._value(value, path)
         if is_estimator(cls):
             return self._estimator(value, path)
-        raise TypeError(
-            f"{where(path)} is of type {cls.__module__}.{cls.__qualname__}, which a model file "
-            f"cannot hold: it takes classes registered with bochner.register, numbers, "
-            f"text, arrays, and lists, tuples and dictionaries of them."
-        )
+        raise TypeError(f"{where(path)} is {not_saved(value)}")
 
     def _items(self, values: Any, path: Path) -> list[Any]:
         return [self.encode(value, (*path, str(i))) for i, value in enumerate(values)]
@@ -130,13 +131,16 @@ class Encoder:
 
     def _estimator(self, value: BaseEstimator, path: Path) -> Node:
         attributes = {k: v for k, v in vars(value).items() if k != "_metadata_request"}
-        parameters = {name: attributes.pop(name) for name in value.get_params(deep=False)}
+        names = value.get_params(deep=False)
+        parameters = portable(type(value), {name: attributes.pop(name) for name in names})
         if isinstance(parameters.get("random_state"), _GENERATORS):
             parameters["random_state"] = None
         check_attributes(type(value), attributes)
+        part = is_part(type(value))
         return {
             "$": "estimator",
-            "class": type(value).__name__,
+            "class": part_name(type(value)) if part else type(value).__name__,
+            **({"version": sklearn.__version__} if part else {}),
             "parameters": self._members(parameters, path),
             "attributes": self._members(attributes, path),
         }
@@ -151,10 +155,14 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
     tuple: lambda encoder, value, path: {"$": "tuple", "items": encoder._items(value, path)},
     dict: Encoder._dict,
     type: Encoder._type,
+    slice: lambda encoder, value, path: {
+        "$": "slice",
+        "items": encoder._items((value.start, value.stop, value.step), path),
+    },
     np.ndarray: Encoder._array,
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
     **dict.fromkeys(
-        (type(np.dtype(name)) for name in NUMERIC),
+        (type(np.dtype(name)) for name in DTYPES),
         lambda encoder, value, path: {"$": "dtype", "name": value.name},
     ),
 }
@@ -234,6 +242,12 @@ class _Decoder:
             raise ValueError(f"{where(path)} has the impossible shape {shape}")
         return array.reshape(shape)
 
+    def _slice(self, node: Node, path: Path) -> slice:
+        items = self._items(_member(node, "items", list[int | str | None]), path)
+        if len(items) != 3:
+            raise ValueError(f"{where(path)} should have a start, a stop and a step")
+        return slice(*items)
+
     def _value(self, node: Node, path: Path) -> Any:
         fields = _member(node, "fields", dict[str, Any])
         cls = value_class(_member(node, "class", str), fields)
@@ -253,16 +267,19 @@ class _Decoder:
         check_attributes(cls, attributes)
         estimator = cls(**parameters)
         vars(estimator).update(attributes)
+        if is_part(cls):
+            check_part(estimator, _member(node, "version", str))
         return estimator
 
 
 _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "array": _Decoder._array,
     "dict": lambda self, node, path: self._members(_member(node, "items", dict[str, Any]), path),
-    "dtype": lambda self, node, path: np.dtype(_choice(node, "name", NUMERIC)),
+    "dtype": lambda self, node, path: np.dtype(_choice(node, "name", DTYPES)),
     "estimator": _Decoder._estimator,
     "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
     "scalar": _Decoder._scalar,
+    "slice": _Decoder._slice,
     "texts": _Decoder._texts,
     "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
     "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],

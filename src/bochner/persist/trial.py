@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner.kernels import Kernel
+from bochner.persist.composed import COMPOSED, column_numbers, estimators, inside, transformed
+from bochner.persist.parts import is_part
 
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
@@ -25,26 +31,43 @@ def try_out(model: Any, n_bytes: int) -> None:
     A method ``_try_out()`` of the class checks what the answer to a row of floats does not need.
     ``n_bytes`` is the size of the file, which bounds the memory of the row.
     """
-    if not isinstance(model, BaseEstimator) or type(model).__module__.split(".")[0] != "bochner":
+    if not isinstance(model, BaseEstimator) or any(map(_is_foreign, estimators(model))):
         return  # Nothing is known of the rows that a user's class takes
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # Of a row outside the region of the training rows
         try:
             check_is_fitted(model)
-            if hasattr(model, "n_features_in_"):
-                row = _row(model, n_bytes)
-                if _in_domain(model, row):
-                    _answer(model, row)
-            if hasattr(model, "_try_out"):
-                model._try_out()
         except NotFittedError:
             return
+        try:
+            if hasattr(model, "n_features_in_"):
+                _answer(model, _row(model, n_bytes))
+            for part in estimators(model):
+                if hasattr(part, "_try_out"):
+                    part._try_out()
+        except NotFittedError as problem:
+            if not isinstance(model, COMPOSED):
+                return
+            raise ValueError(f"its parts are not all fitted ({problem})") from problem
         except Exception as problem:  # Of any kind: nothing of the file is trusted
             raise ValueError(f"its parts do not fit together ({problem})") from problem
 
 
+def _is_foreign(part: Any) -> bool:
+    cls = type(part)
+    is_ours = cls.__module__.split(".")[0] == "bochner"
+    return isinstance(part, BaseEstimator) and not (is_ours or is_part(cls))
+
+
 def _row(model: Any, n_bytes: int) -> NDArray[Any]:
-    """Return a row (1, d) that every fitted estimator takes."""
+    """Return a row (1, d) that a fitted estimator takes."""
+    if isinstance(model, Pipeline | FeatureUnion | TransformedTargetRegressor):
+        parts = [part for part, _ in inside(model)]
+        return _row(parts[0], n_bytes) if parts else np.eye(1)
+    if isinstance(model, OneHotEncoder | OrdinalEncoder):
+        return np.array([[levels[0] for levels in model.categories_]], dtype=object)
+    if isinstance(model, SimpleImputer) and model.statistics_.dtype == object:
+        return model.statistics_[None]  # type: ignore[no-any-return]
     n_features = model.n_features_in_
     # Every fitted estimator holds a number for each feature at least.
     if not 0 < n_features <= n_bytes:
@@ -52,7 +75,12 @@ def _row(model: Any, n_bytes: int) -> NDArray[Any]:
     names = getattr(model, "feature_names_in_", [""] * n_features)
     if len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise ValueError(f"names of {n_features} features should be as many texts, found {names}")
-    if get_tags(model).input_tags.allow_nan:
+    if isinstance(model, ColumnTransformer):
+        row = np.full((1, n_features), 0.0, dtype=object)
+        for part, columns in inside(model):
+            row[:, column_numbers(model, columns)] = _row(part, n_bytes)
+        return row
+    if not is_part(type(model)) and get_tags(model).input_tags.allow_nan:
         return np.full((1, n_features), None)
     return np.eye(1, n_features)  # On the unit sphere, where some kernels are defined
 
@@ -70,10 +98,27 @@ def _in_domain(model: Any, row: NDArray[Any]) -> bool:
 
 
 def _answer(model: Any, row: NDArray[Any]) -> None:
+    """Ask a model, or the parts of a pipeline in turn, for what it says of a row."""
+    if not _in_domain(model, row):
+        return
+    if isinstance(model, Pipeline):
+        parts = [part for part, _ in inside(model)]
+        for part in parts[:-1]:
+            if not _in_domain(part, row):
+                return
+            row = transformed(part, row)
+        for part in parts[-1:]:
+            _answer(part, row)
+        return
+    if isinstance(model, ColumnTransformer | FeatureUnion):
+        transformed(model, row)
+        return
     for method in _methods(model):
         given = inspect.signature(method).parameters.values()
         needed = [p for p in given if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
-        method(*[row] * len(needed))
+        found = method(*[row] * len(needed))
+        if np.shape(found)[0] != 1:
+            raise ValueError(f"{np.shape(found)[0]} answers to one row")
 
 
 def _methods(model: Any) -> Iterator[Any]:

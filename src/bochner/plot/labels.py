@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.plot.style import FONT, SMALL
+from bochner.plot.style import FONT, SMALL, any_script
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,9 +71,9 @@ def text_width(text: str, size: float = SMALL) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    return float(
-        text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0]
-    )
+    font = FontProperties(size=size)
+    with any_script():
+        return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
 
 def fitted(text: str, points: float, size: float = SMALL) -> str:

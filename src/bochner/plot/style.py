@@ -1,5 +1,6 @@
 """The one style of all pictures: sizes, themes, and a colour for each method."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -221,3 +222,11 @@ def styled(theme: str = "light") -> Iterator[Theme]:
         own: Any = parameters(colors)
         mpl.rcParams.update(own)
         yield colors
+
+
+@contextmanager
+def any_script() -> Iterator[None]:
+    """Pass over matplotlib's warnings of characters that its own font does not have."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph ", UserWarning)
+        yield

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from bochner.plot.style import RASTER_DPI, THEMES, styled
+from bochner.plot.style import RASTER_DPI, THEMES, any_script, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +93,7 @@ def to_svg(
 def _drawn(figure: "Figure") -> str:
     """Return what matplotlib writes, without what changes from run to run."""
     buffer, none = io.StringIO(), dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with styled():
+    with styled(), any_script():  # Texts remain texts: the page has the fonts
         import matplotlib as mpl
 
         mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "bochner"})

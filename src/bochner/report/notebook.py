@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import replacing
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
@@ -59,17 +60,21 @@ def report_of(model: Model, X: Any, y: Any) -> Report:
     Raises
     ------
     ValueError
-        If there are no rows, or not one target for each.
+        If there are no rows, or not one target for each that the model can predict.
     """
-    targets = np.asarray(y)
+    is_class = isinstance(model, ClassificationTable)
+    targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
         raise ValueError(
             f"y must have one entry for each of the {len(X)} rows of X, at least one, got shape "
             f"{targets.shape}."
         )
-    is_class = isinstance(model, ClassificationTable)
     if is_class and (unknown := np.setdiff1d(targets, model.classes_)).size:
         raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
+    if not is_class:
+        if not np.isfinite(targets).all():
+            raise ValueError("y must be finite; some entries are infinite or missing. Drop them.")
+        check_targets(targets)
     rows = counted(len(targets), "row")
     split = Split(X, targets, X, targets, "classification" if is_class else "regression")
     shares = model.importance(), model.interactions()

@@ -20,6 +20,7 @@ from bochner.spectral.tabulated import gauss_legendre
 _REACH = 12.0  # standard deviations; exp(-72) is left out
 _UNIFORM_FROM = 40.0  # standard deviation beyond which t is uniform over a period to rounding
 _ORDER = 24  # nodes a panel: exact to rounding on panels that halve towards corners
+_NARROW = 1e-6  # standard deviation below which the nodes of a period may pass over the law
 _GRADES = 40  # halvings towards a corner: 2**-40 of a panel
 
 
@@ -158,6 +159,11 @@ def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> 
     """
     if s == 0.0:
         return float(function(np.zeros(1))[0])
+    if s < _NARROW:
+        inside = [kink / s for kink in kinks if 0.0 < kink < _REACH * s]
+        y, weights = gauss_legendre(np.unique([*np.arange(_REACH + 1.0), *inside]), _ORDER)
+        density = np.sqrt(2.0 / np.pi) * np.exp(-0.5 * y * y)
+        return float(np.sum(weights * density * function(s * y)))
     nodes, weights = _period(kinks)
     values = function(nodes)
     if s > _UNIFORM_FROM:

@@ -18,6 +18,7 @@ _RAREST = 1e-4  # acceptance, below which rejection would take 10,000 proposals 
 _NORMAL_REACH = 9.0  # standard deviations of the table; 2e-19 is left out
 _WIDEST_TABLE = 100.0  # spread, beyond which tables of so many waves would be too large
 _SHRINKAGE = 2.0  # kurtosis enters the optimal factor twice, see correction
+_NO_VARIANCE = 1e-140  # of cosines of so short a shift: its square is no number, all are one
 _LEAST_HALF = 2  # a sample variance needs two draws
 _FEWEST_BINS = 512  # a unit; the error of a linear density falls with the square of the width, 4e-6
 
@@ -196,6 +197,8 @@ def correction(halves: list[Array], s: float) -> Array:
     """
     m = sum(map(len, halves))
     variance, kurtosis = _cosine_moments(s)
+    if variance < _NO_VARIANCE:
+        return np.ones(m)
     beta = 1.0 / (1.0 + _SHRINKAGE * kurtosis / m)
     # As differences from one, which are exact where t is small.
     centre = np.expm1(-0.5 * s * s)
@@ -216,7 +219,7 @@ def _cosine_moments(s: float) -> tuple[float, float]:
         return normal_mean(lambda t: (-2.0 * np.sin(0.5 * t) ** 2 - centre) ** k, s)
 
     variance = power(2)
-    if variance == 0.0:  # The shift is nothing: all values are one
+    if variance < _NO_VARIANCE:
         return 0.0, 1.0
     return variance, power(4) / variance**2
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
@@ -180,8 +181,10 @@ def _read_target(target: pd.Series) -> Column:
 
 
 def _check_complete(what: str, column: Column) -> None:
-    for rows, how in ((np.flatnonzero(~column.present), "missing"),
-                      (column.infinite_rows(), "infinite")):  # fmt: skip
+    large = column.infinite_rows()
+    is_infinite = large.size and np.isinf(column.values[large]).any()
+    infinite = "infinite" if is_infinite else f"beyond {LARGEST_ENTRY:g}"
+    for rows, how in ((np.flatnonzero(~column.present), "missing"), (large, infinite)):
         if rows.size:
             raise InputError(
                 f"The {what} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "

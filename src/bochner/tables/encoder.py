@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_scale
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.registry import register
 from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import (
@@ -114,6 +115,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.n_quantiles = n_quantiles
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the encoding of each column.
 
@@ -138,6 +140,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._learn(X, y)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
@@ -270,6 +273,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         is_text = [not reset and self.columns_[i]["kind"] == "text" for i in range(len(names))]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def read_columns(X: Any) -> list[Column]:
+    """Return the columns of a table as the encoder reads them; refuse what is no table."""
+    return TableEncoder()._read(X, reset=True)
 
 
 def _in_order(X: Any, places: Sequence[int]) -> Any:

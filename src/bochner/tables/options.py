@@ -147,6 +147,8 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     """
     path = Path(path)
     if not path.is_file():
+        if path.exists():
+            raise InputError(f"{path} is not an ordinary file: expected one with types of columns.")
         raise FileNotFoundError(f"No file {path} of types: check the name and the folder.")
     try:
         content = path.read_text(encoding="utf-8-sig")
@@ -169,6 +171,8 @@ def _pairs_of_json(path: Path, content: str) -> list[tuple[str, Any]]:
         pairs = json.loads(content, object_pairs_hook=list)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}: {error.msg}; {expected}.") from None
+    except RecursionError:
+        raise InputError(f"{path} has lists in too many lists: {expected}.") from None
     if content.lstrip().startswith("["):
         raise InputError(f"{path} holds a list: {expected}.")
     found: list[tuple[str, Any]] = pairs

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.checked import check_size
 from bochner.registry import register
 
 Stamps = NDArray[np.datetime64]
@@ -28,6 +29,9 @@ _YEAR = 365.2425
 
 _SHORTEST_MONTH = 27
 """Days between dates from which they may stand for months: February has 28."""
+
+_MOST_STEPS = 10_000_000
+"""Largest horizon in steps: ten times more need minutes and gigabytes, and are likely a mistake."""
 
 _REGULAR = 0.01
 """Departure of steps from their median, relative to it, up to which a horizon may be counted in
@@ -127,6 +131,11 @@ class Timeline:
     def _steps(self, count: int) -> Future:
         if count < 1:
             raise ValueError(f"horizon must be at least 1 step, got {count}.")
+        if count > _MOST_STEPS:
+            raise ValueError(
+                f"horizon must be at most {_MOST_STEPS:,} steps, got {count:,}: pass the times to "
+                "predict at in parts."
+            )
         if self.step is None:
             raise ValueError(
                 "The times of the series are irregular, so that a horizon has no unit: pass the "
@@ -192,6 +201,7 @@ def timed(times: Any) -> Times:
         numbers = as_array(np.asarray(times))
         if not np.isfinite(numbers).all():
             raise ValueError("Times must be finite; some are infinite or NaN.")
+        check_size("times", numbers)
         step = _usual_step(numbers)
         are_places = has_index and step == 1.0 and bool(np.all(numbers == np.round(numbers)))
         index: Index = "numbers" if has_index else "none"
@@ -247,12 +257,20 @@ def _stamps(times: Any, *, by_clock: bool = False) -> tuple[Stamps, str | None]:
     if zone is not None:
         times = (times if by_clock else times.tz_convert("UTC")).tz_localize(None)
     try:
-        return np.asarray(times).astype("M8[ns]"), None if zone is None else str(zone)
+        given = np.asarray(times)
+        stamps, coarse = given.astype("M8[ns]"), given.astype("M8[us]")
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
             f"{str(np.asarray(times)[0])!r} first."
         ) from error
+    # NumPy lets nanoseconds overflow without a word.
+    if (outside := (stamps.astype("M8[us]") != coarse) & ~np.isnat(coarse)).any():
+        raise ValueError(
+            f"Dates must lie between the years 1678 and 2262, got {coarse[outside][0]}. Pass times "
+            "as numbers, such as decimal years."
+        )
+    return stamps, None if zone is None else str(zone)
 
 
 def _frequency(times: Any) -> str | None:
@@ -262,7 +280,7 @@ def _frequency(times: Any) -> str | None:
     with warnings.catch_warnings():
         # pandas announces that it will return an object, which has the text, too.
         warnings.simplefilter("ignore")
-        found = times.inferred_freq
+        found = getattr(times, "inferred_freq", None)
     inferred: str | None = getattr(found, "freqstr", found)
     return inferred
 

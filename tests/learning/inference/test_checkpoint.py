@@ -173,3 +173,9 @@ def test_code_in_a_file_is_not_run(path, tmp_path):
     with pytest.raises(ValueError, match="delete it to start anew"):
         read_checkpoint(path)
     assert not (tmp_path / "trapped").exists()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is not an ordinary file: give another path"):
+        read_checkpoint(tmp_path / "pipe")

@@ -6,6 +6,7 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 
+from bochner._numerics import progress as reports
 from bochner.learning.inference import driver
 from bochner.learning.inference.draws import Draw
 from bochner.learning.inference.driver import Stage, run
@@ -260,10 +261,22 @@ def test_another_fingerprint_is_refused(tmp_path):
         go(checkpoint=path, fingerprint="yours")
 
 
-def test_progress_is_reported_line_by_line():
-    lines = []
-    progress = go(report=lines.append)
-    assert len(lines) == 18
-    assert lines[0].startswith("burn-in 1/4: log evidence ")
-    value = progress.records[-1]["log_evidence"]
-    assert lines[-1] == f"sampling 8/8: log evidence {value:.1f}, 2 components"
+def test_progress_is_reported_step_by_step():
+    steps = []
+    progress = go(report=reports.Progress(steps.append))
+    assert len(steps) == 18
+    assert str(steps[0]).startswith("burn-in 1/4: log evidence ")
+    figures = {"log evidence": progress.records[-1]["log_evidence"], "components": 2.0}
+    last = steps[-1]
+    assert (last.stage, last.step, last.total, last.figures) == ("sampling", 8, 8, figures)
+
+
+def test_a_stopped_run_has_one_iteration_of_every_stage_that_is_left():
+    steps = []
+
+    def stop(step):
+        steps.append((step.stage, step.step))
+        return len(steps) < 2
+
+    go(report=reports.Progress(stop))
+    assert steps == [("burn-in", 1), ("burn-in", 2), ("burn-in", 1), ("sampling", 1)]

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
+from bochner._numerics.progress import Progress
 from bochner.estimators.bank_parameters import BANK_CHOICES
 from bochner.learning.inference import plan
 from bochner.learning.inference.chain import CollapsedChain
@@ -257,5 +258,5 @@ def test_no_clock_decides_where_a_killed_fit_goes_on_from(name, limit, tmp_path,
 def test_chains_in_processes_are_reported_when_they_are_finished():
     said = []
     settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)
-    plan.learn(np.random.SeedSequence(0), some_data(), settings, report=said.append)
-    assert said == ["chain 1 of 2 is finished", "chain 2 of 2 is finished"]
+    plan.learn(np.random.SeedSequence(0), some_data(), settings, report=Progress(said.append))
+    assert [str(step) for step in said] == ["finished chain 1/2", "finished chain 2/2"]

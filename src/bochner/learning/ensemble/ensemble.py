@@ -71,8 +71,13 @@ class SumOfLaws:
         )
         return cls(judged.laws, weights, scores, np.maximum(scale, _TINY), error)
 
-    def predict(self, X: Array, return_std: bool = False) -> Array | Pair:
-        """Return means (n, *t) of encoded rows (n, d), and standard deviations if asked for."""
+    def predict(self, X: Array, return_std: bool = False, return_cov: bool = False) -> Array | Pair:
+        """Return means (n, *t) of encoded rows (n, d), and what is asked for.
+
+        Standard deviations are (n, *t) and covariances (n, n, *t).
+        """
+        if return_cov:
+            return self._joint_moments(X)
         if not return_std:
             laws, weights = self.laws.used(self.weights)
             return _averaged(laws.means(X), weights)
@@ -105,6 +110,18 @@ class SumOfLaws:
         drawn = np.moveaxis(rng.choice(self.scores, (len(X), n_samples)), 1, -1)
         found: Array = mean[..., None] + std[..., None] * drawn
         return found
+
+    def _joint_moments(self, X: Array) -> Pair:
+        """Return means (n, *t), and scaled covariances (n, n, *t) of the mixture of laws."""
+        laws, weights = self.laws.used(self.weights)
+        means = laws.means(X)
+        mean = _averaged(means, weights)
+        deviation = means - mean.reshape(len(mean), 1, -1)
+        shares = weights.reshape(len(weights), -1)
+        cov = np.einsum("ikt,jkt,kt->ijt", deviation, deviation, shares)
+        for law, share in zip(laws.members, shares, strict=True):
+            cov += share * law.covariance(X, laws.rows)
+        return mean, self.scale**2 * cov.reshape(len(X), *mean.shape)
 
     def _moments(self, X: Array) -> Pair:
         laws, weights = self.laws.used(self.weights)

@@ -57,6 +57,15 @@ class KernelLaw:
         lacking = np.maximum(self.found.kernel.diag(X) - explained, 0.0)
         return self.signal * (self.found.alpha + as_array(lacking))[:, None]
 
+    def covariance(self, X: Array, rows: Array) -> Array:
+        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        inner, own = X[:, self.columns], rows[: len(self.factor), self.columns]
+        explained = self.found(inner, own) @ self.factor
+        relative = self.found(inner, inner) - explained @ explained.T
+        cov: Array = relative[:, :, None] * self.signal
+        np.einsum("iit->it", cov)[:] = self.variance(X, rows)
+        return cov
+
 
 def exact(
     name: str,

@@ -245,7 +245,7 @@ class Learner:
         for number, (trial, result) in enumerate(found):
             if fitted and self._is_late(began, 1.0):
                 break
-            self.progress(f"fitting kernel {number + 1} of {len(found)} to all rows")
+            self.progress("fitting to all rows kernel", number + 1, len(found))
             with threads_of_blas(self.n_threads):
                 fitted.append(self._fitted(plan, trial, result))
         members, left_out = zip(*fitted, strict=True)
@@ -254,7 +254,8 @@ class Learner:
         return Judged(laws, plan.order[-plan.n_scored :], means, variances)
 
     def _is_late(self, began: float, share: float) -> bool:
-        return self.time_limit is not None and perf_counter() - began > share * self.time_limit
+        limit = np.inf if self.time_limit is None else share * self.time_limit
+        return self.progress.is_stopped or perf_counter() - began > limit
 
     def _searched(
         self, plan: _Plan, trials: Sequence[_Trial], began: float, rng: Generator
@@ -281,7 +282,7 @@ class Learner:
         results: list[tuple[_Trial, Found]] = []
         for number, found in in_order(search, range(len(trials)), self.n_threads):
             if found is not None:
-                self.progress(f"learned kernel {number + 1} of {len(trials)}")
+                self.progress("learned kernel", number + 1, len(trials))
                 results.append((trials[number], found))
         results.sort(key=lambda entry: entry[1].error)
         most_error = _HOPELESS * results[0][1].error

@@ -72,6 +72,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
     A file that is no checkpoint raises ``ValueError``, one that cannot be read ``OSError``.
     """
+    if not path.is_file():
+        raise OSError(f"{path} is not an ordinary file: give another path for the checkpoint.")
     data = BytesIO(path.read_bytes())
     try:
         with np.load(data, allow_pickle=False) as file:

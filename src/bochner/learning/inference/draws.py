@@ -111,6 +111,23 @@ class Draws:
                 values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
             yield part, values
 
+    def covariance(self, inputs: Array, fixed: Array) -> Array:
+        """Return the covariance (n, n) of new observations at inputs (d, n), noise included.
+
+        It is that between the mean functions of the draws, plus the mean of those given a draw.
+        """
+        parts = [values for _, values in self.activations(inputs, fixed)]
+        deviation = np.concatenate(parts, axis=1)
+        deviation -= deviation.mean(axis=0)
+        covariance: Array = deviation.T @ deviation / self.n_draws
+        for place, index in enumerate(self.whitened):
+            Z = self.features(int(index), inputs, fixed)
+            half = (self.whitener[place].T @ Z.astype(np.float32)).astype(np.float64)
+            within = self.noise_variance[index] * (half.T @ half)
+            within[np.diag_indices_from(within)] += self.noise(int(index), inputs)
+            covariance += within / len(self.whitened)
+        return covariance
+
     def noise(self, index: int, inputs: Array) -> Array:
         """Return the noise's variance of one draw at inputs (d, n), of shape (n,)."""
         variance = float(self.noise_variance[index])

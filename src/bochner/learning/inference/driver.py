@@ -98,9 +98,10 @@ def run(
     """Run the stages one after the other and return draws and records.
 
     ``start`` returns the first chain's first state, ``seconds`` limit all stages together, each to
-    its share and at least one iteration, and ``report`` is called with a line of text after every
-    iteration. A ``checkpoint`` that exists is resumed, unless its ``fingerprint`` of
-    data and parameters is another one (``ValueError``), and it is written now and then.
+    its share and at least one iteration, and ``report`` is called after every iteration; where
+    it is stopped, stages end as they do when the time is over. A ``checkpoint`` that exists is
+    resumed, unless its ``fingerprint`` of data and parameters is another one (``ValueError``), and
+    it is written now and then.
     """
     progress, state = Progress(), None
     if checkpoint is not None and checkpoint.exists():
@@ -113,11 +114,11 @@ def run(
             state = start(stage.chain)
         while progress.iteration < stage.n_iterations:
             end = np.inf if seconds is None else before + seconds * stage.until
-            if progress.iteration and perf_counter() > end:
+            if progress.iteration and (report.is_stopped or perf_counter() > end):
                 break
             _iterate(rng, stage, state, progress, end)
             progress.seconds = perf_counter() - before
-            report(_line(stage, progress))
+            _tell(report, stage, progress)
             if progress.iteration % REBUILD_EVERY == 0:
                 saved = stage.chain.saved(state)
                 state = stage.chain.restored(saved, state.prior)
@@ -174,13 +175,14 @@ def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: 
     return stages[progress.stage].chain.init(rng, saved["omega"], state.prior, saved["precision"])
 
 
-def _line(stage: Stage, progress: Progress) -> str:
+def _tell(report: reports.Progress, stage: Stage, progress: Progress) -> None:
     record = progress.records[-1]
     value = record.get("log_evidence", record.get("log_likelihood", 0.0))
-    name = "burn-in" if stage.adapting else "sampling"
-    return (
-        f"{name} {progress.iteration}/{stage.n_iterations}: log evidence {value:.1f}, "
-        f"{record['n_components']:.0f} components"
+    report(
+        "burn-in" if stage.adapting else "sampling",
+        progress.iteration,
+        stage.n_iterations,
+        {"log evidence": value, "components": record["n_components"]},
     )
 
 

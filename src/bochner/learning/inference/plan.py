@@ -175,7 +175,7 @@ def learn(
     chains: list[Progress] = []
     for chain in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
         chains.append(chain)
-        report(f"chain {len(chains)} of {n_chains} is finished")
+        report("finished chain", len(chains), n_chains)
     return settings.structure, chains
 
 

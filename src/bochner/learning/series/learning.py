@@ -35,9 +35,11 @@ def learn(times: Array, values: Array, inputs: Array, plan: Plan, rng: Generator
     """Return the law of a series: times (n,) in order, values (n,) with NaN, inputs (n, d)."""
     known = values[np.isfinite(values)]
     compared = plan.transformations or candidates(known)
-    found = []
+    found: list[tuple[str, Units, Searcher, Fit, float]] = []
     with single_threaded_blas():
         for name in compared:
+            if found and plan.progress.is_stopped:
+                break
             plan.progress(f"fitting a line and the seasons to values with transformation {name!r}")
             found.append((name, *_first(times, values, inputs, name, plan)))
     name, units, searcher, fit, _ = max(found, key=lambda one: one[-1])

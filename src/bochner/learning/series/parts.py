@@ -179,8 +179,10 @@ class Slope(Part):
 
 def _integrated(x: Any, kept: Any) -> Any:
     """Return ``2 x - 3 + 4 exp(-x) - exp(-2 x)``, the variance of an integrated slope in units."""
-    series = x**3 * (2 / 3 - x / 2 + 7 * x**2 / 30 - x**3 / 12 + 31 * x**4 / 1260)
-    return np.where(np.real(x) < _SMALL, series, 2.0 * x - 3.0 + 4.0 * kept - kept**2)
+    is_small = np.real(x) < _SMALL
+    s = np.where(is_small, x, 0.0)  # Powers of large ones overflow
+    series = s**3 * (2 / 3 - s / 2 + 7 * s**2 / 30 - s**3 / 12 + 31 * s**4 / 1260)
+    return np.where(is_small, series, 2.0 * x - 3.0 + 4.0 * kept - kept**2)
 
 
 @register

@@ -144,7 +144,12 @@ class Searcher:
         return self._fit(rows, Structure(TRENDS[-1], waves))
 
     def best(self, rows: Rows, first: Fit, find_seasons: bool, find_cycle: bool) -> list[Fit]:
-        """Return the fits of all structures within reach of the best, which is the first."""
+        """Return the fits of all structures within reach of the best, which is the first.
+
+        Where the progress is stopped, structures that are left are not compared.
+        """
+        if self.progress.is_stopped:
+            return [first]
         self.progress("comparing seasons and trends")
         with single_threaded_blas():
             fit = self._without_idle_seasons(rows, first)
@@ -153,7 +158,7 @@ class Searcher:
             others = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
             fits = [fit, *self._map(lambda one: self._fit(rows, one, fit), others)]
             fits = _within_reach(fits)
-            if find_cycle:
+            if find_cycle and not self.progress.is_stopped:
                 self.progress("looking for a cycle")
                 fits = _within_reach([*fits, *self._with_cycle(rows, fits)])
         return fits

@@ -1,0 +1,59 @@
+"""Functions of tables: drawn functions of encoded columns, and the encoders of the columns."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.learning.functions import SampledFunctions
+from bochner.registry import register
+from bochner.tables.encoder import TableEncoder
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class TableFunctions:
+    """Functions drawn together from the posterior of a model of a table, without noise.
+
+    ``functions(X)`` returns their values at the rows of a table, ``functions[i]`` and
+    ``functions[i:j]`` are some of them, and ``len(functions)`` is how many there are.
+    :meth:`bochner.TableRegressor.sample_functions` draws them.
+
+    Parameters
+    ----------
+    encoders : list of TableEncoder
+        Encoders of the table's columns.
+    varying : ndarray of int or None
+        Numbers of the encoded columns that the functions take; ``None`` for all.
+    functions : SampledFunctions
+        Functions of encoded columns, with gradients by these.
+    """
+
+    encoders: list[TableEncoder]
+    varying: NDArray[np.int64] | None
+    functions: SampledFunctions
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __getitem__(self, index: Any) -> "TableFunctions":
+        return replace(self, functions=self.functions[index])
+
+    def __call__(self, X: Any) -> Array:
+        """Return the values at the rows of a table, (n, n_functions) or (n, t, n_functions)."""
+        return self.functions(self.encode(X))
+
+    def encode(self, X: Any) -> Array:
+        """Return the encoded columns (n, d) that the functions take."""
+        encoded = np.hstack([as_array(encoder.transform(X)) for encoder in self.encoders])
+        return encoded if self.varying is None else encoded[:, self.varying]
+
+    def gradient(self, X: Any) -> NoReturn:
+        """Raise ``NotImplementedError``: columns of tables have no derivatives."""
+        raise NotImplementedError(
+            "Functions of tables have no gradients, because columns are encoded. For gradients by "
+            "the encoded columns use functions.functions.gradient(functions.encode(X)); for "
+            "numbers alone fit KreinRidge, whose functions have gradients."
+        )

@@ -1,0 +1,180 @@
+r"""Features of a kernel plus what they lack at landmarks: an exact kernel near the data.
+
+Random features :math:`z` carry a Gaussian process of covariance :math:`z(x) \cdot z(y)`. With
+values :math:`u` at landmarks :math:`L` from the exact prior :math:`N(0, k(L, L))`, Matheron's rule
+turns a draw :math:`z(x) \cdot w` into one that has them:
+
+.. math:: f(x) = z(x) \cdot w + k(x, L)\, k(L, L)^{-1} (u - z(L)\, w).
+
+That is linear in independent normal variables again, with the features
+
+.. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad
+          \phi(x) = R^{-1} k(L, x), \quad R R^\top = k(L, L),
+
+so its covariance is positive definite as it stands. Between a landmark and any row it is
+:math:`k`, whatever the features are. Elsewhere its mean over draws of features is :math:`k`, and
+its variance falls with their number and with what landmarks leave of the kernel. The posterior of
+rows that are all landmarks has the exact mean. Far from landmarks :math:`\phi` vanishes, and the
+weights of :math:`\tilde z`, which is small on the rows, keep their prior variance.
+
+Sources: Wilson, Borovitskiy, Terenin, Mostowsky and Deisenroth, "Efficiently sampling functions
+from Gaussian process posteriors", 2020, where :math:`u` has a posterior of its own and :math:`w`
+keeps its prior; here both are learned together. Harbrecht, Peters and Schneider, "On the low-rank
+approximation by the pivoted Cholesky decomposition", 2012, for the landmarks.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from bochner._numerics import limits
+from bochner._numerics.arrays import Array, as_array, dense_rows
+from bochner._numerics.namespaces import on_device
+from bochner.features.length_scales import AnyKernel, kernel_name
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.registry import register
+
+_NEGLIGIBLE = 1e-8
+"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
+which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
+
+_INDEFINITE = -1e-6
+"""Share of the greatest variance below which a remainder is negative by more than rounding."""
+
+_CANDIDATE_BYTES = 64 * limits.MEBIBYTE
+"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
+has half the rows to choose from, twice takes twice the time."""
+
+
+@register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualFeatures:
+    r"""The features :math:`[\tilde z, \phi]` of a kernel, ``p`` random ones and ``q`` of landmarks.
+
+    ``lower`` is the factor :math:`R`, and ``projected`` is :math:`R^{-1} z(L)`.
+    """
+
+    frequencies: Frequencies
+    kernel: Kernel
+    landmarks: Array  # (q, d)
+    lower: Array  # (q, q)
+    projected: Array  # (q, p)
+
+    is_symmetric: ClassVar[bool] = True
+
+    @classmethod
+    def of(
+        cls,
+        frequencies: Frequencies,
+        kernel: AnyKernel,
+        X: Any,
+        n_landmarks: int,
+        rng: Generator,
+        limit: int | None = None,
+    ) -> "ResidualFeatures":
+        """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR.
+
+        Landmarks are the pivots of the kernel's Cholesky factorisation on the rows, or on random
+        ones of very many: each is the row of greatest variance given those before. Fewer suffice
+        where these leave 1e-8 of the variance everywhere. The factor takes at most 64 MiB and a
+        quarter of ``limit`` bytes, unless landmarks alone need more. Raises ValueError if the
+        kernel is not positive definite.
+        """
+        name = kernel_name(kernel)
+        if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
+            raise ValueError(
+                f"residual needs a positive definite kernel of bochner.kernels, got {name}. Leave "
+                f"residual=None, or use a positive definite kernel."
+            )
+        n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
+        size = max(n_landmarks, n_bytes // (8 * n_landmarks))
+        candidates = dense_rows(X, rng.permutation(X.shape[0])[:size])
+        landmarks, lower = _pivots(kernel, candidates, n_landmarks)
+        projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
+        return cls(frequencies, kernel, landmarks, lower, projected)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, ``p + q``."""
+        return sum(self.projected.shape)
+
+    @property
+    def signature(self) -> Array:
+        """Signs of the features: all positive."""
+        return np.ones(self.n_features)
+
+    @property
+    def weight(self) -> Array:
+        """Weights of the frequencies, which sum to the kernel's variance, of shape (m,)."""
+        return self.frequencies.weight
+
+    def to_device_of(self, X: Any) -> "ResidualFeatures":
+        """Return the map itself; ``ValueError`` for rows on a device."""
+        if on_device(X):
+            raise ValueError(
+                "residual computes values of the kernel with NumPy, and X is on a device: pass "
+                "NumPy arrays, or leave residual=None."
+            )
+        return self
+
+    def features(self, X: Any, dtype: Any = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the features of rows (n, d), dense or CSR, of shape (n, p + q)."""
+        self.to_device_of(X)
+        found = np.dtype(dtype or X.dtype)
+        p = self.projected.shape[1]
+        if out is None:
+            out = np.empty((X.shape[0], self.n_features), dtype=found)
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        near = solve_triangular(
+            self.lower, self.kernel(self.landmarks, dense), lower=True, check_finite=False
+        )
+        out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
+        out[:, p:] = near.T
+        return out
+
+    def split(self, coef: Array) -> tuple[Array, Array]:
+        r"""Return weights of waves (p, s) and of kernel values at landmarks (q, s).
+
+        The functions :math:`[\tilde z(x), \phi(x)] \cdot c` with weights ``coef`` (p + q, s) are
+        :math:`z(x) \cdot w + k(x, L)\, b`.
+        """
+        waves, near = np.split(coef, [self.projected.shape[1]])
+        b = solve_triangular(self.lower, near - self.projected @ waves, lower=True, trans=1)
+        return waves, as_array(b)
+
+
+FeatureMap = Frequencies | ResidualFeatures
+"""What maps rows to the features of linear heads."""
+
+
+def _is_signed(frequencies: Frequencies) -> bool:
+    return not frequencies.is_symmetric or bool((frequencies.weight < 0.0).any())
+
+
+def _pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
+    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
+    left = kernel.diag(X).astype(np.float64)
+    greatest = float(left.max())
+    factor, chosen = np.zeros((len(X), min(count, len(X)))), list[int]()
+    while len(chosen) < factor.shape[1]:
+        pivot, i = int(np.argmax(left)), len(chosen)
+        if left[pivot] <= _NEGLIGIBLE * greatest:
+            break
+        column = kernel(X, X[[pivot]])[:, 0] - factor[:, :i] @ factor[pivot, :i]
+        factor[:, i] = column / np.sqrt(left[pivot])
+        left -= factor[:, i] ** 2
+        if left.min() < _INDEFINITE * greatest:
+            raise ValueError(
+                f"residual needs a positive definite kernel, and {kernel!r} has a negative "
+                f"eigenvalue on these rows. Leave residual=None."
+            )
+        left[pivot] = 0.0
+        chosen.append(pivot)
+    if not chosen:
+        raise ValueError(f"{kernel!r} is zero on all rows, which leaves no landmarks.")
+    return X[chosen], factor[chosen, : len(chosen)]

@@ -1,0 +1,171 @@
+r"""Derivatives of kernels by their left argument, in closed form.
+
+Of a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
+:math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`; sums, multiples and products
+follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, derivatives
+are zero: the mean of those on either side.
+"""
+
+from collections.abc import Iterator
+from functools import singledispatch
+
+import numpy as np
+from scipy.special import gamma, kv
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.distances import distances
+from bochner.kernels.base import Kernel, Product, Scaled, Sum
+from bochner.kernels.spectral_mixture import SpectralMixture
+from bochner.kernels.stationary import (
+    Cauchy,
+    Correlation,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+    matern_profile,
+)
+
+
+@singledispatch
+def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
+    r"""Yield :math:`\partial k(x_i, y_j) / \partial x_{ia}`, of shape (n, n2), for each input a.
+
+    Register a function for a kernel of your own with ``input_derivatives.register(cls)``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic or SpectralMixture
+        kernel, or a sum, a product or a multiple of such.
+    X, Y : ndarray of shapes (n, d) and (n2, d)
+
+    Raises
+    ------
+    NotImplementedError
+        If the derivatives of the kernel are not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.kernels import Gaussian
+    >>> from bochner.kernels.gradients import input_derivatives
+    >>> [matrix] = input_derivatives(Gaussian(1.0), np.array([[1.0]]), np.array([[0.0]]))
+    >>> matrix.round(4)
+    array([[-0.6065]])
+    """
+    raise NotImplementedError(
+        f"The derivatives of {kernel!r} are not known in closed form. Register them with "
+        f"bochner.kernels.gradients.input_derivatives.register({type(kernel).__name__}), or use "
+        f"differences of values."
+    )
+
+
+@input_derivatives.register
+def _(kernel: Scaled, X: Array, Y: Array) -> Iterator[Array]:
+    return (kernel.factor * part for part in input_derivatives(kernel.kernel, X, Y))
+
+
+@input_derivatives.register
+def _(kernel: Sum, X: Array, Y: Array) -> Iterator[Array]:
+    each = [input_derivatives(term, X, Y) for term in kernel.terms]
+    return (as_array(sum(parts)) for parts in zip(*each, strict=True))
+
+
+@input_derivatives.register
+def _(kernel: Product, X: Array, Y: Array) -> Iterator[Array]:
+    values = [factor(X, Y) for factor in kernel.factors]
+    each = [input_derivatives(factor, X, Y) for factor in kernel.factors]
+    for parts in zip(*each, strict=True):
+        total = np.zeros((len(X), len(Y)))
+        for number, part in enumerate(parts):
+            others = values[:number] + values[number + 1 :]
+            total += np.prod([part, *others], axis=0)
+        yield total
+
+
+@input_derivatives.register
+def _(kernel: SpectralMixture, X: Array, Y: Array) -> Iterator[Array]:
+    for a in range(kernel.dim):
+        total = np.zeros((len(X), len(Y)))
+        for weight, mean, factor in zip(
+            kernel.weights, kernel.means, kernel.factors(), strict=True
+        ):
+            envelope = np.exp(-0.5 * distances(X @ factor, Y @ factor, "sqeuclidean"))
+            angle = np.subtract.outer(X @ mean, Y @ mean)
+            along = factor @ factor[a]
+            decay = np.cos(angle) * np.subtract.outer(X @ along, Y @ along)
+            total -= weight * envelope * (decay + mean[a] * np.sin(angle))
+        yield total
+
+
+@input_derivatives.register
+def _(kernel: Laplacian, X: Array, Y: Array) -> Iterator[Array]:
+    values = kernel(X, Y)
+    scales = np.broadcast_to(kernel.length_scale, X.shape[1])
+    return (
+        -np.sign(delta) / scale * values
+        for delta, scale in zip(_lags(kernel, X, Y), scales, strict=True)
+    )
+
+
+@input_derivatives.register
+def _(kernel: Cauchy, X: Array, Y: Array) -> Iterator[Array]:
+    values, scales = kernel(X, Y), np.broadcast_to(kernel.length_scale, X.shape[1])
+    return (
+        -2.0 * delta / (1.0 + (scale * delta) ** 2) * values
+        for delta, scale in zip(_lags(kernel, X, Y, power=2), scales, strict=True)
+    )
+
+
+@input_derivatives.register
+def _(kernel: Gaussian, X: Array, Y: Array) -> Iterator[Array]:
+    return _radial(kernel, X, Y, -kernel(X, Y))
+
+
+@input_derivatives.register
+def _(kernel: RationalQuadratic, X: Array, Y: Array) -> Iterator[Array]:
+    values = kernel(X, Y)
+    return _radial(kernel, X, Y, -(values ** (1.0 + 1.0 / kernel.alpha)))
+
+
+@input_derivatives.register
+def _(kernel: Exponential, X: Array, Y: Array) -> Iterator[Array]:
+    return _radial(kernel, X, Y, _matern_slope(_scaled_distances(kernel, X, Y), 0.5))
+
+
+@input_derivatives.register
+def _(kernel: Matern, X: Array, Y: Array) -> Iterator[Array]:
+    u = np.sqrt(2.0 * kernel.nu) * _scaled_distances(kernel, X, Y)
+    return _radial(kernel, X, Y, 2.0 * kernel.nu * _matern_slope(u, kernel.nu))
+
+
+def _matern_slope(u: Array, nu: float) -> Array:
+    r"""Return the derivative of the profile by ``u``, over ``u``.
+
+    It is :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4): the profile
+    of smoothness :math:`\nu - 1` over :math:`-2 (\nu - 1)` if that is positive, else unbounded at
+    zero, where zero stands for it.
+    """
+    if nu > 1.0:
+        return -matern_profile(u, nu - 1.0) / (2.0 * (nu - 1.0))
+    positive = np.where(u > 0.0, u, 1.0)
+    slope = -(2.0 ** (1.0 - nu)) * positive ** (nu - 1.0) * kv(1.0 - nu, positive) / gamma(nu)
+    return np.where(u > 0.0, slope, 0.0)
+
+
+def _radial(kernel: Correlation, X: Array, Y: Array, slope: Array) -> Iterator[Array]:
+    """Yield derivatives, given those by the scaled distance, over the distance."""
+    return (slope * delta for delta in _lags(kernel, X, Y, power=2))
+
+
+def _lags(kernel: Correlation, X: Array, Y: Array, power: int = 1) -> Iterator[Array]:
+    """Yield the lags (n, n2) of each input over a power of its length scale."""
+    scales = np.broadcast_to(as_array(kernel.length_scale) ** power, X.shape[1])
+    return (np.subtract.outer(x, y) for x, y in zip((X / scales).T, (Y / scales).T, strict=True))
+
+
+def _scaled_distances(kernel: Correlation, X: Array, Y: Array) -> Array:
+    scale = as_array(kernel.length_scale)
+    return distances(X / scale, Y / scale, "euclidean")

@@ -1,0 +1,183 @@
+"""The graphs of fitted models: a function for each class, found by the class."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bochner.estimators.bank_models import BaNKRegression
+from bochner.estimators.digmm_features import DIGMMFeatures
+from bochner.estimators.krein_ridge import KreinRidge
+from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.features.transformer import FourierFeatures
+from bochner.frequencies import Frequencies
+from bochner.learning.ridge import RidgePosterior
+from bochner.learning.softmax_weights import UNIFORM, SoftmaxWeights
+from bochner.onnx.graph import Graph
+
+EXPORTED = (
+    "FourierFeatures, DIGMMFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean of "
+    "BaNKRegressor and GaBaSRRegressor, and a Pipeline of these after StandardScaler"
+)
+
+
+@singledispatch
+def add_outputs(model: Any, graph: Graph, X: str, return_std: bool) -> None:
+    """Add the outputs of a fitted model for the rows ``X`` to a graph."""
+    raise TypeError(f"{type(model).__name__} cannot be exported to ONNX. Exported are: {EXPORTED}.")
+
+
+@singledispatch
+def transformed(step: Any, graph: Graph, X: str) -> tuple[str, int]:
+    """Return what a step of a pipeline makes of rows, and its number of columns."""
+    raise TypeError(
+        f"{type(step).__name__} cannot be exported to ONNX as a step of a pipeline; use "
+        f"StandardScaler, FourierFeatures or DIGMMFeatures, or export the last step alone."
+    )
+
+
+@transformed.register
+def _(step: StandardScaler, graph: Graph, X: str) -> tuple[str, int]:
+    if step.with_mean:
+        X = graph("Sub", X, step.mean_)
+    if step.with_std:
+        X = graph("Div", X, step.scale_)
+    return X, step.n_features_in_
+
+
+@transformed.register
+def _(step: Frequencies, graph: Graph, X: str) -> tuple[str, int]:
+    return graph.features(X, step), 2 * step.n_frequencies
+
+
+@transformed.register
+def _(step: DIGMMFeatures, graph: Graph, X: str) -> tuple[str, int]:
+    width = len(step.signature_)
+    return graph.first_columns(graph.features(X, step.frequencies_), width), width
+
+
+@transformed.register
+def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
+    width, others = len(step.signature_), step._others()
+    features = graph.first_columns(graph.features(X, step.frequencies_), width)
+    if len(others):
+        right = graph("Gather", graph.features(X, step.frequencies_.right), others, axis=1)
+        features = graph("Concat", features, right, axis=1)
+    return features, width + len(others)
+
+
+@add_outputs.register(Frequencies)
+@add_outputs.register(DIGMMFeatures)
+@add_outputs.register(FourierFeatures)
+def _(model: Any, graph: Graph, X: str, return_std: bool) -> None:
+    _without_std(model, return_std)
+    features, width = transformed(model, graph, X)
+    graph.output("features", features, (width,))
+
+
+@add_outputs.register
+def _(model: Pipeline, graph: Graph, X: str, return_std: bool) -> None:
+    *steps, last = steps_of(model)
+    for step in steps:
+        X, _ = transformed(step, graph, X)
+    add_outputs(last, graph, X, return_std)
+
+
+@add_outputs.register
+def _(model: KreinRidge, graph: Graph, X: str, return_std: bool) -> None:
+    Z = graph.features(X, model.frequencies_)
+    shape = model.coef_.shape[:-1]
+    mean = graph("Add", graph("MatMul", Z, model.coef_.T), np.asarray(model.intercept_))
+    graph.output("mean", mean, shape)
+    if return_std:
+        std = graph("Sqrt", _variances(model, graph, Z))
+        graph.output("std", std if shape else graph("Squeeze", std, np.array([1])), shape)
+
+
+def _variances(model: KreinRidge, graph: Graph, Z: str) -> str:
+    """Return the variances (n, t) of new observations."""
+    posterior = model.posterior_
+    if not isinstance(posterior, RidgePosterior):
+        raise ValueError(f"The model has no predictive standard deviation. {posterior.limitation}")
+    half = graph("MatMul", graph("Sub", Z, posterior.centre), posterior.whitener)
+    spread = graph("ReduceSumSquare", half, axes=[1], keepdims=1)
+    relative = graph("Add", spread, np.asarray(1.0 + posterior.intercept_variance))
+    return graph("MatMul", relative, posterior.noise_variance[None])
+
+
+@add_outputs.register
+def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> None:
+    _without_std(model, return_std)
+    labels = _labels(model.classes_, graph)
+    Z = graph.features(X, model.frequencies_)
+    values = graph("Add", graph("MatMul", Z, model.coef_.T), model.intercept_)
+    if model.coef_.shape[0] == 1:
+        values = graph("Concat", graph("Neg", values), values, axis=1)
+    winner = graph("ArgMax", values, axis=1, keepdims=0)
+    graph.output("label", graph("Gather", labels, winner, axis=0), (), labels.dtype)
+    softmax = model.softmax_ or SoftmaxWeights.plain(len(labels))
+    # Products with a single number near one are left out by onnxruntime, hence one for each class,
+    # and the share of equal probabilities as what it changes.
+    weights = np.full(len(labels), softmax.weights[0])
+    logits = graph("Add", graph("Mul", values, weights), softmax.biases)
+    share = graph("Softmax", logits, axis=1)
+    towards = graph("Mul", graph("Sub", np.asarray(1.0 / len(labels)), share), np.asarray(UNIFORM))
+    probabilities = graph("Add", share, towards)
+    graph.output("probabilities", probabilities, labels.shape)
+
+
+def _labels(classes: Any, graph: Graph) -> Any:
+    """Return labels in a type that the graph has: 64-bit integers, texts, numbers or booleans."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    if classes.dtype.kind == "f":
+        return classes.astype(graph.dtype)
+    if classes.dtype.kind == "b":
+        return classes
+    if all(isinstance(label, str) for label in classes):
+        return classes.astype(object)
+    raise TypeError(
+        f"ONNX has labels that are integers, texts, numbers or booleans; the model's are "
+        f"{classes[:5].tolist()}. Fit it to one of these."
+    )
+
+
+@add_outputs.register
+def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
+    _without_std(model, return_std)
+    draws, trend = model.learned_[0].draws, model._trend
+    X = graph("Div", graph("Sub", X, model._scaling.centre), model._scaling.scale)
+    coef, width = draws.coef, 2 * draws.n_waves
+    waves = [
+        draws.waves(index).summed(coef[index, :width], draws.n_waves**-0.5)
+        for index in range(draws.n_draws)
+    ]
+    omega, cosines, sines = (np.concatenate(parts) for parts in zip(*waves, strict=True))
+    Z = graph.features(X, Frequencies(omega, np.ones(len(omega))))
+    unit = model.target_scale_
+    mean = graph("MatMul", Z, unit * np.concatenate([cosines, sines]) / draws.n_draws)
+    fixed = coef[:, width:].mean(axis=0)
+    dim = omega.shape[1]
+    constant = trend.columns(np.zeros((1, dim))) @ fixed
+    mean = graph("Add", mean, model.target_mean_ + unit * constant)
+    for power, slopes in enumerate(trend.polynomial(fixed[None], dim)[0], start=1):
+        term = graph("MatMul", graph("Pow", X, np.asarray(float(power))), unit * slopes)
+        mean = graph("Add", mean, term)
+    graph.output("mean", mean, ())
+
+
+def steps_of(model: Any) -> list[Any]:
+    """Return the steps of a pipeline that do something, or a model as its only step."""
+    if not isinstance(model, Pipeline):
+        return [model]
+    return [step for _, step in model.steps if step not in (None, "passthrough")]
+
+
+def _without_std(model: Any, return_std: bool) -> None:
+    if return_std:
+        raise ValueError(
+            f"return_std=True exports the standard deviation of KreinRidge; that of "
+            f"{type(model).__name__} is not exported. Use return_std=False."
+        )

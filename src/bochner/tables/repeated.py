@@ -1,0 +1,54 @@
+"""Rows of a table that are equal in all of their entries."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner.tables.columns import Column
+
+Keys = NDArray[np.uint64]
+
+_MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+"""Odd numbers of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
+
+_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
+"""Its shifts of bits."""
+
+
+def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
+    """Return a number for each row, equal for rows of equal entries and of equal targets (n, t).
+
+    It depends on nothing but these. Different rows have different numbers but for a chance of
+    about ``n**2 / 4e19``.
+    """
+    keys = np.zeros(len(target), dtype=np.uint64)
+    for entries in (*(_numbers(column) for column in columns), *map(_bits, target.T)):
+        keys = _mixed(keys + entries)
+    return keys
+
+
+def _numbers(column: Column) -> Keys:
+    """Return a number for each entry: its bits, or a digest of its text."""
+    if column.values.dtype.kind == "f":
+        return _bits(column.values)
+    entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
+    texts = [f"{type(entry).__name__} {entry}" if there else "" for entry, there in entries]
+    digests = {
+        text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in set(texts)
+    }
+    return np.array([digests[text] for text in texts], dtype=np.uint64)
+
+
+def _bits(values: NDArray[np.float64]) -> Keys:
+    """Return the bits of numbers, the same ones for both zeros and for all that are missing."""
+    same = np.where(np.isnan(values), np.nan, values + 0.0)
+    return same.view(np.uint64)
+
+
+def _mixed(keys: Keys) -> Keys:
+    """Return numbers of which every bit depends on every bit of the given ones."""
+    for shift, multiplier in zip(_SHIFTS, _MULTIPLIERS, strict=False):
+        keys = (keys ^ (keys >> shift)) * np.uint64(multiplier)
+    return keys ^ (keys >> _SHIFTS[-1])
