@@ -3,7 +3,8 @@ r"""Derivatives of kernels by their left argument, in closed form.
 Of a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
 :math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`; sums, multiples and products
 follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, derivatives
-are zero: the mean of those on either side.
+are zero: the mean of those on either side. They are zero by codes of levels, and by inputs that a
+kernel on columns does not have.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,11 @@ from scipy.special import gamma, kv
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.distances import distances
-from bochner.kernels.base import Kernel, Product, Scaled, Sum
+from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
+from bochner.kernels.columns import indices_of
+from bochner.kernels.levels import Levels
+from bochner.kernels.linear import Constant, Linear
+from bochner.kernels.periodic import Periodic
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import (
     Cauchy,
@@ -37,8 +42,9 @@ def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
     Parameters
     ----------
     kernel : Kernel
-        A Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic or SpectralMixture
-        kernel, or a sum, a product or a multiple of such.
+        A Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic, SpectralMixture,
+        Periodic, Linear, Constant, Categorical or Ordinal kernel, or a sum, a product or a multiple
+        of such, or one on columns.
     X, Y : ndarray of shapes (n, d) and (n2, d)
 
     Raises
@@ -83,6 +89,36 @@ def _(kernel: Product, X: Array, Y: Array) -> Iterator[Array]:
             others = values[:number] + values[number + 1 :]
             total += np.prod([part, *others], axis=0)
         yield total
+
+
+@input_derivatives.register
+def _(kernel: OnColumns, X: Array, Y: Array) -> Iterator[Array]:
+    columns = list(indices_of(kernel.columns, None, X.shape[1]))
+    inner = input_derivatives(kernel.kernel, X[:, columns], Y[:, columns])
+    known = dict(zip(columns, inner, strict=True))
+    for a in range(X.shape[1]):
+        yield known.pop(a) if a in known else np.zeros((len(X), len(Y)))
+
+
+@input_derivatives.register(Constant)
+@input_derivatives.register(Levels)
+def _(kernel: Constant | Levels, X: Array, Y: Array) -> Iterator[Array]:
+    return (np.zeros((len(X), len(Y))) for _ in range(X.shape[1]))
+
+
+@input_derivatives.register
+def _(kernel: Linear, X: Array, Y: Array) -> Iterator[Array]:
+    slopes = as_array(kernel.variance) * (Y - as_array(kernel.centre))
+    return (np.tile(slope, (len(X), 1)) for slope in slopes.T)
+
+
+@input_derivatives.register
+def _(kernel: Periodic, X: Array, Y: Array) -> Iterator[Array]:
+    values, dim = kernel(X, Y), X.shape[1]
+    periods, scales = (np.broadcast_to(p, dim) for p in (kernel.period, kernel.length_scale))
+    for x, y, period, scale in zip(X.T, Y.T, periods, scales, strict=True):
+        rate = 2.0 * np.pi / period
+        yield -rate / scale**2 * np.sin(rate * np.subtract.outer(x, y)) * values
 
 
 @input_derivatives.register
