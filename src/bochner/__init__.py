@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from bochner import baselines, datasets, kernels
+from bochner import baselines, datasets, kernels, likelihoods
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
@@ -11,6 +11,7 @@ from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.kernel_glm import KernelGLMClassifier, KernelGLMRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
@@ -37,6 +38,8 @@ __all__ = [
     "Frequencies",
     "GaBaSRClassifier",
     "GaBaSRRegressor",
+    "KernelGLMClassifier",
+    "KernelGLMRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
     "TableClassifier",
@@ -47,6 +50,7 @@ __all__ = [
     "datasets",
     "diagnose",
     "kernels",
+    "likelihoods",
     "load",
     "read_table",
     "register",
