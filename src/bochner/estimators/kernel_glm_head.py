@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,19 +62,23 @@ class KernelGLM(BaseEstimator, ABC):
         kept = np.flatnonzero(rows.weights > 0.0)
         rows, y, given = rows[kept], y[kept], given[kept]
         started = likelihood.started(y, given, rows.weights)
+        centre = started.origin(y, given, rows.weights)
+        moved = started.shifted(centre)  # Distant targets would lose digits
         problem = LaplaceProblem(
-            Chunk(rows.X, y, rows.weight),
+            Chunk(rows.X, y if moved is None else y - centre, rows.weight),
             np.log(given),
-            started.origin(y, given, rows.weights),
-            started,
+            centre if moved is None else 0.0,
+            started if moved is None else moved,
             likelihood.unknown,
             alpha,
             has_constant and started.has_constant,
         )
         kernel, frequencies, region = self._approximation(problem)
         learned, posterior = problem.solved(frequencies)
+        names = likelihood.unknown
         self.kernel_, self.frequencies_, self._region = kernel, frequencies, region
-        self.likelihood_, self.posterior_ = learned, posterior
+        self.likelihood_ = started.with_vector(names, learned.vector(names))
+        self.posterior_ = replace(posterior, centre=centre)
 
     def _approximation(
         self, problem: LaplaceProblem

@@ -177,7 +177,7 @@ class _Search:
         def slope(inner: Array) -> Array:
             moved = x.copy()
             moved[free] = np.clip(inner, low[free], high[free])
-            return self.value_and_slope(moved)[1][free]
+            return as_array(self.value_and_slope(moved)[1][free])
 
         if not free.any():
             return x

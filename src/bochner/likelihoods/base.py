@@ -88,6 +88,13 @@ class Likelihood(ABC):
         """
         return 0.0
 
+    def shifted(self, shift: float) -> Self | None:
+        """Return the law of targets less ``shift`` given latent values less ``shift``.
+
+        ``None`` if the two have no unit in common.
+        """
+        return None
+
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         """Return the likelihood with a guess for every parameter that is ``None``."""
         return self

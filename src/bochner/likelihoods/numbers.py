@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
+from scipy.special import betaln, log_ndtr, logsumexp, ndtr
 
 from bochner._numerics.arrays import Array, as_array, as_finite_scalar
 from bochner.likelihoods.base import NumberLikelihood, known, optional_scale
@@ -25,6 +25,10 @@ noise. The maximum of the evidence does not depend on it."""
 _LOG_STEP = 0.25
 """Distance of the logarithms of precisions in the quadrature of Student-t noise: half changes log
 densities by less than 1e-9."""
+
+_FARTHEST = 1e3
+"""Distance of a target from the latent value, in scales, up to which log densities are exact to
+six digits: it decides the least precision of the quadrature."""
 
 _LOG_ROUNDING = 37.0
 """Minus the logarithm of the mass below which tails are rounding, 1e-16."""
@@ -61,6 +65,9 @@ class LocationLikelihood(NumberLikelihood):
 
     def origin(self, y: Array, exposure: Array, weight: Array) -> float:
         return float(np.average(y, weights=weight))
+
+    def shifted(self, shift: float) -> Self:
+        return self
 
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         if self.scale is not None:
@@ -175,7 +182,7 @@ class StudentTLikelihood(LocationLikelihood):
 
     def log_density(self, y: Array, f: Array) -> Array:
         df, z = self._df, (y - f) / self.unit
-        constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * np.log(df * np.pi)
+        constant = -betaln(0.5 * df, 0.5) - 0.5 * np.log(df)
         return as_array(constant - np.log(self.unit) - 0.5 * (df + 1.0) * np.log1p(z**2 / df))
 
     def slope(self, y: Array, f: Array) -> Array:
@@ -197,14 +204,14 @@ class StudentTLikelihood(LocationLikelihood):
         """
         shape = 0.5 * self._df
         # The density of log(lambda) falls as lambda^shape below, and beyond any power above.
-        low = -_LOG_ROUNDING / shape - 1.0
+        low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self._df)
         high = np.log1p(_LOG_ROUNDING / shape) + np.log1p(np.sqrt(_LOG_ROUNDING / shape))
         # At least as fine as the spread of log(lambda), some root of 1 / shape.
         step = min(_LOG_STEP, 0.5 / np.sqrt(shape)) if shape > 1.0 else _LOG_STEP
         grid = np.arange(low, high + step, step)
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
-        kept = weights > 0.0
+        kept = weights > np.finfo(np.float64).tiny
         return self.unit**2 * np.exp(-grid[kept]), weights[kept] / weights.sum()
 
 
@@ -262,6 +269,10 @@ class CensoredGaussianLikelihood(LocationLikelihood):
     @property
     def _right(self) -> float:
         return np.inf if self.right is None else self.right
+
+    def shifted(self, shift: float) -> Self:
+        ends = (None if end is None else end - shift for end in (self.left, self.right))
+        return replace(self, **dict(zip(("left", "right"), ends, strict=True)))
 
     def _by_case(self, y: Array, inside: Array, below: Array, above: Array) -> Array:
         return np.where(y <= self._left, below, np.where(y >= self._right, above, inside))
