@@ -172,6 +172,16 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
 
+    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+        """Return means and standard deviations (n,) of the latent function.
+
+        That of counts is the logarithm of their rate, or of their mean if ``exposure`` (n,) is
+        given: ``np.exp(mean + z * std)`` are quantiles of it.
+        """
+        parts = self._latent(X, exposure)
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, as_array(np.sqrt(variance))
+
     def predict_interval(
         self, X: Any, level: float = 0.9, exposure: Any = None
     ) -> tuple[Array, Array]:
