@@ -22,9 +22,9 @@ years = np.arange(1851, 1963)
 counts = np.bincount(dates.astype(int) - 1851, minlength=len(years))
 exposure = np.minimum(years + 1, last) - np.maximum(years, first)
 X = years[:, None] + 0.5
-model = KernelGLMRegressor(
-    "poisson", n_components=64, length_scale="evidence", random_state=0
-).fit(X, counts, exposure=exposure)
+model = KernelGLMRegressor("poisson", n_components=64, length_scale="evidence", random_state=0).fit(
+    X, counts, exposure=exposure
+)
 print(f"length scale {model.kernel_.length_scale:.0f} years, alpha {model.alpha_:.2f}")
 
 # %%

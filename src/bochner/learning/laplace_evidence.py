@@ -1,13 +1,15 @@
 """The precision of the weights and the parameters of a likelihood, by Laplace's evidence."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize, root
+from scipy.linalg import LinAlgError
+from scipy.optimize import minimize
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._numerics.arrays import Array, LengthScale
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import median_distance
 from bochner.frequencies import Frequencies
@@ -28,24 +30,27 @@ _LOG_ALPHA = (np.log(1e-6), np.log(1e6))
 """Range of log alpha, for latent functions in their unit: standard deviations of a unit kernel from
 a thousand units, more than a smooth function needs, to a thousandth of one, which is a constant."""
 
-_LOG_PARAMETER = np.log(1e4)
-"""Largest change of a parameter's logarithm from its first guess; beyond it a parameter is at the
-end of its range, such as the dispersion of Poisson counts."""
+_LOG_PARAMETER = np.log(1e3)
+"""Largest change of a parameter's logarithm from its first guess: to noise of 1e-6 of the targets'
+variance, as in ridge regression, or a dispersion that only 1e4 counts tell from zero. Systems with
+less noise lose half of their digits."""
 
 _TOLERANCE = 1e-4
 """Largest slope of the evidence at the end of L-BFGS, in nats per unit of a logarithm: parameters
-are then exact to a hundredth of their posterior standard deviation, and a root of the slope is
-near."""
+are then exact to a hundredth of their posterior standard deviation."""
 
-_ROOT_TOLERANCE = 1e-11
-"""Relative error of that root. Parameters then agree between runs that differ by rounding only,
-such as with rows in another order."""
+_N_POLISHING = 2
+"""Newton steps that follow, each of which doubles the digits. Parameters then agree between runs
+that differ by rounding only, such as with rows in another order."""
+
+_DIFFERENCE = 1e-6
+"""Step of the differences of slopes in them: their error shows in the third step only."""
 
 _MOST_STEPS = 100
 """Most steps of L-BFGS; twenty are usual."""
 
 _NEAR = 0.1
-"""Distance of the root from where L-BFGS ended, in logarithms; one further away is another."""
+"""Longest Newton step in logarithms; the root of a longer one is another maximum's."""
 
 _SUBSAMPLE = 1000
 """Most rows in the choice of a length scale: half of what ridge regression takes, since every
@@ -74,18 +79,7 @@ class LaplaceProblem:
         """
         rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
         search = _Search(rows, self.likelihood, self.alpha, self.names)
-        best = search.start
-        if best.size:
-            best = minimize(  # type: ignore[call-overload]
-                search.value_and_slope,
-                best,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=search.bounds,
-                options={"maxiter": _MOST_STEPS, "gtol": _TOLERANCE / search.size, "ftol": 0.0},
-            ).x
-            best = search.polished(best)
-        mode = search.mode(best)
+        mode = search.maximum()
         posterior = LaplacePosterior(
             coef=mode.weights,
             whitener=mode.whitener,
@@ -128,65 +122,41 @@ class LaplaceProblem:
 class _Search:
     """The negative log evidence per row as a function of log alpha and parameters, with its slope.
 
-    Per row, slopes are of order one, and so is the first step of L-BFGS.
+    Arguments are counted from first values, those for which a unit kernel has the unit of the
+    latent function: the search does not depend on units. Per row, slopes are of order one, and so
+    is the first step of L-BFGS.
     """
 
     rows: LatentRows
     likelihood: Likelihood
     alpha: float | None
     names: tuple[str, ...]
-    unit: float = field(init=False)
+    first: Array = field(init=False)
+    bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
     n_iter: int = 0
     _weights: Array | None = None  # Of the latest mode, from which the next search starts
 
     def __post_init__(self) -> None:
-        self.unit = self.likelihood.unit
-        self.size = max(float(self.rows.weight.sum()), 1.0)
-
-    @property
-    def start(self) -> Array:
-        """First values: a unit kernel has the unit of the latent function."""
-        log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.unit)]
-        return np.append(log_alpha, self.likelihood.vector(self.names))
-
-    @property
-    def bounds(self) -> Array:
-        """Least and greatest values, of shape (k, 2)."""
-        ends = self.start[:, None] + _LOG_PARAMETER * np.array([-1.0, 1.0])
+        log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.likelihood.unit)]
+        self.first = np.append(log_alpha, self.likelihood.vector(self.names))
+        self.bounds = np.tile(_LOG_PARAMETER * np.array([-1.0, 1.0]), (len(self.first), 1))
         if self.alpha is None:
-            ends[0] = self.start[0] + np.array(_LOG_ALPHA)
-        return as_array(ends)
+            self.bounds[0] = _LOG_ALPHA
+        self.size = max(float(self.rows.weight.sum()), 1.0)
 
     def mode(self, x: Array) -> Mode:
         """Return the mode of the weights at such values."""
-        log_alpha, vector = (x[0], x[1:]) if self.alpha is None else (np.log(self.alpha), x)
-        precision = np.full(self.rows.width, np.exp(log_alpha))
+        given = self.first + x
+        log_alpha, vector = (given[0], given[1:]) if self.alpha is None else (None, given)
+        alpha = self.alpha if log_alpha is None else np.exp(log_alpha)
+        precision = np.full(self.rows.width, alpha)
         if self.rows.has_constant:
-            precision[-1] = (CONSTANT_SPREAD * self.unit) ** -2
+            precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
         mode = find_mode(self.rows, likelihood, precision, self._weights)
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode
-
-    def polished(self, x: Array) -> Array:
-        """Return the root of the slope near a maximum that L-BFGS found, ends of ranges fixed."""
-        low, high = self.bounds.T
-        free = (x > low) & (x < high)
-
-        def slope(inner: Array) -> Array:
-            moved = x.copy()
-            moved[free] = np.clip(inner, low[free], high[free])
-            return as_array(self.value_and_slope(moved)[1][free])
-
-        if not free.any():
-            return x
-        found = root(slope, x[free], tol=_ROOT_TOLERANCE)
-        is_near = np.abs(found.x - x[free]).max() < _NEAR
-        if is_near and np.abs(found.fun).max() <= np.abs(slope(x[free])).max():
-            x = x.copy()
-            x[free] = found.x
-        return x
 
     def value_and_slope(self, x: Any) -> tuple[float, Array]:
         """Return the negative log evidence per row, and its derivatives."""
@@ -195,3 +165,33 @@ class _Search:
         by_alpha, by_parameter = evidence_slope(self.rows, mode, self.names, n_features)
         slope = by_parameter if self.alpha is not None else np.append(by_alpha, by_parameter)
         return -mode.log_evidence / self.size, -slope / self.size
+
+    def maximum(self) -> Mode:
+        """Return the mode of the weights at the values of greatest evidence."""
+        x = np.zeros(len(self.first))
+        if not x.size:
+            return self.mode(x)
+        options = {"maxiter": _MOST_STEPS, "gtol": _TOLERANCE / self.size, "ftol": 0.0}
+        found = minimize(  # type: ignore[call-overload]
+            self.value_and_slope,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self.bounds,
+            options=options,
+        )
+        return self.mode(self._polished(found.x))
+
+    def _polished(self, x: Array) -> Array:
+        """Return values after Newton steps towards the root of the slope, ends of ranges fixed."""
+        free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
+        for _ in range(_N_POLISHING if free.any() else 0):
+            slope = self.value_and_slope(x)[1][free]
+            moved = x + _DIFFERENCE * np.eye(len(x))[free]
+            changes = np.array([self.value_and_slope(to)[1][free] for to in moved]) - slope
+            with suppress(LinAlgError):
+                step = np.linalg.solve(changes.T / _DIFFERENCE, slope)
+                if np.abs(step).max() < _NEAR:
+                    x = x.copy()
+                    x[free] -= step
+        return np.clip(x, *self.bounds.T)

@@ -16,7 +16,7 @@ _N_DRAWS = 256
 same in every call. Their error is about 2e-3 for latent standard deviations of one."""
 
 _DRAWS_SEED = 0
-# Seed of the scrambling of these vectors: any, but the same in every call.
+"""Seed of the scrambling of these vectors: any, but the same in every call."""
 
 
 @register

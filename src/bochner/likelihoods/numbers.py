@@ -12,7 +12,7 @@ from bochner.likelihoods.base import NumberLikelihood, known, optional_scale
 from bochner.registry import register
 
 _LOG_ROOT_2PI = 0.5 * np.log(2.0 * np.pi)
-# Of the normal density, minus its logarithm at zero.
+"""Minus the logarithm of the standard normal density at zero."""
 
 _DF_GUESS = 4.0
 """Degrees of freedom to start from: tails of errors in practice (Lange, Little and Taylor, "Robust
