@@ -93,6 +93,7 @@ class Envelope:
         """Number of factors, those of others included."""
         return len(self.rate) + sum(other.n_factors for other in self.others)
 
+    @property
     def decay(self) -> Array:
         """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
         return _decay(self.radius**2)
