@@ -11,6 +11,7 @@ from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.speed.benchmark import SPEED
@@ -36,7 +37,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, SPEED),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, SPEED),
     )
 }
 
