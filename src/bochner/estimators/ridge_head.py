@@ -28,12 +28,11 @@ from bochner.features.region import Region, check_rows
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
-from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import fit_krein
 from bochner.learning.ridge import best_alpha, fit_ridge
 from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
-from bochner.learning.selection import select_length_scale
+from bochner.learning.selection import select_kernel
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
@@ -183,12 +182,11 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
     ) -> AnyKernel:
-        kernel, X = self.kernel, host_view(rows.X)
-        by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
-        if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
-            return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight)
-        return select_length_scale(
-            named_kernel(kernel),
+        X, length_scale = host_view(rows.X), self.length_scale
+        if not isinstance(length_scale, str) or length_scale != "evidence":
+            return resolve_kernel(self.kernel, length_scale, X, rng, rows.weight)
+        chosen = select_kernel(
+            self.kernel,
             Chunk(X, targets(rows.y), rows.weight),
             n_frequencies,
             self.scheme,
@@ -196,6 +194,8 @@ class RidgeHead(SolutionAttributes, BaseEstimator, ABC):
             rng,
             fit_intercept=self.fit_intercept,
         )
+        # Kernels without parameters to learn do not need a length scale.
+        return chosen or resolve_kernel(self.kernel, 1.0, X, rng, rows.weight)
 
     def _signs(self, frequencies: Frequencies) -> Array:
         """Return the diagonal of ``J``, of shape (p,)."""
