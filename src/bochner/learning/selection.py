@@ -148,10 +148,12 @@ def select_kernel(
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
     ``rows`` have targets (n, t), whose units do not matter.
     """
-    order = rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
+    # Other rows, such as repetitions in place of weights, leave the draws as they are.
+    row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
+    order = row_rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
     rows = rows[np.sort(order)]
     rows = replace(rows, y=rows.y / spreads(rows.y, rows.weights))
-    family = parameterised(kernel, rows, rng)
+    family = parameterised(kernel, rows, median_rng)
     if family is None:
         return None
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
@@ -159,13 +161,13 @@ def select_kernel(
     def problem(stage: _Stage) -> _Problem:
         m = min(n_frequencies, stage.n_frequencies, room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
-        some = np.sort(rng.permutation(len(rows))[:n_rows])
-        draws = family.draw(m, int(rng.integers(2**32)), scheme)
+        some = np.sort(row_rng.permutation(len(rows))[:n_rows])
+        draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
         return _Problem(family, rows[some], draws, alpha, fit_intercept)
 
     with single_threaded_blas():
         few, some, most = map(problem, _STAGES)
-        starts = map(few.started, family.starts(rng))
+        starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = min(ends, key=itemgetter(1))[0]
         others = [np.append(theta, point[-1]) for theta in family.neighbours(point[:-1])]
