@@ -40,6 +40,9 @@ scales from noise, and more frequencies follow them. With half of the last ones,
 functions come out longer than those of the exact evidence; twice as many take four times as long.
 Later steps gain less than a thousandth of a nat for each row."""
 
+_ROUNDS = 3
+"""Most searches of the second stage: after each, shorter scales of single inputs are tried."""
+
 _PRODUCTS = 2**33
 """Most rows times squared features: one second for a step, on two cores."""
 
@@ -76,7 +79,7 @@ class _Problem:
 
     @property
     def _size(self) -> float:
-        return self.rows.y.shape[1] * float(self.rows.weights.sum())
+        return float(self.rows.y.shape[1] * self.rows.weights.sum())
 
     def started(self, theta: Array) -> Array:
         """Return the point of parameters (q,), with the best alpha there."""
@@ -170,8 +173,12 @@ def select_kernel(
         starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = min(ends, key=itemgetter(1))[0]
-        others = [np.append(theta, point[-1]) for theta in family.neighbours(point[:-1])]
-        point = min([point, *others], key=some.value)
-        point, _ = some.climbed(point, _STAGES[1].n_steps)
+        for _ in range(_ROUNDS):
+            point, _ = some.climbed(point, _STAGES[1].n_steps)
+            others = [np.append(theta, point[-1]) for theta in family.neighbours(point[:-1])]
+            best = min([point, *others], key=some.value)
+            if best is point:
+                break
+            point = best
         point, _ = most.climbed(point, _STAGES[2].n_steps)
     return family.kernel(point[:-1])
