@@ -37,7 +37,7 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 2.8), layout="constrain
 left.barh(names[::-1], scales[::-1])
 left.set(xscale="log", xlabel="length scale / deviation of the input")
 line = np.zeros((200, 5))
-line[:, 0] = np.linspace(-3.0, 3.0, 200)
+line[:, 0] = np.linspace(-2.0, 2.0, 200)
 for name, model in {"median distance": one, "evidence": own}.items():
     mean, std = model.predict(line, return_std=True)
     right.plot(line[:, 0], mean, label=name)
