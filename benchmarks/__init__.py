@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
+from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
@@ -37,7 +38,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, SPEED),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED),
     )
 }
 
