@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
 from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
+from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.indefinite.benchmark import INDEFINITE
+from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.speed.benchmark import SPEED
@@ -36,7 +38,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, SPEED),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED),
     )
 }
 

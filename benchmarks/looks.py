@@ -49,6 +49,11 @@ LOOKS: Mapping[str, Look] = {
     "asymmetric, Jordan, 3 M": Look(ORANGE, "^"),
     "asymmetric, polar, 3 M": Look(BLUE, "o"),
     "linear": Look(PALE, "", DASHES[2]),
+    # Gaussian processes by their features
+    "64 features": Look(ORANGE, "^"),
+    "256 features": Look(BLUE, "o"),
+    "1024 features": Look(VIOLET, "D"),
+    "SVGP": Look(DARK, "X", DASHES[2]),
     # Learned kernels
     "BaNK": Look(BLUE, "o"),
     "GaBaSR": Look(VIOLET, "D"),

@@ -27,10 +27,10 @@ _INDUCING, _BATCH = 500, 1_024  # As in that tutorial
 
 
 class Process(ABC):
-    """A Gaussian process of standardised inputs and target, with a Matérn 5/2 kernel."""
+    """A process of standardised inputs and target, with a Matérn 5/2 or Gaussian kernel."""
 
-    def __init__(self, random_state: int) -> None:
-        self.random_state = random_state
+    def __init__(self, random_state: int, *, is_gaussian: bool = False) -> None:
+        self.random_state, self.is_gaussian = random_state, is_gaussian
 
     def fit(self, X: Array, y: Array) -> Self:
         """Fit to inputs of shape (n, d) and a target of shape (n,)."""
@@ -72,7 +72,7 @@ class ExactProcess(Process):
     """An exact Gaussian process with the greatest marginal likelihood."""
 
     def _learned(self, X: Any, y: Any) -> Any:
-        model = _Exact(X, y, self._likelihood)
+        model = _Exact(X, y, self._likelihood, self.is_gaussian)
         objective = ExactMarginalLogLikelihood(self._likelihood, model)
         optimiser = torch.optim.Adam(objective.parameters(), lr=_EXACT_RATE)
         for _ in range(_EXACT_STEPS):
@@ -84,7 +84,7 @@ class SparseProcess(Process):
     """A stochastic variational Gaussian process (SVGP), its inducing points random rows."""
 
     def _learned(self, X: Any, y: Any) -> Any:
-        model = _Sparse(X[torch.randperm(len(X))[:_INDUCING]])
+        model = _Sparse(X[torch.randperm(len(X))[:_INDUCING]], self.is_gaussian)
         objective = VariationalELBO(self._likelihood, model, num_data=len(X))
         optimiser = torch.optim.Adam(objective.parameters(), lr=_SPARSE_RATE)
         n_batches = -(-len(X) // _BATCH)
@@ -96,27 +96,30 @@ class SparseProcess(Process):
 
 
 class _Exact(gpytorch.models.ExactGP):
-    def __init__(self, X: Any, y: Any, likelihood: Any) -> None:
+    def __init__(self, X: Any, y: Any, likelihood: Any, is_gaussian: bool) -> None:
         super().__init__(X, y, likelihood)
-        self.mean, self.kernel = _prior(X.shape[1])
+        self.mean, self.kernel = _prior(X.shape[1], is_gaussian)
 
     def forward(self, X: Any) -> Any:
         return MultivariateNormal(self.mean(X), self.kernel(X))
 
 
 class _Sparse(gpytorch.models.ApproximateGP):
-    def __init__(self, inducing: Any) -> None:
+    def __init__(self, inducing: Any, is_gaussian: bool) -> None:
         law = CholeskyVariationalDistribution(len(inducing))
         super().__init__(VariationalStrategy(self, inducing, law))
-        self.mean, self.kernel = _prior(inducing.shape[1])
+        self.mean, self.kernel = _prior(inducing.shape[1], is_gaussian)
 
     def forward(self, X: Any) -> Any:
         return MultivariateNormal(self.mean(X), self.kernel(X))
 
 
-def _prior(d: int) -> tuple[Any, Any]:
+def _prior(d: int, is_gaussian: bool) -> tuple[Any, Any]:
     """Return a constant mean and a kernel with a length scale for each input."""
-    kernel = gpytorch.kernels.MaternKernel(nu=2.5, ard_num_dims=d)
+    if is_gaussian:
+        kernel = gpytorch.kernels.RBFKernel(ard_num_dims=d)
+    else:
+        kernel = gpytorch.kernels.MaternKernel(nu=2.5, ard_num_dims=d)
     return gpytorch.means.ConstantMean(), gpytorch.kernels.ScaleKernel(kernel)
 
 

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from bochner import baselines, datasets, kernels
+from bochner import baselines, datasets, kernels, likelihoods
 from bochner._numerics.progress import FitProgress
 from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
@@ -12,6 +12,7 @@ from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.kernel_glm import KernelGLMClassifier, KernelGLMRegressor
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
@@ -40,6 +41,8 @@ __all__ = [
     "Frequencies",
     "GaBaSRClassifier",
     "GaBaSRRegressor",
+    "KernelGLMClassifier",
+    "KernelGLMRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
     "TableClassifier",
@@ -51,6 +54,7 @@ __all__ = [
     "diagnose",
     "export_onnx",
     "kernels",
+    "likelihoods",
     "load",
     "read_table",
     "register",

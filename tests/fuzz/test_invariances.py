@@ -14,7 +14,8 @@ N_ROWS = 40
 OF_ROWS = [
     "ridge, evidence", "ridge classifier, evidence", "encoder", "chain", "chain of classes",
     "local chain", "local chain of classes", "table", "table of classes", "learned table",
-    "learned table of classes", "mixture features", "Taylor mixture features",
+    "learned table of classes", "mixture features", "Taylor mixture features", "generalised",
+    "generalised, outliers", "generalised, classes",
 ]  # fmt: skip
 """Those that choose their own length scales; others are given them in units of the rows."""
 

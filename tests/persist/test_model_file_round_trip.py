@@ -19,6 +19,8 @@ from bochner import (
     Frequencies,
     GaBaSRClassifier,
     GaBaSRRegressor,
+    KernelGLMClassifier,
+    KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
     TableClassifier,
@@ -182,6 +184,18 @@ FITTED = {
     "classes in a krein space": lambda: (classifier(SIGNED).fit(X, COLOURS), NEW),
     "singular components": lambda: (
         AsymmetricKernelPCA(3, kernels.ShiftGaussian(), 64, random_state=0).fit(X, right=NEW),
+        NEW,
+    ),
+    "counts": lambda: (
+        KernelGLMRegressor("negative_binomial", n_components=32, random_state=0).fit(
+            X, np.arange(120) % 5, exposure=1.0 + np.arange(120)
+        ),
+        NEW,
+    ),
+    "classes in order": lambda: (
+        KernelGLMClassifier("ordinal", n_components=32, random_state=0).fit(
+            X, np.digitize(Y, [-0.5, 0.5])
+        ),
         NEW,
     ),
     "two classes": lambda: (classifier().fit(X, Y > 0), NEW),

@@ -151,7 +151,9 @@ class FixedKernelTable(TableModel):
             encoded = table[rows]
             scheme = "qmc" if encoded.shape[1] <= _MOST_QMC_INPUTS else "orthogonal"
             options: dict[str, Any] = {"fit_intercept": True, "random_state": seed}
-            options |= {"length_scale": "evidence", "scheme": scheme}
+            # Kernels that were searched for, or given, keep the length scales they have.
+            length_scale = "evidence" if isinstance(kernel, str) else "median"
+            options |= {"length_scale": length_scale, "scheme": scheme}
             head = self._head_class(kernel, self.n_components, "evidence", **options)
             return head.fit(encoded, y[rows])
 

@@ -54,8 +54,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         minimises the generalised cross-validation score instead, away from the poles, and a
         number that is a pole is moved, with a ``RuntimeWarning``.
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
-        Length scale of a kernel given by name; ``"evidence"`` searches a grid around the median
-        distance on at most 2000 rows (of the first batch, under :meth:`partial_fit`).
+        Length scale of a kernel given by name. ``"evidence"`` learns one for each of up to 100
+        inputs by the gradient of the marginal likelihood, on at most 32,768 rows (of the first
+        batch or chunk, if rows come in several). It also learns those of a kernel object of one
+        length scale per input, from the object's own on, and weights, means and covariances of a
+        :class:`~bochner.kernels.SpectralMixture`.
     kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False

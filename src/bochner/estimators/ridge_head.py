@@ -34,12 +34,12 @@ from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
-from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
+from bochner.kernels import Kernel
 from bochner.learning.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.krein import fit_krein
 from bochner.learning.ridge import best_alpha, fit_ridge
 from bochner.learning.ridge_plan import RidgeProblem, plan_ridge
-from bochner.learning.selection import select_length_scale
+from bochner.learning.selection import select_kernel
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 
@@ -196,13 +196,15 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
     def _choose_kernel(
         self, rows: Chunk, targets: Targets, n_frequencies: int, rng: np.random.Generator
     ) -> AnyKernel:
-        kernel, X = self.kernel, host_view(rows.X)
-        by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
-        if not (by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION):
-            names = getattr(self, "feature_names_in_", None)
-            return resolve_kernel(kernel, self.length_scale, X, rng, rows.weight, names=names)
-        return select_length_scale(
-            named_kernel(kernel),
+        X, length_scale = host_view(rows.X), self.length_scale
+        names = getattr(self, "feature_names_in_", None)
+        if not isinstance(length_scale, str) or length_scale != "evidence":
+            return resolve_kernel(self.kernel, length_scale, X, rng, rows.weight, names=names)
+        kernel = self.kernel
+        if isinstance(kernel, Kernel):
+            kernel = kernel.resolved(names, X)
+        chosen = select_kernel(
+            kernel,
             Chunk(X, targets(rows.y), rows.weight),
             n_frequencies,
             self.scheme,
@@ -210,6 +212,8 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             rng,
             fit_intercept=self.fit_intercept,
         )
+        # Kernels without parameters to learn do not need a length scale.
+        return chosen or resolve_kernel(kernel, 1.0, X, rng, rows.weight, names=names)
 
     @property
     def _features(self) -> FeatureMap:

@@ -105,6 +105,17 @@ class FeatureSums:
             targets=np.zeros_like(self.targets),
         )
 
+    def thinned(self, step: int) -> "FeatureSums":
+        """Return the sums for every ``step``-th frequency, with as many times its weight."""
+        half = len(self.gram) // 2
+        kept = np.concatenate([np.arange(start, start + half, step) for start in (0, half)])
+        return replace(
+            self,
+            gram=step * self.gram[np.ix_(kept, kept)],
+            cross=np.sqrt(step) * self.cross[kept],
+            features=np.sqrt(step) * self.features[kept],
+        )
+
 
 def chunk_sums(
     chunks: Iterable[Chunk],

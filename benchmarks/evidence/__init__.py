@@ -1,0 +1,1 @@
+"""Length scales by the gradient of the evidence of features, next to other Gaussian processes."""

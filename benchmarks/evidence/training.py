@@ -1,0 +1,120 @@
+"""Errors, densities and seconds after all parameters were learned."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from benchmarks.evidence import design
+from benchmarks.harness import Cell, Options, Part
+from benchmarks.predictions import log_density
+from benchmarks.results import Row, group_table, grouped, mean_error
+from bochner import KreinRidge, datasets
+from bochner._numerics.arrays import Array
+
+_TEST_SHARE = 0.1  # Of rows in the small design, as in the published splits
+Split = tuple[Array, Array, Array, Array]
+"""Standardised training rows (n, d) and targets (n,), and those for testing."""
+
+
+def split(cell: Cell, options: Options) -> tuple[Split, float]:
+    """Return a split, standardised by its training rows, and the target's deviation."""
+    if options.from_folder and options.data:
+        file = np.load(options.data / "published_splits" / f"{cell.dataset}.npz")
+        X, y, is_test = file["X"], file["y"], file["is_test"][cell.seed]
+    else:
+        X, y = datasets.load(cell.dataset).X, datasets.load(cell.dataset).y
+        is_test = np.random.default_rng(cell.seed).random(len(y)) < _TEST_SHARE
+    return standardised(X, y, is_test)
+
+
+def standardised(X: Array, y: Array, is_test: NDArray[np.bool_]) -> tuple[Split, float]:
+    """Return training and test rows of mean zero and variance one, and the target's deviation."""
+    train, std = ~is_test, float(np.std(y[~is_test]))
+    X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    y = (y - y[train].mean()) / std
+    return (X[train], y[train], X[is_test], y[is_test]), std
+
+
+def ours(p: int, seed: int) -> KreinRidge:
+    """Return a process on quasi-random features that learns all its parameters."""
+    return KreinRidge(
+        "gaussian",
+        p,
+        "evidence",
+        length_scale="evidence",
+        scheme="qmc",
+        fit_intercept=True,
+        random_state=seed,
+    )
+
+
+def _cells(options: Options) -> list[Cell]:
+    if not options.from_folder:
+        methods = [design.OURS.format(p=p) for p in design.QUICK_FEATURES]
+        return [Cell("diabetes", method, 0, {"p": 0, "n": 0}) for method in methods]
+    methods = [design.OURS.format(p=p) for p in design.FEATURES]
+    slow = [design.EXACT, design.EXACT_MATERN, design.SPARSE] if find_spec("gpytorch") else []
+    return [
+        Cell(name, method, seed, {"p": 0, "n": 0})
+        for seed in range(design.SPLITS)
+        for name in design.SETS
+        for method in (*methods, *(slow if seed < design.SLOW_SPLITS else ()))
+    ]
+
+
+def _process(method: str, seed: int) -> Any:
+    """Return a Gaussian process in GPyTorch."""
+    from benchmarks.published.processes import ExactProcess, SparseProcess
+
+    if method == design.SPARSE:
+        return SparseProcess(seed, is_gaussian=True)
+    return ExactProcess(seed, is_gaussian=method == design.EXACT)
+
+
+def _run(cell: Cell, options: Options) -> Mapping[str, float]:
+    (X, y, X_test, y_test), scale = split(cell, options)
+    counts = {design.OURS.format(p=p): p for p in (*design.FEATURES, *design.QUICK_FEATURES)}
+    own = cell.method in counts
+    model = ours(counts[cell.method], cell.seed) if own else _process(cell.method, cell.seed)
+    with threadpool_limits(design.THREADS):
+        start = perf_counter()
+        model.fit(X, y)
+        seconds = perf_counter() - start
+        mean, std = model.predict(X_test, return_std=True)
+    return {
+        "rmse": scale * float(np.sqrt(np.mean((mean - y_test) ** 2))),
+        "nlpd": float(np.log(scale) - np.mean(log_density(y_test - mean, std))),
+        "fit_seconds": seconds,
+    }
+
+
+_TITLES = {
+    "rmse": "**Root mean square error** on test rows.",
+    "nlpd": "**Negative log predictive density**, mean over test rows.",
+    "fit_seconds": "**Seconds** to learn all parameters and fit.",
+}
+
+
+def _page(rows: Sequence[Row]) -> Iterator[str]:
+    yield (
+        "**Training.** One length scale per input, noise and signal by marginal likelihood, on "
+        f"published splits: GPyTorch on the first one, bochner on the first {design.SPLITS} (means "
+        "and standard errors). Kernels are Gaussian, except where another is named."
+    )
+    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+    for metric, title in _TITLES.items():
+        yield title
+        show = mean_error() if metric != "fit_seconds" else _mean
+        yield group_table(grouped(rows, metric), methods, show)
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.3g}"
+
+
+TRAINING = Part("training", _cells, _run, _page)

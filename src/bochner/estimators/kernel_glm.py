@@ -1,0 +1,402 @@
+"""Generalised linear models on random features: counts, numbers with outliers, classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
+from bochner._numerics.checked import validated_with_labels, validated_with_numbers
+from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
+from bochner.likelihoods import (
+    BernoulliLikelihood,
+    GaussianLikelihood,
+    LabelLikelihood,
+    Likelihood,
+    NegativeBinomialLikelihood,
+    NumberLikelihood,
+    OrdinalLikelihood,
+    PoissonLikelihood,
+    SoftmaxLikelihood,
+    StudentTLikelihood,
+)
+from bochner.likelihoods.quantiles import quantiles
+from bochner.registry import register
+
+NUMBERS: Mapping[str, type[Likelihood]] = {
+    "gaussian": GaussianLikelihood,
+    "student_t": StudentTLikelihood,
+    "poisson": PoissonLikelihood,
+    "negative_binomial": NegativeBinomialLikelihood,
+}
+"""Likelihoods of numbers by name; censored ones need limits."""
+
+LABELS: Mapping[str, type[Likelihood]] = {
+    "bernoulli": BernoulliLikelihood,
+    "softmax": SoftmaxLikelihood,
+    "ordinal": OrdinalLikelihood,
+}
+"""Likelihoods of classes by name."""
+
+
+@register
+@dataclass(eq=False, repr=False)
+class KernelGLMRegressor(RegressorMixin, KernelGLM):
+    r"""Regression of counts, censored numbers or numbers with outliers on random features.
+
+    Targets follow a likelihood :math:`p(y \mid f)` given a latent function
+    :math:`f(x) = z(x) \cdot w + b`, with features :math:`z` of the kernel and
+    :math:`w \sim N(0, I / \alpha)`: a Gaussian process of covariance :math:`k / \alpha`.
+    The posterior of the weights is approximated by a normal law at its mode (Laplace), found by
+    Newton's method, and ``alpha`` and the parameters of the likelihood maximise the evidence of
+    that approximation (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+    chapter 3, in terms of weights). With normal targets it is exact.
+
+    Parameters
+    ----------
+    likelihood : {"gaussian", "student_t", "poisson", "negative_binomial"} or NumberLikelihood, \
+            default="gaussian"
+        Law of the targets given the latent function, by name or as an object of
+        :mod:`bochner.likelihoods`, such as ``CensoredGaussianLikelihood(left=0.0)``. Its
+        parameters that are ``None`` are learned.
+    kernel, scheme, weights, random_state
+        As in :class:`bochner.FourierFeatures`; the kernel must be positive definite.
+    n_components : int, default=512
+        Number of real features, even. A fit takes :math:`n p^2` operations in each of some fifty
+        Newton steps.
+    alpha : float or "evidence", default="evidence"
+        Precision of the weights: a kernel of value one at lag zero has the variance
+        ``1 / alpha``, in the unit of the latent function. Logarithms and log odds have the unit
+        one. (:class:`bochner.KreinRidge` has the ratio of the variances of noise and weights.)
+    length_scale : float, sequence of d floats or "median", default="median"
+        Length scale of a kernel given by name.
+    fit_intercept : bool, default=True
+        Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
+        target, with a standard deviation of ten units of the latent function.
+
+    Attributes
+    ----------
+    likelihood_ : NumberLikelihood
+        The likelihood with all parameters.
+    kernel_ : Kernel
+    frequencies_ : Frequencies
+    alpha_ : float
+    log_evidence_ : float
+        Laplace's approximation of the log marginal likelihood.
+    posterior_ : LaplacePosterior
+        The normal law of the weights.
+    n_iter_ : int
+        Number of Newton steps.
+
+    Examples
+    --------
+    Counts per year, observed for one or two years:
+
+    >>> import numpy as np
+    >>> from bochner import KernelGLMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, years = rng.uniform(0, 6, size=(300, 1)), rng.choice([1.0, 2.0], size=300)
+    >>> y = rng.poisson(years * np.exp(1.0 + np.sin(X[:, 0])))
+    >>> model = KernelGLMRegressor("poisson", n_components=64, random_state=0)
+    >>> model = model.fit(X, y, exposure=years)
+    >>> rate = model.predict([[1.5]])  # For an exposure of one; the true rate is 7.37
+    >>> bool(abs(rate[0] - 7.37) < 0.6)
+    True
+    >>> lower, upper = model.predict_interval([[1.5]], level=0.9, exposure=[2.0])
+    >>> float(lower[0]), float(upper[0])
+    (8.0, 21.0)
+    """
+
+    likelihood: Likelihood | str = "gaussian"
+
+    def _resolved_likelihood(self) -> NumberLikelihood:
+        also = "Classes are learned by KernelGLMClassifier."
+        found = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(found, NumberLikelihood)
+        return found
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Targets; counts are whole numbers.
+        sample_weight : array-like of shape (n,), default=None
+            A row of weight ``w`` counts as ``w`` rows.
+        exposure : array-like of shape (n,), default=None
+            Time, area or population in which the counts of a row arose, by which their mean is
+            multiplied; ones if ``None``. For counts only.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, targets are impossible under the likelihood, or the
+            kernel is not positive definite.
+        """
+        options = {"accept_sparse": "csr", "dtype": FLOATS}
+        X, y = validated_with_numbers(self, X, y, **options)
+        rows = weighted_rows(X, as_array(y), sample_weight)
+        likelihood = self._resolved_likelihood()
+        given = self._checked_exposure(exposure, len(rows), likelihood)
+        self._fit_rows(rows, given, likelihood)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:
+        """Return means and, with ``return_std``, standard deviations of new targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new target, noise included. It is
+            infinite for Student-t noise of at most two degrees of freedom.
+        exposure : array-like of shape (n,), default=None
+            Exposures of the new counts; ones if ``None``, so that predictions are rates.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n,)
+            The mean alone unless ``return_std``. Censored targets are predicted as if they were
+            not censored.
+        """
+        parts = [self._law.moments(m, v) for m, v in self._latent(X, exposure)]
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+        """Return means and standard deviations (n,) of the latent function.
+
+        That of counts is the logarithm of their rate, or of their mean if ``exposure`` (n,) is
+        given: ``np.exp(mean + z * std)`` are quantiles of it.
+        """
+        parts = self._latent(X, exposure)
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, as_array(np.sqrt(variance))
+
+    def predict_interval(
+        self, X: Any, level: float = 0.9, exposure: Any = None
+    ) -> tuple[Array, Array]:
+        """Return lower and upper ends (n,) of central intervals of new targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        level : float, default=0.9
+            Probability of the interval, between 0 and 1. Those of counts contain at least as much.
+        exposure : array-like of shape (n,), default=None
+            As in :meth:`predict`.
+        """
+        chosen = _checked_level("level", level)
+        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
+        return both[:, 0], both[:, 1]
+
+    def predict_quantiles(
+        self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
+    ) -> Array:
+        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
+
+        They are quantiles of the mixture of the likelihood over the latent value. Those of counts
+        are whole numbers.
+        """
+        each = np.atleast_1d(np.asarray(levels, dtype=object))
+        chosen = [_checked_level("levels", level) for level in each]
+        return np.concatenate(
+            [
+                np.column_stack([quantiles(self._law, level, m, v) for level in chosen])
+                for m, v in self._latent(X, exposure)
+            ]
+        )
+
+    def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
+        """Return log densities, or probabilities, (n,) of targets ``y`` (n,).
+
+        Their mean over rows that were held out measures the predictive distribution; larger is
+        better.
+        """
+        X = self._validated(X)
+        targets = as_array(y)
+        if targets.shape != (X.shape[0],):
+            raise ValueError(f"y must have shape ({X.shape[0]},), got {targets.shape}.")
+        targets, density = self._law.checked(targets), np.empty(len(targets))
+        for part, mean, covariance in self._latent_blocks(X, exposure):
+            moments = mean[:, 0], covariance[:, 0, 0]
+            density[part] = self._law.log_predictive(targets[part], *moments)
+        return density
+
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, exposure: Any = None
+    ) -> Array:
+        """Return samples (n, n_samples) of new targets, jointly for all rows.
+
+        The rows of one sample share the weights of the latent function.
+        """
+        X = self._validated(X)
+        given = self._checked_exposure(exposure, X.shape[0], self.likelihood_)
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
+        latent = self._features(X) @ weights.T + self.posterior_.centre
+        if given is not None:
+            latent += np.log(given)[:, None]
+        return as_array(self.likelihood_.sample(rng, latent))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """Return the coefficient of determination of the predicted means."""
+        predicted = self.predict(X, exposure=exposure)
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    @property
+    def _law(self) -> NumberLikelihood:
+        check_is_fitted(self, "posterior_")
+        assert isinstance(self.likelihood_, NumberLikelihood)
+        return self.likelihood_
+
+    def _latent(self, X: Any, exposure: Any) -> list[tuple[Array, Array]]:
+        """Return means and variances of latent values, block by block."""
+        blocks = self._latent_blocks(X, exposure)
+        return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
+
+
+@register
+@dataclass(eq=False, repr=False)
+class KernelGLMClassifier(ClassifierMixin, KernelGLM):
+    r"""Classification on random features: two classes, several, or several in order.
+
+    The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes: its
+    probabilities are averages over the posterior of the latent function, and move towards equal
+    ones where there are no data.
+
+    Parameters
+    ----------
+    likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"
+        Law of the labels given the latent functions, by name or as an object of
+        :mod:`bochner.likelihoods`. ``"auto"`` is ``"bernoulli"`` for two classes and
+        ``"softmax"`` for more, with a latent function for each. ``"ordinal"`` takes classes that
+        are numbers, in their order, with one latent function and learned cutpoints.
+    kernel, n_components, alpha, length_scale, scheme, weights, random_state
+        As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
+        step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
+    fit_intercept : bool, default=True
+        Whether latent functions have a constant; ``"ordinal"`` has cutpoints in its place.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    likelihood_ : LabelLikelihood
+        The likelihood with all parameters.
+    kernel_, frequencies_, alpha_, log_evidence_, posterior_, n_iter_
+        As in :class:`bochner.KernelGLMRegressor`.
+
+    Examples
+    --------
+    Wines of three qualities in order:
+
+    >>> import numpy as np
+    >>> from bochner import KernelGLMClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(300, 1))
+    >>> y = np.digitize(2.0 * X[:, 0] + rng.logistic(size=300), [-1.0, 1.0])
+    >>> model = KernelGLMClassifier("ordinal", n_components=32, random_state=0).fit(X, y)
+    >>> model.predict([[-2.0], [0.0], [2.0]])
+    array([0, 1, 2])
+    """
+
+    likelihood: Likelihood | str = "auto"
+
+    classes_: NDArray[Any] = field(init=False)
+
+    def _resolved_likelihood(self, n_classes: int) -> LabelLikelihood:
+        known = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
+        also = "Numbers and counts are learned by KernelGLMRegressor."
+        found = resolve_likelihood(self.likelihood, known, LabelLikelihood, also)
+        assert isinstance(found, LabelLikelihood)
+        return found
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            A row of weight ``w`` counts as ``w`` rows.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there is one class only, or the kernel is not positive
+            definite.
+        """
+        X, y = validated_with_labels(self, X, y, accept_sparse="csr", dtype=FLOATS)
+        classes, numbers = np.unique(y, return_inverse=True)
+        rows = weighted_rows(X, as_array(numbers), sample_weight)
+        likelihood = self._resolved_likelihood(len(classes))
+        if len(np.unique(numbers[rows.weights > 0.0])) < 2:
+            raise ValueError(f"Two or more classes are needed, y has one class: {classes[0]!r}.")
+        if isinstance(likelihood, OrdinalLikelihood) and classes.dtype.kind not in "biuf":
+            raise ValueError(
+                f"The likelihood 'ordinal' takes classes that are numbers in their order, got "
+                f"{classes[0]!r}. Replace the labels by 0, 1, 2, ..."
+            )
+        if likelihood.n_classes not in (None, len(classes)):
+            raise ValueError(
+                f"{likelihood!r} is for {likelihood.n_classes} classes, y has {len(classes)}."
+            )
+        self._fit_rows(rows, None, likelihood)
+        self.classes_ = classes
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``."""
+        return np.concatenate(
+            [self._law.probabilities(mean, cov) for _, mean, cov in self._latent_blocks(X)]
+        )
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms (n, n_classes) of the probabilities."""
+        return as_array(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, of shape (n,)."""
+        most_probable = np.argmax(self.predict_proba(X), axis=1)
+        predicted: NDArray[Any] = self.classes_[most_probable]
+        return predicted
+
+    def log_predictive_density(self, X: Any, y: Any) -> Array:
+        """Return the logarithms (n,) of the probabilities of labels ``y`` (n,).
+
+        Raises ``ValueError`` for labels that were not in the training rows.
+        """
+        given = np.asarray(y)
+        unknown = np.setdiff1d(given, self.classes_)
+        if unknown.size:
+            raise ValueError(
+                f"y has labels that were not in the training rows: {unknown[:5].tolist()}."
+            )
+        numbers = np.searchsorted(self.classes_, given)
+        return as_array(self.predict_log_proba(X)[np.arange(len(numbers)), numbers])
+
+    @property
+    def _law(self) -> LabelLikelihood:
+        check_is_fitted(self, "posterior_")
+        assert isinstance(self.likelihood_, LabelLikelihood)
+        return self.likelihood_
+
+
+def _checked_level(name: str, level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, Real):
+        raise TypeError(f"{name} must be between 0 and 1, got {level!r}.")
+    if not 0.0 < float(level) < 1.0:
+        raise ValueError(f"{name} must be between 0 and 1, got {level!r}.")
+    return float(level)

@@ -1,0 +1,187 @@
+"""What the regressor and the classifier of any likelihood share: features and Laplace's fit."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
+from bochner._numerics.checked import validated
+from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
+from bochner.features.approximation import Recipe, approximate
+from bochner.features.chunks import Chunk
+from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameters import count_frequencies, generators
+from bochner.features.region import Region, check_rows
+from bochner.frequencies import Frequencies
+from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
+from bochner.learning.laplace import LaplacePosterior, latent_features
+from bochner.learning.laplace_evidence import LaplaceProblem
+from bochner.likelihoods import Likelihood
+from bochner.sampling import Scheme
+
+
+@dataclass(eq=False, repr=False)
+class KernelGLM(BaseEstimator, ABC):
+    """A generalised linear model on random features, by Laplace's approximation."""
+
+    likelihood: Likelihood | str
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 512
+    alpha: float | str = "evidence"
+    _: KW_ONLY
+    length_scale: Any = "median"
+    scheme: str | Scheme = "auto"
+    weights: str = "sampled"
+    fit_intercept: bool = True
+    random_state: Any = None
+
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    _region: Region | None = field(init=False)
+    likelihood_: Likelihood = field(init=False)
+    posterior_: LaplacePosterior = field(init=False)
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model."""
+
+    def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
+        """Fit to rows with numbers for targets; an error leaves an earlier fit as it was."""
+        alpha = checked_alpha(self.alpha)
+        has_constant = as_flag("fit_intercept", self.fit_intercept)
+        y = likelihood.checked(rows.y)
+        given = np.ones(len(rows)) if exposure is None else exposure
+        # Rows of weight zero count in nothing.
+        kept = np.flatnonzero(rows.weights > 0.0)
+        rows, y, given = rows[kept], y[kept], given[kept]
+        started = likelihood.started(y, given, rows.weights)
+        centre = started.origin(y, given, rows.weights)
+        moved = started.shifted(centre)  # Distant targets would lose digits
+        problem = LaplaceProblem(
+            Chunk(rows.X, y if moved is None else y - centre, rows.weight),
+            np.log(given),
+            centre if moved is None else 0.0,
+            started if moved is None else moved,
+            likelihood.unknown,
+            alpha,
+            has_constant and started.has_constant,
+        )
+        kernel, frequencies, region = self._approximation(problem)
+        learned, posterior = problem.solved(frequencies)
+        names = likelihood.unknown
+        self.kernel_, self.frequencies_, self._region = kernel, frequencies, region
+        self.likelihood_ = started.with_vector(names, learned.vector(names))
+        self.posterior_ = replace(posterior, centre=centre)
+
+    def _approximation(
+        self, problem: LaplaceProblem
+    ) -> tuple[AnyKernel, Frequencies, Region | None]:
+        """Resolve the kernel and draw its frequencies."""
+        kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
+        recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
+        kernel, rows = self.kernel, problem.rows
+        by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
+        if by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION:
+            family = named_kernel(kernel)
+            kernel = problem.best_kernel(family, recipe.n_frequencies, self.scheme, kernel_rng)
+        kernel = resolve_kernel(kernel, self.length_scale, rows.X, kernel_rng, rows.weight)
+        refuse_asymmetric(kernel, associated=False)
+        found = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
+        if not found.frequencies.is_symmetric or (found.frequencies.signature < 0.0).any():
+            raise ValueError(
+                f"{kernel!r} is not the covariance of a Gaussian process: some of its features "
+                f"have negative signs or differ for its two arguments. Use a positive definite "
+                f"kernel, such as 'gaussian' or 'matern52'; KreinRidge and KreinRidgeClassifier "
+                f"learn with the others."
+            )
+        return kernel, found.frequencies, found.region
+
+    def _checked_exposure(self, exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
+        """Return exposures (n,), or ``None``; ``ValueError`` where the likelihood takes none."""
+        if exposure is None:
+            return None
+        if not likelihood.takes_exposure:
+            raise ValueError(
+                f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
+                f"likelihood 'poisson' or 'negative_binomial'."
+            )
+        given = as_array(exposure)
+        if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
+            raise ValueError(
+                f"exposure must hold a positive, finite number for each of the {n} rows, got an "
+                f"array of shape {given.shape}"
+                + (f" with minimum {given.min():g}." if given.size else ".")
+            )
+        return given
+
+    def _latent_blocks(self, X: Any, exposure: Any = None) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield slices of rows, and means (n, L) and covariances (n, L, L) of latent values."""
+        X = self._validated(X)
+        given = self._checked_exposure(exposure, X.shape[0], self.likelihood_)
+        posterior = self.posterior_
+        for part in row_blocks(X.shape[0], 16 * len(posterior.coef)):
+            mean, covariance = posterior.latent(self._features(X[part]))
+            if given is not None:
+                mean += np.log(given[part])[:, None]
+            yield part, mean, covariance
+
+    def _validated(self, X: Any) -> Any:
+        check_is_fitted(self, "posterior_")
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        check_rows(self.kernel_, self._region, X)
+        return X
+
+    def _features(self, X: Any) -> Array:
+        has_constant = len(self.posterior_.coef) > 2 * self.frequencies_.n_frequencies
+        return latent_features(self.frequencies_, X, has_constant)
+
+    @property
+    def alpha_(self) -> float:
+        """Precision of the weights in use."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.alpha
+
+    @property
+    def log_evidence_(self) -> float:
+        """Laplace's approximation of the log marginal likelihood of the training targets."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.log_evidence
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of Newton steps, over all values of alpha and of the parameters."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.n_iter
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def resolve_likelihood(
+    likelihood: Any, known: Mapping[str, type[Likelihood]], kind: Any, also: str
+) -> Likelihood:
+    """Return a likelihood of a kind, by name or as it is; ``also`` tells what else there is."""
+    if isinstance(likelihood, str) and likelihood in known:
+        return known[likelihood]()
+    if isinstance(likelihood, Likelihood) and isinstance(likelihood, kind):
+        return likelihood
+    names = ", ".join(map(repr, known))
+    message = (
+        f"likelihood must be one of {names}, or an object of bochner.likelihoods derived from "
+        f"{kind.__name__}, got {likelihood!r}. {also}"
+    )
+    raise ValueError(message) if isinstance(likelihood, str) else TypeError(message)
+
+
+def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:
+    """Return validated rows with checked weights."""
+    return Chunk(X, y, checked_weight(sample_weight, X))

@@ -1,0 +1,349 @@
+"""The Laplace approximation of a model on features, for any likelihood."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh, lapack
+
+from bochner._numerics import limits
+from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner.features.chunks import Chunk
+from bochner.frequencies import Frequencies
+from bochner.likelihoods import Likelihood
+from bochner.registry import register
+
+CONSTANT_SPREAD = 10.0
+"""Standard deviation of the constant's prior, in units of the latent function: rates and odds
+e^10 times those of the mean are within it, and it stays finite where all targets are equal."""
+
+_MOST_STEPS = 100
+"""Newton steps. A dozen are usual; likelihoods with outliers take most."""
+
+_DECREMENT = 1e-12
+"""Gain of log density in nats, as a Newton step predicts it, below which the mode is found. Steps
+converge quadratically: the weights are then exact to rounding."""
+
+_ROUNDINGS = 10.0
+"""Rounding errors of the log density that count as a mode, where these are larger: its value is
+a sum of numbers of one sign, and errors add up to some roundings."""
+
+_SUFFICIENT = 1e-4
+"""Share of the predicted gain that a step must reach (Armijo's rule, of any small share)."""
+
+_LEAST_STEP = 1e-12
+"""Share of a Newton step below which no more gain than rounding is possible."""
+
+_DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
+"""Step of central differences, in units of the latent function or of the logarithm of a parameter:
+its error and that of rounding are both 4e-11 of the value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatentRows:
+    """Rows with targets, and their features followed by a constant, block by block.
+
+    Latent functions start from ``centre``, that of the constant's prior, plus ``offset`` (n,), the
+    logarithm of exposures. Features of up to 256 MiB are kept, more are computed again in every
+    pass.
+    """
+
+    X: Any
+    y: Array  # (n,)
+    weight: Array  # (n,)
+    offset: Array  # (n,)
+    centre: float
+    frequencies: Frequencies
+    has_constant: bool
+    _kept: list[tuple[slice, Array]]
+
+    @classmethod
+    def of(
+        cls,
+        rows: Chunk,
+        offset: Array,
+        centre: float,
+        frequencies: Frequencies,
+        has_constant: bool,
+    ) -> "LatentRows":
+        """Return the rows of a chunk with numbers for targets."""
+        made = cls(rows.X, rows.y, rows.weights, offset, centre, frequencies, has_constant, [])
+        if 8 * len(rows) * made.width <= limits.CACHED_FEATURES_BYTES:
+            made._kept.extend(made._computed())
+        return made
+
+    @property
+    def origin(self) -> Array:
+        """Latent values (n, 1) for weights of zero."""
+        return as_array(self.centre + self.offset)[:, None]
+
+    @property
+    def width(self) -> int:
+        """Number of features, the constant included."""
+        return 2 * self.frequencies.n_frequencies + self.has_constant
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Yield slices of rows and their features in float64."""
+        return iter(self._kept) if self._kept else self._computed()
+
+    def _computed(self) -> Iterator[tuple[slice, Array]]:
+        step = 8 * self.width
+        for part in row_blocks(len(self.y), step, block_bytes=limits.SUMS_BLOCK_BYTES):
+            yield part, latent_features(self.frequencies, self.X[part], self.has_constant)
+
+
+def latent_features(frequencies: Frequencies, X: Any, has_constant: bool) -> Array:
+    """Return the features of rows in float64, followed by a constant if there is one."""
+    Z = as_array(frequencies.features(X, np.float64))
+    return np.hstack((Z, np.ones((len(Z), 1)))) if has_constant else Z
+
+
+@register(shapes={"coef": "pl", "whitener": "qq"})
+@dataclass(frozen=True, slots=True, eq=False)
+class LaplacePosterior:
+    r"""A normal law of the weights of ``P`` features for each of ``L`` latent functions.
+
+    Latent values are :math:`f = Z w + c`, with ``c`` the ``centre``. The mean of the weights is the
+    mode of their posterior, and their covariance the inverse of the negative Hessian there.
+    """
+
+    coef: Array  # (P, L): the mode
+    whitener: Array  # (P L, P L): W with W W' the covariance, weights ordered by latent function
+    centre: float
+    alpha: float  # Precision of the weights, but for the constant's
+    log_evidence: float
+    n_iter: int  # Newton steps, summed over all values of alpha and the parameters
+
+    def latent(self, Z: Array) -> tuple[Array, Array]:
+        """Return means (n, L) and covariances (n, L, L) of latent values for features (n, P)."""
+        n_latent = self.coef.shape[1]
+        mean = Z @ self.coef + self.centre
+        covariance = np.empty((len(Z), n_latent, n_latent))
+        for rows in row_blocks(len(Z), 8 * len(self.whitener) * n_latent):
+            covariance[rows] = _covariances(Z[rows], self.whitener, n_latent)
+        return mean, covariance
+
+    def draw(self, rng: np.random.Generator, n_draws: int) -> Array:
+        """Return independent weights of shape (n_draws, P, L)."""
+        P, n_latent = self.coef.shape
+        noise = rng.normal(size=(n_draws, P * n_latent)) @ self.whitener.T
+        return as_array(self.coef + noise.reshape(n_draws, n_latent, P).swapaxes(1, 2))
+
+
+def _covariances(Z: Array, whitener: Array, n_latent: int) -> Array:
+    """Return covariances (n, L, L) of latent values, up to their origin."""
+    P = Z.shape[1]
+    spread = [Z @ whitener[c * P : (c + 1) * P] for c in range(n_latent)]
+    found = np.empty((len(Z), n_latent, n_latent))
+    for i in range(n_latent):
+        for j in range(i + 1):
+            found[:, i, j] = found[:, j, i] = np.einsum("nq,nq->n", spread[i], spread[j])
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InverseRoot:
+    """A matrix ``R`` with ``R R'`` the inverse of a symmetric matrix, and its log determinant."""
+
+    matrix: Array
+    log_determinant: float
+    is_exact: bool  # False if the symmetric matrix was not positive definite
+
+
+def inverse_root(symmetric: Array) -> InverseRoot:
+    r"""Return the inverse root of a positive definite matrix, from its Cholesky factor.
+
+    Another matrix has its eigenvalues replaced by their absolute values, so that Newton's method
+    leaves saddle points (Dauphin et al., "Identifying and attacking the saddle point problem",
+    2014).
+    """
+    try:
+        lower = cholesky(symmetric, lower=True)
+    except LinAlgError:
+        values, vectors = eigh(symmetric)
+        values = np.abs(values)
+        values = np.maximum(values, limits.FLOAT64_EPS * values.max())
+        return InverseRoot(vectors / np.sqrt(values), float(np.sum(np.log(values))), False)
+    inverse, _ = lapack.dtrtri(lower, lower=1)
+    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower))))
+    return InverseRoot(np.ascontiguousarray(inverse.T), log_determinant, True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mode:
+    """The mode of the weights for one likelihood and one prior, with what the evidence needs."""
+
+    likelihood: Likelihood
+    precision: Array  # (P,): of the prior
+    weights: Array  # (P, L)
+    latent: Array  # (n, L)
+    root: InverseRoot  # Of the negative Hessian
+    log_joint: float  # Log likelihood and log prior density, without its constant
+    n_iter: int
+
+    @property
+    def whitener(self) -> Array:
+        """A root (P L, P L) of the covariance of the weights."""
+        return self.root.matrix
+
+    @property
+    def log_evidence(self) -> float:
+        r"""Laplace's approximation of the log marginal likelihood.
+
+        :math:`\log p(y \mid \hat w) - \hat w^\top A \hat w / 2 + (\log |A| - \log |H|) / 2` with
+        the prior's precision ``A`` and the negative Hessian ``H``.
+        """
+        log_prior = self.weights.shape[1] * float(np.sum(np.log(self.precision)))
+        return float(self.log_joint + 0.5 * (log_prior - self.root.log_determinant))
+
+
+def find_mode(
+    rows: LatentRows, likelihood: Likelihood, precision: Array, start: Array | None = None
+) -> Mode:
+    """Return the mode of the weights by Newton's method with backtracking.
+
+    ``precision`` (P,) is the prior's, ``start`` (P, L) are weights near the mode. Raises
+    ``LinAlgError`` if there is no mode.
+    """
+    shape = rows.width, likelihood.n_latent
+    weights = np.zeros(shape) if start is None else start
+    latent = _latent(rows, weights)
+    value = _log_joint(rows, likelihood, precision, weights, latent)
+    for n_iter in range(1, _MOST_STEPS + 1):
+        slope, curvature = (f(rows, likelihood, latent) for f in (_slopes, _curvatures))
+        gradient = _transposed(rows, slope) - precision[:, None] * weights
+        root = inverse_root(_negative_hessian(rows, curvature, precision))
+        forward = root.matrix.T @ gradient.T.ravel()
+        decrement = 0.5 * float(forward @ forward)
+        rounding = limits.FLOAT64_EPS * (1.0 + abs(value))
+        if root.is_exact and decrement < max(_DECREMENT, _ROUNDINGS * rounding):
+            return Mode(likelihood, precision, weights, latent, root, value, n_iter)
+        step = (root.matrix @ forward).reshape(shape[::-1]).T
+        change = _latent(rows, step) - rows.origin
+        share = 1.0
+        while share > _LEAST_STEP:
+            moved = weights + share * step, latent + share * change
+            found = _log_joint(rows, likelihood, precision, *moved)
+            # Near the mode gains are smaller than the rounding errors of the values.
+            needed = 2.0 * _SUFFICIENT * share * decrement - len(rows.y) * rounding
+            if found >= value + needed:
+                break
+            share *= 0.5
+        weights, latent, value = *moved, found
+    raise LinAlgError(
+        f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps."
+    )
+
+
+def _latent(rows: LatentRows, weights: Array) -> Array:
+    """Return latent values (n, L) for weights (P, L)."""
+    latent = np.empty((len(rows.y), weights.shape[1]))
+    for part, Z in rows.blocks():
+        latent[part] = Z @ weights
+    return latent + rows.origin
+
+
+def _argument(latent: Array) -> Array:
+    """Return latent values as a likelihood takes them: one function has no axis of its own."""
+    return latent[:, 0] if latent.shape[1] == 1 else latent
+
+
+def _log_joint(
+    rows: LatentRows, likelihood: Likelihood, precision: Array, weights: Array, latent: Array
+) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+        total = float(_log_densities(rows, likelihood, latent).sum())
+    value = total - 0.5 * float(np.sum(precision[:, None] * weights**2))
+    return value if np.isfinite(value) else -np.inf
+
+
+def _slopes(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
+    """Return weighted slopes of the log density, of shape (n, L)."""
+    slope = likelihood.slope(rows.y, _argument(latent)).reshape(latent.shape)
+    return as_array(rows.weight[:, None] * slope)
+
+
+def _curvatures(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
+    """Return weighted curvatures of the log density, of shape (n, L, L)."""
+    n, n_latent = latent.shape
+    curvature = likelihood.curvature(rows.y, _argument(latent)).reshape(n, n_latent, n_latent)
+    return as_array(rows.weight[:, None, None] * curvature)
+
+
+def _transposed(rows: LatentRows, columns: Array) -> Array:
+    """Return the sums over rows of features times columns (n, L), of shape (P, L)."""
+    total = np.zeros((rows.width, columns.shape[1]))
+    for part, Z in rows.blocks():
+        total += Z.T @ columns[part]
+    return total
+
+
+def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> Array:
+    """Return the negative Hessian (P L, P L) of the log density: its lower blocks."""
+    P, n_latent = rows.width, curvature.shape[1]
+    hessian = np.zeros((n_latent * P, n_latent * P))
+    for part, Z in rows.blocks():
+        for i in range(n_latent):
+            for j in range(i + 1):
+                block = hessian[i * P : (i + 1) * P, j * P : (j + 1) * P]
+                block += Z.T @ (curvature[part, i, j, None] * Z)
+    hessian[np.diag_indices_from(hessian)] += np.tile(precision, n_latent)
+    return hessian
+
+
+def evidence_slope(
+    rows: LatentRows, mode: Mode, names: tuple[str, ...], n_features: int
+) -> tuple[float, Array]:
+    r"""Return the derivatives of the log evidence by log alpha and by the likelihood's parameters.
+
+    The first ``n_features`` weights have precision alpha. The mode moves with the parameters: with
+    :math:`v = \nabla_w (-\log |H| / 2)` and :math:`u = H^{-1} v` a change of the gradient of the
+    log density by :math:`\delta` changes the evidence by :math:`u \cdot \delta` (Rasmussen and
+    Williams, "Gaussian Processes for Machine Learning", 2006, section 5.5.1, in terms of weights).
+    Derivatives of curvatures and by parameters are central differences of the likelihood's.
+    """
+    likelihood, latent = mode.likelihood, mode.latent
+    n, n_latent = latent.shape
+    spread = np.empty((n, n_latent, n_latent))
+    for part, Z in rows.blocks():
+        spread[part] = _covariances(Z, mode.whitener, n_latent)
+    bend = np.empty((n, n_latent))
+    step = _DIFFERENCE * likelihood.unit
+    for c in range(n_latent):
+        shift = step * (np.arange(n_latent) == c)
+        change = _curvatures(rows, likelihood, latent + shift)
+        change -= _curvatures(rows, likelihood, latent - shift)
+        bend[:, c] = -0.5 * np.sum(spread * change, axis=(1, 2)) / (2.0 * step)
+    v = _transposed(rows, bend).T.ravel()
+    u = (mode.whitener @ (mode.whitener.T @ v)).reshape(n_latent, -1).T
+    by_alpha = _slope_of_alpha(mode, u, n_features)
+    response = _latent(rows, u) - rows.origin
+    vector = likelihood.vector(names)
+    by_parameter = np.empty(len(vector))
+    for k in range(len(vector)):
+        shift = _DIFFERENCE * (np.arange(len(vector)) == k)
+        ends = [likelihood.with_vector(names, vector + sign * shift) for sign in (1.0, -1.0)]
+        change = _difference(_log_densities, rows, ends, latent).sum()
+        change -= 0.5 * np.sum(spread * _difference(_curvatures, rows, ends, latent))
+        change += np.sum(response * _difference(_slopes, rows, ends, latent))
+        by_parameter[k] = change / (2.0 * _DIFFERENCE)
+    return by_alpha, by_parameter
+
+
+def _slope_of_alpha(mode: Mode, u: Array, n_features: int) -> float:
+    """Return the derivative by log alpha."""
+    n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
+    weights = mode.weights[:n_features]
+    rows = mode.whitener.reshape(n_latent, -1, len(mode.whitener))[:, :n_features]
+    degrees = n_features * n_latent - alpha * float(np.sum(rows**2))
+    explicit = 0.5 * (degrees - alpha * float(np.sum(weights**2)))
+    return float(explicit - alpha * np.sum(u[:n_features] * weights))
+
+
+def _log_densities(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
+    return as_array(rows.weight * likelihood.log_density(rows.y, _argument(latent)))
+
+
+def _difference(function: Any, rows: LatentRows, ends: list[Likelihood], latent: Array) -> Array:
+    return as_array(function(rows, ends[0], latent) - function(rows, ends[1], latent))

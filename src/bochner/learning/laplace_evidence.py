@@ -1,0 +1,197 @@
+"""The precision of the weights and the parameters of a likelihood, by Laplace's evidence."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.optimize import minimize
+
+from bochner._numerics.arrays import Array, LengthScale
+from bochner.features.chunks import Chunk
+from bochner.features.length_scales import median_distance
+from bochner.frequencies import Frequencies
+from bochner.kernels import Kernel
+from bochner.learning.laplace import (
+    CONSTANT_SPREAD,
+    LaplacePosterior,
+    LatentRows,
+    Mode,
+    evidence_slope,
+    find_mode,
+)
+from bochner.likelihoods import Likelihood
+from bochner.sampling import Scheme
+from bochner.spectral import spectral_measure
+
+_LOG_ALPHA = (np.log(1e-6), np.log(1e6))
+"""Range of log alpha, for latent functions in their unit: standard deviations of a unit kernel from
+a thousand units, more than a smooth function needs, to a thousandth of one, which is a constant."""
+
+_LOG_PARAMETER = np.log(1e3)
+"""Largest change of a parameter's logarithm from its first guess: to noise of 1e-6 of the targets'
+variance, as in ridge regression, or a dispersion that only 1e4 counts tell from zero. Systems with
+less noise lose half of their digits."""
+
+_TOLERANCE = 1e-4
+"""Largest slope of the evidence at the end of L-BFGS, in nats per unit of a logarithm: parameters
+are then exact to a hundredth of their posterior standard deviation."""
+
+_N_POLISHING = 2
+"""Newton steps that follow, each of which doubles the digits. Parameters then agree between runs
+that differ by rounding only, such as with rows in another order."""
+
+_DIFFERENCE = 1e-6
+"""Step of the differences of slopes in them: their error shows in the third step only."""
+
+_MOST_STEPS = 100
+"""Most steps of L-BFGS; twenty are usual."""
+
+_NEAR = 0.1
+"""Longest Newton step in logarithms; the root of a longer one is another maximum's."""
+
+_SUBSAMPLE = 1000
+"""Most rows in the choice of a length scale: half of what ridge regression takes, since every
+length scale needs some fifty passes over them."""
+
+_MOST_FREQUENCIES = 64
+"""Most frequencies in this choice, for the same reason: it then takes about two seconds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaplaceProblem:
+    """Rows, a likelihood and a prior; kernels and their features are given to the methods."""
+
+    rows: Chunk  # With numbers for targets, all of positive weight
+    offset: Array  # (n,): logarithms of exposures
+    centre: float  # Mean of the constant's prior
+    likelihood: Likelihood  # With a number, known or to start from, for every parameter
+    names: tuple[str, ...]  # Parameters of the likelihood that are learned
+    alpha: float | None  # Precision of the weights; None to learn it
+    has_constant: bool
+
+    def solved(self, frequencies: Frequencies) -> tuple[Likelihood, LaplacePosterior]:
+        """Return the likelihood with its parameters learned, and the posterior of the weights.
+
+        Parameters to learn, and alpha, are those of greatest evidence, by L-BFGS.
+        """
+        rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
+        search = _Search(rows, self.likelihood, self.alpha, self.names)
+        mode = search.maximum()
+        posterior = LaplacePosterior(
+            coef=mode.weights,
+            whitener=mode.whitener,
+            centre=self.centre,
+            alpha=float(mode.precision[0]),
+            log_evidence=mode.log_evidence,
+            n_iter=search.n_iter,
+        )
+        return mode.likelihood, posterior
+
+    def best_kernel(
+        self,
+        family: Callable[[LengthScale], Kernel],
+        n_frequencies: int,
+        scheme: Scheme | str,
+        rng: np.random.Generator,
+    ) -> Kernel:
+        """Return the kernel of ``family`` of greatest evidence over a grid of length scales.
+
+        The grid spans a factor of eight below and above the median distance, in steps of two.
+        Every kernel is scored on the same 1000 rows with at most 64 frequencies from the same
+        seed, at the alpha and the parameters of the likelihood that are best for it.
+        """
+        n = len(self.rows)
+        chosen = np.sort(rng.choice(n, _SUBSAMPLE, replace=False)) if n > _SUBSAMPLE else slice(n)
+        some = replace(self, rows=self.rows[chosen], offset=self.offset[chosen])
+        n_frequencies, seed = min(n_frequencies, _MOST_FREQUENCIES), int(rng.integers(2**32))
+        X = some.rows.X
+
+        def log_evidence(kernel: Kernel) -> float:
+            measure = spectral_measure(kernel, X.shape[1])
+            return some.solved(measure.sample(n_frequencies, seed, scheme))[1].log_evidence
+
+        median = median_distance(X, rng, some.rows.weight)
+        grid = median * 2.0 ** np.arange(-3.0, 4.0)
+        return max((family(float(scale)) for scale in grid), key=log_evidence)
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """The negative log evidence per row as a function of log alpha and parameters, with its slope.
+
+    Arguments are counted from first values, those for which a unit kernel has the unit of the
+    latent function: the search does not depend on units. Per row, slopes are of order one, and so
+    is the first step of L-BFGS.
+    """
+
+    rows: LatentRows
+    likelihood: Likelihood
+    alpha: float | None
+    names: tuple[str, ...]
+    first: Array = field(init=False)
+    bounds: Array = field(init=False)  # (k, 2)
+    size: float = field(init=False)
+    n_iter: int = 0
+    _weights: Array | None = None  # Of the latest mode, from which the next search starts
+
+    def __post_init__(self) -> None:
+        log_alpha = [] if self.alpha is not None else [-2.0 * np.log(self.likelihood.unit)]
+        self.first = np.append(log_alpha, self.likelihood.vector(self.names))
+        self.bounds = np.tile(_LOG_PARAMETER * np.array([-1.0, 1.0]), (len(self.first), 1))
+        if self.alpha is None:
+            self.bounds[0] = _LOG_ALPHA
+        self.size = max(float(self.rows.weight.sum()), 1.0)
+
+    def mode(self, x: Array) -> Mode:
+        """Return the mode of the weights at such values."""
+        given = self.first + x
+        log_alpha, vector = (given[0], given[1:]) if self.alpha is None else (None, given)
+        alpha = self.alpha if log_alpha is None else np.exp(log_alpha)
+        precision = np.full(self.rows.width, alpha)
+        if self.rows.has_constant:
+            precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
+        likelihood = self.likelihood.with_vector(self.names, vector)
+        mode = find_mode(self.rows, likelihood, precision, self._weights)
+        self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
+        return mode
+
+    def value_and_slope(self, x: Any) -> tuple[float, Array]:
+        """Return the negative log evidence per row, and its derivatives."""
+        mode = self.mode(x)
+        n_features = self.rows.width - self.rows.has_constant
+        by_alpha, by_parameter = evidence_slope(self.rows, mode, self.names, n_features)
+        slope = by_parameter if self.alpha is not None else np.append(by_alpha, by_parameter)
+        return -mode.log_evidence / self.size, -slope / self.size
+
+    def maximum(self) -> Mode:
+        """Return the mode of the weights at the values of greatest evidence."""
+        x = np.zeros(len(self.first))
+        if not x.size:
+            return self.mode(x)
+        options = {"maxiter": _MOST_STEPS, "gtol": _TOLERANCE / self.size, "ftol": 0.0}
+        found = minimize(  # type: ignore[call-overload]
+            self.value_and_slope,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self.bounds,
+            options=options,
+        )
+        return self.mode(self._polished(found.x))
+
+    def _polished(self, x: Array) -> Array:
+        """Return values after Newton steps towards the root of the slope, ends of ranges fixed."""
+        free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
+        for _ in range(_N_POLISHING if free.any() else 0):
+            slope = self.value_and_slope(x)[1][free]
+            moved = x + _DIFFERENCE * np.eye(len(x))[free]
+            changes = np.array([self.value_and_slope(to)[1][free] for to in moved]) - slope
+            with suppress(LinAlgError):
+                step = np.linalg.solve(changes.T / _DIFFERENCE, slope)
+                if np.abs(step).max() < _NEAR:
+                    x = x.copy()
+                    x[free] -= step
+        return np.clip(x, *self.bounds.T)

@@ -1,0 +1,181 @@
+"""What a likelihood is: a law of targets given latent values, with derivatives and predictions."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from bochner._numerics.arrays import Array, as_array, as_scale
+
+_WIDTH = 7.0
+"""Standard deviations of the latent value on either side that predictions integrate over: the mass
+beyond is 3e-12."""
+
+_N_NODES = 101
+"""Latent values of the trapezoidal rule, 0.14 standard deviations apart. The rule is exact to
+rounding for functions that change over more than that; a function with a step is off by at most
+0.03, half a distance times the normal density."""
+
+_OFFSETS = np.linspace(-_WIDTH, _WIDTH, _N_NODES)
+# Nodes of the rule in standard deviations.
+NODE_WEIGHTS: Array = np.exp(-0.5 * _OFFSETS**2) / np.exp(-0.5 * _OFFSETS**2).sum()
+"""Weights of the nodes of the rule, of sum one."""
+
+
+def nodes(mean: Array, variance: Array) -> Array:
+    """Return latent values (n, K) of the rule for normal latent values of these moments (n,)."""
+    return as_array(mean[:, None] + np.sqrt(variance)[:, None] * _OFFSETS)
+
+
+class Likelihood(ABC):
+    r"""The law :math:`p(y \mid f)` of a target ``y`` given a latent value ``f``.
+
+    Targets and latent values are arrays of one shape, or of shapes that broadcast. A likelihood of
+    ``n_latent`` > 1 latent functions has latent values, and slopes, with one more axis of that
+    length, and curvatures with two.
+
+    Parameters that are ``None`` are learned: :meth:`started` replaces them by a guess, and models
+    maximise the evidence over :meth:`vector`.
+    """
+
+    __slots__ = ()
+
+    learnable: ClassVar[tuple[str, ...]] = ()
+    """Names of the positive parameters that can be learned."""
+
+    takes_exposure: ClassVar[bool] = False
+    """Whether the logarithm of the mean is the latent value, so that an exposure can be added."""
+
+    has_constant: ClassVar[bool] = True
+    """Whether the latent function has a constant of its own."""
+
+    @property
+    def n_latent(self) -> int:
+        """Number of latent functions."""
+        return 1
+
+    @property
+    def unit(self) -> float:
+        """Unit of the latent function: one for logarithms and logits."""
+        return 1.0
+
+    @abstractmethod
+    def checked(self, y: Array) -> Array:
+        """Return targets of shape (n,) in float64; ``ValueError`` for impossible ones."""
+
+    @abstractmethod
+    def log_density(self, y: Array, f: Array) -> Array:
+        r"""Return :math:`\log p(y \mid f)`, of a density or of probabilities."""
+
+    @abstractmethod
+    def slope(self, y: Array, f: Array) -> Array:
+        r"""Return :math:`\partial \log p(y \mid f) / \partial f`."""
+
+    @abstractmethod
+    def curvature(self, y: Array, f: Array) -> Array:
+        r"""Return :math:`-\partial^2 \log p(y \mid f) / \partial f^2`."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, f: Array) -> Array:
+        """Return independent targets given latent values."""
+
+    def origin(self, y: Array, exposure: Array, weight: Array) -> float:
+        """Return the latent value around which the constant has its prior, given all arrays (n,).
+
+        The weighted mean of the targets has it, after the link. Exposures are ones if there are
+        none.
+        """
+        return 0.0
+
+    def shifted(self, shift: float) -> Self | None:
+        """Return the law of targets less ``shift`` given latent values less ``shift``.
+
+        ``None`` if the two have no unit in common.
+        """
+        return None
+
+    def started(self, y: Array, exposure: Array, weight: Array) -> Self:
+        """Return the likelihood with a guess for every parameter that is ``None``."""
+        return self
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Names of the parameters that are to be learned."""
+        return tuple(name for name in self.learnable if getattr(self, name) is None)
+
+    def vector(self, names: tuple[str, ...]) -> Array:
+        """Return parameters as numbers without constraints: their logarithms."""
+        return as_array([np.log(getattr(self, name)) for name in names])
+
+    def with_vector(self, names: tuple[str, ...], vector: Array) -> Self:
+        """Return the likelihood with the parameters that such numbers stand for."""
+        values = {name: float(np.exp(x)) for name, x in zip(names, vector, strict=True)}
+        changed: Self = replace(self, **values)  # type: ignore[type-var]
+        return changed
+
+
+class NumberLikelihood(Likelihood):
+    """A likelihood of one latent function for targets that are numbers, with its predictions.
+
+    Predictions are for a normal latent value, of given mean and variance, each of shape (n,).
+    """
+
+    __slots__ = ()
+
+    is_discrete: ClassVar[bool] = False
+    """Whether targets are whole numbers."""
+
+    @abstractmethod
+    def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        """Return mean and variance (n,) of new targets."""
+
+    @abstractmethod
+    def distribution(self, y: Array, mean: Array, variance: Array) -> Array:
+        r"""Return the probabilities (n,) that new targets are at most ``y`` (n,)."""
+
+    @abstractmethod
+    def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
+        r"""Return :math:`\log \int p(y \mid f) N(f) df`, of shape (n,)."""
+
+
+class LabelLikelihood(Likelihood):
+    """A likelihood for targets that are numbers 0, 1, ... of classes."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int | None:
+        """Number of classes, ``None`` if it is that of the training labels."""
+
+    @abstractmethod
+    def probabilities(self, mean: Array, covariance: Array) -> Array:
+        """Return the probabilities (n, C) of classes for normal latent values.
+
+        ``mean`` is of shape (n, n_latent), ``covariance`` (n, n_latent, n_latent).
+        """
+
+    def checked(self, y: Array) -> Array:
+        labels = as_array(y)
+        wrong = labels[(labels != np.floor(labels)) | (labels < 0.0)]
+        if wrong.size:
+            raise ValueError(f"y must hold numbers 0, 1, ... of classes, got {wrong[0]:g}.")
+        if self.n_classes is not None and labels.max(initial=0.0) >= self.n_classes:
+            raise ValueError(
+                f"y has {int(labels.max()) + 1} classes, and {self!r} is for {self.n_classes}. Use "
+                f"the likelihood 'softmax', or 'ordinal' for classes in order."
+            )
+        return labels
+
+
+def optional_scale(name: str, value: float | None) -> float | None:
+    """Return a positive number, or ``None`` for one that is to be learned."""
+    return None if value is None else as_scale(name, value)
+
+
+def known(name: str, value: float | None) -> float:
+    """Return a parameter; ``ValueError`` if it has not been learned yet."""
+    if value is None:
+        raise ValueError(f"{name} is None, which means that a model learns it; give a number.")
+    return value

@@ -1,0 +1,185 @@
+"""Likelihoods of counts, whose logarithmic mean is the latent value."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.special import betainc, betaln, expit, gammaincc, gammaln, logsumexp
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.likelihoods.base import NODE_WEIGHTS, NumberLikelihood, known, nodes, optional_scale
+from bochner.registry import register
+
+_N_HERMITE = 20
+"""Nodes of the Gauss-Hermite rule around the mode of the latent value given a count. Ten change log
+densities by less than 1e-6."""
+_ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
+
+_NEWTON_STEPS = 60
+"""Most steps to the mode. The log density is concave; a step from far below climbs one unit."""
+
+_LONGEST_STEP = 2.0
+"""Longest step to the mode, a factor e^2 of the mean: longer ones may overflow."""
+
+_DISPERSION_GUESS = 0.1
+"""Least dispersion to start from: from zero the evidence has no slope towards more."""
+
+
+class CountLikelihood(NumberLikelihood):
+    r"""Counts of mean :math:`e^f`, where ``f`` includes the logarithm of the exposure."""
+
+    __slots__ = ()
+
+    takes_exposure = True
+    is_discrete = True
+
+    def checked(self, y: Array) -> Array:
+        counts = as_array(y)
+        wrong = counts[(counts < 0.0) | (counts != np.floor(counts))]
+        if wrong.size:
+            raise ValueError(
+                f"y must hold counts, whole numbers from zero, got {wrong[0]:g}. For rates, pass "
+                f"the counts and exposure=, the time, area or population of each row."
+            )
+        return counts
+
+    def origin(self, y: Array, exposure: Array, weight: Array) -> float:
+        # Half a count keeps it finite where all are zero.
+        return float(np.log((weight @ y + 0.5) / (weight @ exposure)))
+
+    @property
+    @abstractmethod
+    def overdispersion(self) -> float:
+        r"""The number ``a`` of the variance :math:`\mu + a \mu^2` of a count of mean ``mu``."""
+
+    @abstractmethod
+    def at_most(self, y: Array, f: Array) -> Array:
+        """Return the probabilities that counts are at most ``y``, given latent values."""
+
+    def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        first = np.exp(mean + 0.5 * variance)
+        square = first**2 * np.exp(variance)  # Mean of the squared mean
+        return first, first + (1.0 + self.overdispersion) * square - first**2
+
+    def distribution(self, y: Array, mean: Array, variance: Array) -> Array:
+        counts = np.maximum(np.floor(y), 0.0)[:, None]
+        given = self.at_most(counts, nodes(mean, variance)) @ NODE_WEIGHTS
+        return np.where(y < 0.0, 0.0, given)
+
+    def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
+        """Integrate over the latent value by Gauss-Hermite nodes around its mode."""
+        variance = np.maximum(variance, np.finfo(np.float64).tiny)
+        mode = mean.copy()
+        for _ in range(_NEWTON_STEPS):
+            curved = 1.0 + variance * self.curvature(y, mode)
+            step = (variance * self.slope(y, mode) - (mode - mean)) / curved
+            mode += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+            if np.abs(step).max(initial=0.0) < np.sqrt(np.finfo(np.float64).eps):
+                break
+        spread = np.sqrt(2.0 * variance / (1.0 + variance * self.curvature(y, mode)))
+        f = mode[:, None] + spread[:, None] * _ABSCISSAE
+        log_normal = -0.5 * ((f - mean[:, None]) ** 2 / variance[:, None])
+        terms = self.log_density(y[:, None], f) + log_normal + _ABSCISSAE**2
+        scale = np.log(spread) - 0.5 * np.log(2.0 * np.pi * variance)
+        return as_array(logsumexp(terms, axis=1, b=_WEIGHTS) + scale)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class PoissonLikelihood(CountLikelihood):
+    r"""Poisson counts, :math:`y \mid f \sim \mathrm{Poisson}(e^f)`, of equal mean and variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.likelihoods import PoissonLikelihood
+    >>> np.exp(PoissonLikelihood().log_density(np.array([0.0, 1.0]), np.log(2.0))).round(3)
+    array([0.135, 0.271])
+    """
+
+    @property
+    def overdispersion(self) -> float:
+        return 0.0
+
+    def log_density(self, y: Array, f: Array) -> Array:
+        return as_array(y * f - np.exp(f) - gammaln(y + 1.0))
+
+    def slope(self, y: Array, f: Array) -> Array:
+        return as_array(y - np.exp(f))
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        return np.broadcast_to(np.exp(f), np.broadcast(y, f).shape)
+
+    def sample(self, rng: np.random.Generator, f: Array) -> Array:
+        return as_array(rng.poisson(np.exp(f)))
+
+    def at_most(self, y: Array, f: Array) -> Array:
+        return as_array(gammaincc(y + 1.0, np.exp(f)))
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class NegativeBinomialLikelihood(CountLikelihood):
+    r"""Negative binomial counts of mean :math:`\mu = e^f` and variance :math:`\mu + a \mu^2`.
+
+    A Poisson count whose rate has a gamma distribution of mean ``mu`` and shape ``1 / a``; ``a``
+    near zero is the Poisson law.
+
+    Parameters
+    ----------
+    dispersion : float, default=None
+        The number ``a``; learned if ``None``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner.likelihoods import NegativeBinomialLikelihood
+    >>> law = NegativeBinomialLikelihood(dispersion=0.5)
+    >>> mean, variance = law.moments(np.log(np.array([4.0])), np.zeros(1))
+    >>> mean.round(6), variance.round(6)
+    (array([4.]), array([12.]))
+    """
+
+    dispersion: float | None = None
+
+    learnable = ("dispersion",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dispersion", optional_scale("dispersion", self.dispersion))
+
+    @property
+    def overdispersion(self) -> float:
+        return known("dispersion", self.dispersion)
+
+    def started(self, y: Array, exposure: Array, weight: Array) -> Self:
+        if self.dispersion is not None:
+            return self
+        expected = exposure * np.exp(self.origin(y, exposure, weight))
+        excess = weight @ ((y - expected) ** 2 - expected) / (weight @ expected**2)
+        return replace(self, dispersion=float(max(excess, _DISPERSION_GUESS)))
+
+    def _shape_and_logit(self, f: Array) -> tuple[float, Array]:
+        """Return ``r = 1 / a`` and the log odds of a further count, ``f - log r``."""
+        return 1.0 / self.overdispersion, f + np.log(self.overdispersion)
+
+    def log_density(self, y: Array, f: Array) -> Array:
+        r, logit = self._shape_and_logit(f)
+        choices = -np.log(y + r) - betaln(r, y + 1.0)
+        return as_array(choices + y * logit - (y + r) * np.logaddexp(0.0, logit))
+
+    def slope(self, y: Array, f: Array) -> Array:
+        r, logit = self._shape_and_logit(f)
+        return as_array(y - (y + r) * expit(logit))
+
+    def curvature(self, y: Array, f: Array) -> Array:
+        r, logit = self._shape_and_logit(f)
+        return as_array((y + r) * expit(logit) * expit(-logit))
+
+    def sample(self, rng: np.random.Generator, f: Array) -> Array:
+        r, _ = self._shape_and_logit(f)
+        return as_array(rng.poisson(np.exp(f) * rng.gamma(r, 1.0 / r, size=np.shape(f))))
+
+    def at_most(self, y: Array, f: Array) -> Array:
+        r, logit = self._shape_and_logit(f)
+        return as_array(betainc(r, y + 1.0, expit(-logit)))

@@ -1,0 +1,178 @@
+"""Every likelihood has its laws."""
+
+import numpy as np
+import pytest
+from laws import likelihood_laws as laws
+from scipy import integrate, stats
+
+from bochner import likelihoods
+from bochner.likelihoods import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    PoissonLikelihood,
+    SoftmaxLikelihood,
+    StudentTLikelihood,
+)
+from bochner.likelihoods.quantiles import quantiles
+
+every = pytest.mark.parametrize("name", laws.INSTANCES)
+numbers = pytest.mark.parametrize("name", laws.NUMBERS)
+ONES = np.ones(50)
+
+
+def test_every_public_likelihood_has_the_laws():
+    known = {type(one.law).__name__ for one in laws.INSTANCES.values()}
+    abstract = {"Likelihood", "LabelLikelihood", "NumberLikelihood"}
+    assert known == set(likelihoods.__all__) - abstract
+
+
+@every
+def test_densities_are_those_of_scipy(name):
+    laws.densities_are_those_of_scipy(name)
+
+
+@every
+def test_derivatives_are_differences(name):
+    laws.derivatives_are_differences(name)
+
+
+@every
+def test_samples_follow_the_law(name):
+    laws.samples_follow_the_law(name, np.random.default_rng(1))
+
+
+@numbers
+def test_predictions_are_integrals(name):
+    laws.predictions_are_integrals(name)
+
+
+@numbers
+def test_quantiles_invert_the_distribution(name):
+    laws.quantiles_invert_the_distribution(name)
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "ordinal", "softmax"])
+def test_probabilities_are_integrals(name):
+    laws.probabilities_are_integrals(name, np.random.default_rng(2))
+
+
+@pytest.mark.parametrize("f", laws.LATENT)
+def test_censored_masses_and_densities_have_sum_one(f):
+    law, latent = laws.CENSORED, np.array([f])
+    ends = [np.exp(law.log_density(np.array([y]), latent))[0] for y in (-0.5, 1.5)]
+    inside = integrate.quad(lambda y: np.exp(law.log_density(np.array([y]), latent))[0], -0.5, 1.5)
+    assert sum(ends) + inside[0] == pytest.approx(1.0, abs=1e-9)
+    expected = stats.norm(f, 0.8)
+    np.testing.assert_allclose(ends, [expected.cdf(-0.5), expected.sf(1.5)], rtol=1e-12)
+
+
+def test_censored_densities_of_uncertain_values_are_integrals():
+    for y in (-0.5, 0.3, 1.5):
+        expected = laws.over_the_latent_value(
+            lambda f, y=y: np.exp(laws.CENSORED.log_density(np.array([y]), np.array([f])))[0],
+            0.4,
+            0.6,
+        )
+        found = laws.CENSORED.log_predictive(np.array([y]), np.array([0.4]), np.array([0.6]))
+        assert np.exp(found)[0] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("df", [0.7, 2.0, 5.0, 30.0, 1e4])
+def test_noise_of_any_degrees_of_freedom_is_a_mixture(df):
+    law = StudentTLikelihood(df, 1.3)
+    y, zero = np.array([-40.0, -2.0, 0.1, 6.0]), np.zeros(4)
+    np.testing.assert_allclose(
+        law.log_predictive(y, zero, zero), law.log_density(y, zero), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        law.distribution(y, zero, zero), stats.t(df, 0, 1.3).cdf(y), atol=1e-8
+    )
+
+
+def test_densities_far_out_are_finite():
+    far = np.array([-1e4, 1e4])
+    for law in (CensoredGaussianLikelihood(left=0.0, scale=1.0), StudentTLikelihood(4.0, 1.0)):
+        for function in (law.log_density, law.slope, law.curvature):
+            assert np.isfinite(function(np.zeros(2), far)).all()
+    law = OrdinalLikelihood((0.0, 1.0))
+    assert np.isfinite(law.log_density(np.array([0.0, 2.0]), np.array([700.0, -700.0]))).all()
+
+
+def test_little_dispersion_is_the_poisson_law():
+    y, f = np.array([0.0, 3.0, 20.0]), np.array([0.0, 1.0, 2.5])
+    for name in ("log_density", "slope", "curvature"):
+        found = getattr(NegativeBinomialLikelihood(1e-8), name)(y, f)
+        np.testing.assert_allclose(found, getattr(PoissonLikelihood(), name)(y, f), atol=1e-5)
+
+
+def test_many_degrees_of_freedom_are_the_normal_law():
+    y, f = np.array([0.0, 3.0, -2.0]), np.array([0.0, 1.0, 2.5])
+    found = StudentTLikelihood(1e8, 0.5).log_density(y, f)
+    np.testing.assert_allclose(found, GaussianLikelihood(0.5).log_density(y, f), atol=1e-4)
+
+
+def test_distant_limits_are_the_normal_law():
+    y, f = np.array([0.0, 3.0, -2.0]), np.array([0.0, 1.0, 2.5])
+    law = CensoredGaussianLikelihood(-50.0, 50.0, 0.5)
+    np.testing.assert_allclose(law.log_density(y, f), GaussianLikelihood(0.5).log_density(y, f))
+
+
+def test_quantiles_of_large_and_of_tiny_counts():
+    law = PoissonLikelihood()
+    mean = np.log(np.array([1e-6, 1e6]))
+    found = quantiles(law, 0.975, mean, np.full(2, 1e-16))
+    np.testing.assert_array_equal(found, stats.poisson(np.exp(mean)).ppf(0.975))
+
+
+@pytest.mark.parametrize(
+    ("law", "names"),
+    [
+        (StudentTLikelihood(3.0, 2.0), ("df", "scale")),
+        (NegativeBinomialLikelihood(0.2), ("dispersion",)),
+        (OrdinalLikelihood((-2.0, 0.5, 0.6)), ("cutpoints",)),
+        (GaussianLikelihood(0.1), ()),
+    ],
+)
+def test_parameters_are_vectors_and_back(law, names):
+    vector = law.vector(names)
+    assert law.with_vector(names, vector).log_density(ONES[:2], ONES[:2]) == pytest.approx(
+        law.log_density(ONES[:2], ONES[:2])
+    )
+
+
+def test_guesses_are_near_moments():
+    rng = np.random.default_rng(0)
+    y = rng.poisson(4.0 * rng.gamma(2.0, 0.5, size=5000)).astype(float)
+    ones = np.ones(5000)
+    started = NegativeBinomialLikelihood().started(y, ones, ones)
+    assert started.dispersion == pytest.approx(0.5, rel=0.15)
+    assert started.origin(y, 2.0 * ones, ones) == pytest.approx(np.log(2.0), abs=0.05)
+    cuts = OrdinalLikelihood().started(np.repeat([0.0, 1.0, 2.0], [25, 50, 25]), ONES, np.ones(100))
+    np.testing.assert_allclose(cuts.cutpoints, [-np.log(3.0), np.log(3.0)], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GaussianLikelihood(-1.0), "scale must be positive"),
+        (lambda: StudentTLikelihood(df="many"), "df must be a number"),
+        (lambda: NegativeBinomialLikelihood(0.0), "dispersion must be positive"),
+        (lambda: CensoredGaussianLikelihood(), "Give left or right"),
+        (lambda: CensoredGaussianLikelihood(2.0, 1.0), "left must be less than right"),
+        (lambda: OrdinalLikelihood((1.0, 0.0)), "cutpoints must be increasing"),
+        (lambda: OrdinalLikelihood(()), "cutpoints must be increasing"),
+        (lambda: SoftmaxLikelihood(1), "n_classes must be at least 2"),
+        (lambda: GaussianLikelihood().unit, "scale is None"),
+        (lambda: OrdinalLikelihood().log_density(ONES, ONES), "cutpoints is None"),
+        (lambda: SoftmaxLikelihood().n_latent, "n_classes is None"),
+        (lambda: PoissonLikelihood().checked(np.array([1.5])), "y must hold counts.*exposure="),
+        (lambda: PoissonLikelihood().checked(np.array([-1.0])), "y must hold counts"),
+        (lambda: SoftmaxLikelihood(2).checked(np.array([2.0])), "3 classes.*is for 2"),
+        (lambda: OrdinalLikelihood().checked(np.array([0.5])), "numbers 0, 1, ..."),
+    ],
+)
+def test_impossible_parameters_and_targets_are_refused(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
