@@ -19,6 +19,8 @@ from bochner import (
     AsymmetricKernelRidge,
     DIGMMFeatures,
     FourierFeatures,
+    KernelGLMClassifier,
+    KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
     TableRegressor,
@@ -109,6 +111,8 @@ ESTIMATORS = [
     AsymmetricKernelRidge(n_components=64),
     DIGMMFeatures(n_components=16, max_iter=2, n_starts=1),
     KreinNystroem(n_components=16),
+    KernelGLMRegressor("poisson", n_components=64),
+    KernelGLMClassifier(n_components=64),
 ]
 
 

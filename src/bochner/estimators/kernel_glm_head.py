@@ -17,7 +17,7 @@ from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asym
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
@@ -28,7 +28,7 @@ from bochner.sampling import Scheme
 
 
 @dataclass(eq=False, repr=False)
-class KernelGLM(BaseEstimator, ABC):
+class KernelGLM(KernelParameters, BaseEstimator, ABC):
     """A generalised linear model on random features, by Laplace's approximation."""
 
     likelihood: Likelihood | str
@@ -91,7 +91,10 @@ class KernelGLM(BaseEstimator, ABC):
         if by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION:
             family = named_kernel(kernel)
             kernel = problem.best_kernel(family, recipe.n_frequencies, self.scheme, kernel_rng)
-        kernel = resolve_kernel(kernel, self.length_scale, rows.X, kernel_rng, rows.weight)
+        names = getattr(self, "feature_names_in_", None)
+        kernel = resolve_kernel(
+            kernel, self.length_scale, rows.X, kernel_rng, rows.weight, names=names
+        )
         refuse_asymmetric(kernel, associated=False)
         found = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if not found.frequencies.is_symmetric or (found.frequencies.signature < 0.0).any():
