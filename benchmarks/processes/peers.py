@@ -29,7 +29,7 @@ def sparse_posterior(problem: "Problem", count: int, seed: int) -> list[tuple[Ar
     torch.manual_seed(seed)
     X, y = torch.as_tensor(problem.X), torch.as_tensor(problem.y)
     rows = np.random.default_rng(seed).permutation(len(X))[:count]
-    model = _Sparse(X[rows].clone(), float(problem.kernel.length_scale)).double()
+    model = _Sparse(X[rows].clone(), problem.length_scale).double()
     likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
     likelihood.noise = _NOISE
     bound = VariationalELBO(likelihood, model, num_data=len(X))
@@ -69,12 +69,12 @@ def thompson(X: Array, y: Array, rng: np.random.Generator) -> Array:
 def improvement(X: Array, y: Array, rng: np.random.Generator) -> Array:
     """Return the row (1, d) of greatest expected improvement."""
     model = _fitted(X, y, rng)
-    return _best(LogExpectedImprovement(model, best_f=float(-y.min())), X.shape[1])
+    return _best(LogExpectedImprovement(model, best_f=float(model.train_targets.max())), X.shape[1])
 
 
 def _fitted(X: Array, y: Array, rng: np.random.Generator) -> Any:
     torch.manual_seed(int(rng.integers(2**31)))
-    targets = -torch.as_tensor(y)[:, None]
+    targets = torch.as_tensor(-y / y.std(ddof=1))[:, None]
     model = botorch.models.SingleTaskGP(torch.as_tensor(X), targets, outcome_transform=None)
     botorch.fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
     return model

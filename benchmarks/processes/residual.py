@@ -23,7 +23,7 @@ _FAR = 3.0  # Length scales from the cube
 class Problem:
     """Rows of a draw of a process, new rows inside and far away, and the exact posterior there."""
 
-    kernel: Kernel
+    length_scale: float
     X: Array
     y: Array
     near: Array
@@ -33,13 +33,18 @@ class Problem:
     def of(cls, name: str, seed: int) -> "Problem":
         """Return the problem of a number of inputs."""
         d, length = _LENGTHS[name]
-        rng, kernel = np.random.default_rng(seed), Matern(length, nu=2.5)
+        rng, kernel = np.random.default_rng(seed), _kernel(length)
         X, near = (rng.uniform(-_SIDE, _SIDE, size=(n, d)) for n in (_ROWS, _NEW))
         far = rng.uniform(-_SIDE, _SIDE, size=(_NEW, d))
         side = rng.integers(d, size=_NEW)
         far[np.arange(_NEW), side] = (_SIDE + _FAR * length) * rng.choice([-1.0, 1.0], _NEW)
         root = np.linalg.cholesky(kernel(X) + _NOISE * np.eye(_ROWS))
-        return cls(kernel, X, root @ rng.normal(size=_ROWS), near, far)
+        return cls(length, X, root @ rng.normal(size=_ROWS), near, far)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the process, whose variance is one."""
+        return _kernel(self.length_scale)
 
     def exact(self, new: Array) -> tuple[Array, Array]:
         """Return means and variances (n,) of the function."""
@@ -47,6 +52,10 @@ class Problem:
         cross = self.kernel(self.X, new)
         explained = np.sum(cross * cho_solve(factor, cross), axis=0)
         return cross.T @ cho_solve(factor, self.y), 1.0 - explained
+
+
+def _kernel(length_scale: float) -> Kernel:
+    return Matern(length_scale, nu=2.5)
 
 
 def cells(options: Options) -> Iterable[Cell]:

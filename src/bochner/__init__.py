@@ -12,7 +12,8 @@ from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
-from bochner.estimators.kernel_glm import KernelGLMClassifier, KernelGLMRegressor
+from bochner.estimators.kernel_glm import KernelGLMRegressor
+from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor

@@ -75,7 +75,7 @@ class FeatureModel(Model):
                 f"The model has no predictive standard deviation. {posterior.limitation}"
             )
         whitener, centre, coef, noise, intercept = (
-            torch.as_tensor(values, dtype=dtype, device=device)
+            torch.tensor(values, dtype=dtype, device=device)
             for values in (
                 posterior.whitener,
                 posterior.centre,

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from bochner._numerics.arrays import Array, as_count, as_positive
+from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
@@ -139,8 +140,11 @@ class FourierLayer(nn.Module):
         ------
         TypeError
             If the model has no frequencies.
+        ValueError
+            If the model has features of landmarks next to them.
         """
-        frequencies = getattr(model, "frequencies_", model)
+        is_head = isinstance(model, RidgeHead) and hasattr(model, "frequencies_")
+        frequencies = frequencies_alone(model) if is_head else getattr(model, "frequencies_", model)
         if not isinstance(frequencies, Frequencies):
             raise TypeError(
                 f"model must be Frequencies, or a fitted model with frequencies_ such as "

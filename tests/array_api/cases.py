@@ -4,7 +4,7 @@ array-api-strict has a device whose arrays NumPy cannot take: whatever passes th
 data where they were.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bochner import FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifi
 from bochner._numerics import limits, namespaces
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.frequencies import Envelope
+from bochner.learning import selection
 from bochner.sampling import HadamardRows
 
 RNG = np.random.default_rng(0)
@@ -312,6 +313,9 @@ def test_the_host_sees_few_rows(double, monkeypatch):
 
     kept = namespaces._brought
     monkeypatch.setattr(namespaces, "_brought", bring)
+    # The search for length scales has a number of rows, too, here fewer than there are.
+    stages = tuple(replace(stage, n_rows=1000) for stage in selection._STAGES)
+    monkeypatch.setattr(selection, "_STAGES", stages)
     many = double(np.tile(X, (40, 1)))
     for settings in ({}, {"length_scale": "evidence"}, {"kernel": SIGNED}, {"solver": "cg"}):
         model = KreinRidge(n_components=16, random_state=0, **settings)

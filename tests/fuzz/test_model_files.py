@@ -21,7 +21,7 @@ OWN_WORDS = (
     "but the data have", "the frequencies have", "the rows of right", "overflow",
     "Changed kind of column", "Times to sample at must lie after", "must not lie before",
     "is not fitted", "unknown categories", "eature names", "must be at most", "contains infinity",
-    "contains NaN",
+    "contains NaN", "must hold numbers",
 )  # fmt: skip
 """Words of sound models, kernels and frequencies to which the rows do not belong."""
 

@@ -191,3 +191,11 @@ def test_labels_that_onnx_lacks():
     model.fit(X, (LABELS > 0).astype("datetime64[D]"))
     with pytest.raises(TypeError, match="ONNX has labels that are integers, texts"):
         export_onnx(model)
+
+
+@pytest.mark.parametrize("cls", [bochner.KreinRidge, bochner.KreinRidgeClassifier])
+def test_features_of_landmarks_are_refused(cls):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = cls(n_components=16, residual=5, random_state=0).fit(X, X[:, 0] > 0.0)
+    with pytest.raises(ValueError, match="residual=None"):
+        bochner.export_onnx(model)

@@ -135,7 +135,7 @@ TAMPERED = {
         "n_samples_seen_ should be",
     ),
     "a width": ("one-hot", shorter, "do not fit together"),
-    "columns": ("one-hot", swapped, "the columns of 'standardscaler' are"),
+    "columns": ("one-hot", swapped, "the columns of 'standardscaler' are not"),
     "a name": ("one-hot", renamed, "'depth'"),
     "order": ("holes", lambda own, *steps: own["steps"].reverse(), "do not fit together"),
     "one step": ("holes", lambda own, *steps: own.update(steps=[1]), "not a sound model file"),

@@ -206,3 +206,10 @@ def test_refusals():
         FeatureModel(KreinRidge(n_components=32, solver="cg").fit(X, Y))
     with pytest.raises(ValueError, match="inputs must have shape"):
         FeatureModel(fitted("plain")).posterior(double(np.zeros((3, 5))))
+
+
+def test_features_of_landmarks_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KreinRidge(n_components=16, residual=5, random_state=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="residual=None"):
+        FeatureModel(model)

@@ -1,30 +1,25 @@
-"""Generalised linear models on random features: counts, numbers with outliers, classes."""
+"""Regression of counts, censored numbers and numbers with outliers on random features."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
-from bochner._numerics.checked import validated_with_labels, validated_with_numbers
+from bochner._numerics.checked import validated_with_numbers
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.likelihoods import (
-    BernoulliLikelihood,
     GaussianLikelihood,
-    LabelLikelihood,
     Likelihood,
     NegativeBinomialLikelihood,
     NumberLikelihood,
-    OrdinalLikelihood,
     PoissonLikelihood,
-    SoftmaxLikelihood,
     StudentTLikelihood,
 )
 from bochner.likelihoods.quantiles import quantiles
@@ -37,13 +32,6 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
     "negative_binomial": NegativeBinomialLikelihood,
 }
 """Likelihoods of numbers by name; censored ones need limits."""
-
-LABELS: Mapping[str, type[Likelihood]] = {
-    "bernoulli": BernoulliLikelihood,
-    "softmax": SoftmaxLikelihood,
-    "ordinal": OrdinalLikelihood,
-}
-"""Likelihoods of classes by name."""
 
 
 @register
@@ -264,134 +252,6 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         """Return means and variances of latent values, block by block."""
         blocks = self._latent_blocks(X, exposure)
         return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
-
-
-@register
-@dataclass(eq=False, repr=False)
-class KernelGLMClassifier(ClassifierMixin, KernelGLM):
-    r"""Classification on random features: two classes, several, or several in order.
-
-    The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes: its
-    probabilities are averages over the posterior of the latent function, and move towards equal
-    ones where there are no data.
-
-    Parameters
-    ----------
-    likelihood : {"auto", "bernoulli", "softmax", "ordinal"} or LabelLikelihood, default="auto"
-        Law of the labels given the latent functions, by name or as an object of
-        :mod:`bochner.likelihoods`. ``"auto"`` is ``"bernoulli"`` for two classes and
-        ``"softmax"`` for more, with a latent function for each. ``"ordinal"`` takes classes that
-        are numbers, in their order, with one latent function and learned cutpoints.
-    kernel, n_components, alpha, length_scale, scheme, weights, random_state
-        As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
-        step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
-    fit_intercept : bool, default=True
-        Whether latent functions have a constant; ``"ordinal"`` has cutpoints in its place.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    likelihood_ : LabelLikelihood
-        The likelihood with all parameters.
-    kernel_, frequencies_, alpha_, log_evidence_, posterior_, n_iter_
-        As in :class:`bochner.KernelGLMRegressor`.
-
-    Examples
-    --------
-    Wines of three qualities in order:
-
-    >>> import numpy as np
-    >>> from bochner import KernelGLMClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-2, 2, size=(300, 1))
-    >>> y = np.digitize(2.0 * X[:, 0] + rng.logistic(size=300), [-1.0, 1.0])
-    >>> model = KernelGLMClassifier("ordinal", n_components=32, random_state=0).fit(X, y)
-    >>> model.predict([[-2.0], [0.0], [2.0]])
-    array([0, 1, 2])
-    """
-
-    likelihood: Likelihood | str = "auto"
-
-    classes_: NDArray[Any] = field(init=False)
-
-    def _resolved_likelihood(self, n_classes: int) -> LabelLikelihood:
-        known = {"auto": BernoulliLikelihood if n_classes == 2 else SoftmaxLikelihood, **LABELS}
-        also = "Numbers and counts are learned by KernelGLMRegressor."
-        found = resolve_likelihood(self.likelihood, known, LabelLikelihood, also)
-        assert isinstance(found, LabelLikelihood)
-        return found
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        y : array-like of shape (n,)
-            Labels of at least two classes.
-        sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is one class only, or the kernel is not positive
-            definite.
-        """
-        X, y = validated_with_labels(self, X, y, accept_sparse="csr", dtype=FLOATS)
-        classes, numbers = np.unique(y, return_inverse=True)
-        rows = weighted_rows(X, as_array(numbers), sample_weight)
-        likelihood = self._resolved_likelihood(len(classes))
-        if len(np.unique(numbers[rows.weights > 0.0])) < 2:
-            raise ValueError(f"Two or more classes are needed, y has one class: {classes[0]!r}.")
-        if isinstance(likelihood, OrdinalLikelihood) and classes.dtype.kind not in "biuf":
-            raise ValueError(
-                f"The likelihood 'ordinal' takes classes that are numbers in their order, got "
-                f"{classes[0]!r}. Replace the labels by 0, 1, 2, ..."
-            )
-        if likelihood.n_classes not in (None, len(classes)):
-            raise ValueError(
-                f"{likelihood!r} is for {likelihood.n_classes} classes, y has {len(classes)}."
-            )
-        self._fit_rows(rows, None, likelihood)
-        self.classes_ = classes
-        return self
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``."""
-        return np.concatenate(
-            [self._law.probabilities(mean, cov) for _, mean, cov in self._latent_blocks(X)]
-        )
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms (n, n_classes) of the probabilities."""
-        return as_array(np.log(self.predict_proba(X)))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row, of shape (n,)."""
-        most_probable = np.argmax(self.predict_proba(X), axis=1)
-        predicted: NDArray[Any] = self.classes_[most_probable]
-        return predicted
-
-    def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return the logarithms (n,) of the probabilities of labels ``y`` (n,).
-
-        Raises ``ValueError`` for labels that were not in the training rows.
-        """
-        given = np.asarray(y)
-        unknown = np.setdiff1d(given, self.classes_)
-        if unknown.size:
-            raise ValueError(
-                f"y has labels that were not in the training rows: {unknown[:5].tolist()}."
-            )
-        numbers = np.searchsorted(self.classes_, given)
-        return as_array(self.predict_log_proba(X)[np.arange(len(numbers)), numbers])
-
-    @property
-    def _law(self) -> LabelLikelihood:
-        check_is_fitted(self, "posterior_")
-        assert isinstance(self.likelihood_, LabelLikelihood)
-        return self.likelihood_
 
 
 def _checked_level(name: str, level: Any) -> float:

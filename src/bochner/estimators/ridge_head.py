@@ -262,3 +262,13 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
 def _weighing(rows: Chunk) -> Chunk:
     """Return the rows of positive weight."""
     return rows if rows.weight is None else rows[np.flatnonzero(rows.weight > 0)]
+
+
+def frequencies_alone(model: RidgeHead) -> Frequencies:
+    """Return the frequencies of a fitted head that has no other features; refuse one that has."""
+    if model.residual_ is not None:
+        raise ValueError(
+            f"Expected a model on features of frequencies alone, and it also has values of its "
+            f"kernel at {len(model.residual_.landmarks)} landmarks: fit it with residual=None."
+        )
+    return model.frequencies_

@@ -11,6 +11,7 @@ from bochner.estimators.bank_models import BaNKRegression
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.estimators.ridge_head import frequencies_alone
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge import RidgePosterior
@@ -87,7 +88,7 @@ def _(model: Pipeline, graph: Graph, X: str, return_std: bool) -> None:
 
 @add_outputs.register
 def _(model: KreinRidge, graph: Graph, X: str, return_std: bool) -> None:
-    Z = graph.features(X, model.frequencies_)
+    Z = graph.features(X, frequencies_alone(model))
     shape = model.coef_.shape[:-1]
     mean = graph("Add", graph("MatMul", Z, model.coef_.T), np.asarray(model.intercept_))
     graph.output("mean", mean, shape)
@@ -111,7 +112,7 @@ def _variances(model: KreinRidge, graph: Graph, Z: str) -> str:
 def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
     labels = _labels(model.classes_, graph)
-    Z = graph.features(X, model.frequencies_)
+    Z = graph.features(X, frequencies_alone(model))
     values = graph("Add", graph("MatMul", Z, model.coef_.T), model.intercept_)
     if model.coef_.shape[0] == 1:
         values = graph("Concat", graph("Neg", values), values, axis=1)

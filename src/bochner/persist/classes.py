@@ -24,7 +24,13 @@ from sklearn.base import BaseEstimator
 
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
-from bochner.persist.parts import PARTS, is_part, known_parts, part_attributes
+from bochner.persist.parts import (
+    PARTS,
+    is_part,
+    known_parts,
+    part_attributes,
+    required_attributes,
+)
 from bochner.registry import Registration, is_registered, registered_class, registration
 
 Node = dict[str, Any]
@@ -318,7 +324,7 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, Any]) ->
             )
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **own})
     # Which attributes a part of scikit-learn sets depends on its parameters and version.
-    needed = () if is_part(cls) else own
+    needed = required_attributes(cls) if is_part(cls) else own
     missing = [name for name in needed if name not in attributes and not hasattr(cls, name)]
     if missing and any(name in attributes for name in own):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")

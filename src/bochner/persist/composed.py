@@ -16,18 +16,27 @@ COMPOSED = (Pipeline, FeatureUnion, ColumnTransformer, TransformedTargetRegresso
 
 def inside(model: Any) -> list[tuple[Any, Any]]:
     """Return the fitted estimators that a model is composed of, each with its columns, if any."""
-    found: list[tuple[Any, Any]] = []
+    return [(part, columns) for _, part, columns in _named(model)]
+
+
+def _named(model: Any) -> list[tuple[str, Any, Any]]:
+    """Return names, fitted estimators and columns; words stand for what does nothing."""
+    found: list[tuple[str, Any, Any]] = []
+    idle: tuple[Any, ...] = ()
     if isinstance(model, ColumnTransformer):
-        found = [(part, columns) for _, part, columns in getattr(model, "transformers_", [])]
+        found, idle = getattr(model, "transformers_", []), ("drop",)
     elif isinstance(model, TransformedTargetRegressor):
-        found = [(getattr(model, name, None), None) for name in ("regressor_", "transformer_")]
-    elif isinstance(model, Pipeline | FeatureUnion):
-        parts = model.steps if isinstance(model, Pipeline) else model.transformer_list
-        found = [(part, None) for _, part in parts]
-    idle = ("passthrough", None) if isinstance(model, Pipeline) else ("passthrough", "drop")
-    return [
-        each for each in found if not (isinstance(each[0], str | type(None)) and each[0] in idle)
-    ]
+        names = ("regressor_", "transformer_")
+        found = [(name, getattr(model, name), None) for name in names if hasattr(model, name)]
+    elif isinstance(model, Pipeline):
+        found, idle = [(name, part, None) for name, part in model.steps], ("passthrough", None)
+    elif isinstance(model, FeatureUnion):
+        parts = model.transformer_list
+        found, idle = [(name, part, None) for name, part in parts], ("passthrough", "drop")
+    if not all(isinstance(name, str) for name, *_ in found):
+        raise ValueError(f"names of the parts of a {type(model).__name__} should be text")
+    words = (str, type(None))
+    return [each for each in found if not isinstance(each[1], words) or each[1] not in idle]
 
 
 def estimators(model: Any) -> Iterator[Any]:
@@ -39,26 +48,31 @@ def estimators(model: Any) -> Iterator[Any]:
 
 def transformed(model: Any, row: NDArray[Any]) -> Any:
     """Transform a row (1, d); columns that a table has by name are taken by number."""
+    if not any(map(_takes_names, estimators(model))):
+        found = model.transform(row)
+        if found.shape[0] != 1:
+            raise ValueError(f"{type(model).__name__} makes {found.shape[0]} rows of one")
+        return found
     if isinstance(model, Pipeline):
         return reduce(lambda found, part: transformed(part[0], found), inside(model), row)
-    if isinstance(model, FeatureUnion):
-        return _side_by_side([transformed(part, row) for part, _ in inside(model)])
-    if isinstance(model, ColumnTransformer):
-        known = model._transformer_to_input_indices
-        for name, _, columns in model.transformers_:
-            if column_numbers(model, columns).tolist() != known.get(name):
-                raise ValueError(f"the columns of {name!r} are {known.get(name)}")
-        chosen = [(part, row[:, column_numbers(model, at)]) for part, at in inside(model)]
-        return _side_by_side([transformed(part, columns) for part, columns in chosen])
-    found = model.transform(row)
-    if found.shape[0] != 1:
-        raise ValueError(f"{type(model).__name__} makes {found.shape[0]} rows of one")
-    return found
+    blocks = []
+    for name, part, columns in _named(model):
+        chosen = row if columns is None else row[:, column_numbers(model, columns)]
+        if columns is not None and not _is_known(model, name, columns):
+            raise ValueError(f"the columns of {name!r} are not {columns}")
+        block = transformed(part, chosen) * (model.transformer_weights or {}).get(name, 1.0)
+        blocks.append(block.toarray() if issparse(block) else block)  # type: ignore[attr-defined]
+    return np.hstack(blocks)
 
 
-def _side_by_side(blocks: list[Any]) -> Any:
-    dense = [block.toarray() if issparse(block) else block for block in blocks]  # type: ignore[attr-defined]
-    return np.hstack(dense)
+def _takes_names(model: Any) -> bool:
+    """Tell whether scikit-learn needs a data frame, whose columns are chosen by name."""
+    return isinstance(model, ColumnTransformer) and hasattr(model, "feature_names_in_")
+
+
+def _is_known(model: ColumnTransformer, name: str, columns: Any) -> bool:
+    known = model._transformer_to_input_indices.get(name)
+    return bool(known == column_numbers(model, columns).tolist())
 
 
 def column_numbers(model: ColumnTransformer, columns: Any) -> NDArray[np.intp]:

@@ -132,6 +132,9 @@ _ATTRIBUTES: Mapping[type[BaseEstimator], Mapping[str, Any]] = {
     },
 }
 
+_WHOLE = (ColumnTransformer, TransformedTargetRegressor)
+"""Parts that have all of their attributes whatever their parameters."""
+
 _OF_THE_MACHINE = ("memory", "n_jobs")
 """Parameters that files do not set: a cache on a disk holds pickles, and jobs are processes."""
 
@@ -155,6 +158,11 @@ def known_parts() -> str:
 def part_attributes(cls: type[BaseEstimator]) -> Mapping[str, Any]:
     """Return the attributes that ``fit`` may set, and their types."""
     return _ATTRIBUTES[cls]
+
+
+def required_attributes(cls: type[BaseEstimator]) -> Mapping[str, Any]:
+    """Return the attributes that every fitted part of a class has."""
+    return _ATTRIBUTES[cls] if cls in _WHOLE else {}
 
 
 def part_name(cls: type[BaseEstimator]) -> str:

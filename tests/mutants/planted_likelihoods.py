@@ -1,0 +1,86 @@
+"""Bugs of likelihoods and of Laplace's approximation, each with the law that must notice it."""
+
+from functools import partial
+
+from laws import likelihood_laws as laws
+from learning import test_laplace
+from mutants.registry import edit, planted
+
+from bochner.learning import laplace
+from bochner.likelihoods import (
+    CensoredGaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    StudentTLikelihood,
+)
+from bochner.likelihoods.counts import CountLikelihood
+from bochner.likelihoods.numbers import LocationLikelihood
+
+CASES = {type(law).__name__: (law, y) for law, y in test_laplace.cases()}
+OUTLIERS, COUNTS = CASES["StudentTLikelihood"], CASES["NegativeBinomialLikelihood"]
+evidence = partial(
+    test_laplace.test_the_mode_and_the_evidence_are_those_of_the_definition, *OUTLIERS
+)
+slope_of_outliers = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *OUTLIERS)
+slope_of_counts = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *COUNTS)
+
+
+def density(name):
+    return partial(laws.densities_are_those_of_scipy, name)
+
+
+def derivatives(name):
+    return partial(laws.derivatives_are_differences, name)
+
+
+def predictions(name):
+    return partial(laws.predictions_are_integrals, name)
+
+
+planted(slope_of_outliers, slope_of_counts, name="the_mode_moves_twice_as_far")(
+    edit(
+        laplace,
+        "evidence_slope",
+        "= -0.5 * np.sum(spread * change",
+        "= -np.sum(spread * change",
+        test_laplace,
+    )
+)
+planted(slope_of_outliers, name="the_mode_moves_back")(
+    edit(
+        laplace,
+        "evidence_slope",
+        "change += np.sum(response",
+        "change -= np.sum(response",
+        test_laplace,
+    )
+)
+planted(slope_of_counts, name="alpha_moves_the_mode_back")(
+    edit(laplace, "_slope_of_alpha", "explicit - alpha", "explicit + alpha")
+)
+planted(evidence, name="half_a_determinant")(
+    edit(laplace, "inverse_root", "log_determinant = 2.0 *", "log_determinant =")
+)
+planted(density("negative binomial"), name="one_choice_too_many")(
+    edit(NegativeBinomialLikelihood, "log_density", "-np.log(y + r) - betaln", "-betaln")
+)
+planted(predictions("poisson"), name="a_lost_root_of_the_variance")(
+    edit(CountLikelihood, "log_predictive", "0.5 * np.log(2.0", "np.log(2.0")
+)
+planted(predictions("student"), name="the_latent_variance_twice")(
+    edit(
+        LocationLikelihood,
+        "log_predictive",
+        "variance[:, None] + noise",
+        "2 * variance[:, None] + noise",
+    )
+)
+planted(derivatives("student"), name="outliers_that_curve_down")(
+    edit(StudentTLikelihood, "curvature", "(df - z**2)", "(df + z**2)")
+)
+planted(derivatives("censored"), name="a_hazard_of_the_wrong_sign")(
+    edit(CensoredGaussianLikelihood, "curvature", "(low + below)", "(low - below)")
+)
+planted(derivatives("ordinal"), name="a_cutpoint_of_the_wrong_sign")(
+    edit(OrdinalLikelihood, "slope", "expit(low) - expit(-high)", "expit(low) + expit(-high)")
+)
