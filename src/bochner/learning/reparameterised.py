@@ -49,6 +49,9 @@ _SHORTER = 4.0
 """Factor by which the scale of one input is shortened to try another maximum: some maxima of the
 evidence are closer to each other than that, and half of it leads back to the same."""
 
+_MOST_TRIED = 30
+"""Most inputs whose scales are tried one by one: more would take longer than the search."""
+
 _SPREAD = 0.7
 """Standard deviation of the logarithms of a perturbed start: about a factor of two either way."""
 
@@ -121,6 +124,8 @@ class LengthScales(ParameterisedKernel):
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         # Few rows do not show variation at short lags, which more rows tell from noise.
+        if len(theta) > _MOST_TRIED:
+            return ()
         return list(theta - np.log(_SHORTER) * np.eye(len(theta)))
 
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> BaseDraws:

@@ -34,14 +34,14 @@ class _Stage:
     n_steps: int
 
 
-_STAGES = (_Stage(1000, 128, 15), _Stage(8192, 256, 15), _Stage(2**15, 512, 15))
+_STAGES = (_Stage(1000, 128, 15), _Stage(8192, 256, 30), _Stage(2**15, 512, 40))
 """From every start, the best of which goes on with more of both. More rows tell shorter length
 scales from noise, and more frequencies follow them. With half of the last ones, scales of rough
 functions come out longer than those of the exact evidence; twice as many take four times as long.
-Later steps gain less than a thousandth of a nat for each row."""
+The first steps tell starts apart, and the others mostly end by their tolerance."""
 
 _ROUNDS = 3
-"""Most searches of the second stage: after each, shorter scales of single inputs are tried."""
+"""Most searches of a stage after the first: after each, shorter scales of inputs are tried."""
 
 _PRODUCTS = 2**33
 """Most rows times squared features: one second for a step, on two cores."""
@@ -132,6 +132,17 @@ class _Problem:
         found = minimize(self.loss, start, **options)
         return as_array(found.x), float(found.fun)
 
+    def explored(self, point: Array, n_steps: int) -> Array:
+        """Return the point of least loss that searches find from a point, and from neighbours."""
+        for _ in range(_ROUNDS):
+            point, _ = self.climbed(point, n_steps)
+            others = [np.append(theta, point[-1]) for theta in self.family.neighbours(point[:-1])]
+            best = min([point, *others], key=self.value)
+            if best is point:
+                break
+            point = best
+        return point
+
 
 def select_kernel(
     kernel: AnyKernel | str,
@@ -173,12 +184,6 @@ def select_kernel(
         starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = min(ends, key=itemgetter(1))[0]
-        for _ in range(_ROUNDS):
-            point, _ = some.climbed(point, _STAGES[1].n_steps)
-            others = [np.append(theta, point[-1]) for theta in family.neighbours(point[:-1])]
-            best = min([point, *others], key=some.value)
-            if best is point:
-                break
-            point = best
-        point, _ = most.climbed(point, _STAGES[2].n_steps)
+        for wider, stage in zip((some, most), _STAGES[1:], strict=True):
+            point = wider.explored(point, stage.n_steps)
     return family.kernel(point[:-1])
