@@ -115,7 +115,12 @@ def renamed(own, columns, head):
     columns["attributes"]["transformers_"][0]["items"][2][0] = "depth"
 
 
+def sparse(own, columns, head):
+    columns["attributes"]["sparse_output_"] = True
+
+
 TAMPERED = {
+    "sparse output": ("one-hot but one", sparse, "its output is sparse"),
     "a cache": ("standard", lambda own, *_: own.update(memory="/tmp/x"), "memory should be None"),
     "processes": (
         "slice",
