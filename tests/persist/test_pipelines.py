@@ -120,6 +120,11 @@ def sparse(own, columns, head):
 
 
 TAMPERED = {
+    "a number": (
+        "standard",
+        lambda own, first, last: own["steps"][0]["items"].__setitem__(1, 0.5),
+        "do not fit together",
+    ),
     "sparse output": ("one-hot but one", sparse, "its output is sparse"),
     "a cache": ("standard", lambda own, *_: own.update(memory="/tmp/x"), "memory should be None"),
     "processes": (

@@ -63,7 +63,8 @@ def transformed(model: Any, row: NDArray[Any]) -> Any:
         blocks.append(transformed(part, chosen) * (model.transformer_weights or {}).get(name, 1.0))
     if getattr(model, "sparse_output_", False) and not any(map(issparse, blocks)):
         raise ValueError("its output is sparse, and that of its parts is not")
-    return np.hstack([block.toarray() if issparse(block) else block for block in blocks])
+    dense = [block.toarray() if issparse(block) else block for block in blocks]  # type: ignore[attr-defined]
+    return np.hstack(dense)
 
 
 def _takes_names(model: Any) -> bool:
