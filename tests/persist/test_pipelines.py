@@ -121,7 +121,7 @@ def sparse(own, columns, head):
 
 TAMPERED = {
     "a number": (
-        "standard",
+        "norms",
         lambda own, first, last: own["steps"][0]["items"].__setitem__(1, 0.5),
         "do not fit together",
     ),
