@@ -115,7 +115,17 @@ def renamed(own, columns, head):
     columns["attributes"]["transformers_"][0]["items"][2][0] = "depth"
 
 
+def sparse(own, columns, head):
+    columns["attributes"]["sparse_output_"] = True
+
+
 TAMPERED = {
+    "a number": (
+        "norms",
+        lambda own, first, last: own["steps"][0]["items"].__setitem__(1, 0.5),
+        "do not fit together",
+    ),
+    "sparse output": ("one-hot but one", sparse, "its output is sparse"),
     "a cache": ("standard", lambda own, *_: own.update(memory="/tmp/x"), "memory should be None"),
     "processes": (
         "slice",

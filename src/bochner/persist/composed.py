@@ -55,14 +55,16 @@ def transformed(model: Any, row: NDArray[Any]) -> Any:
         return found
     if isinstance(model, Pipeline):
         return reduce(lambda found, part: transformed(part[0], found), inside(model), row)
-    blocks = []
+    blocks: list[Any] = []
     for name, part, columns in _named(model):
         chosen = row if columns is None else row[:, column_numbers(model, columns)]
         if columns is not None and not _is_known(model, name, columns):
             raise ValueError(f"the columns of {name!r} are not {columns}")
-        block = transformed(part, chosen) * (model.transformer_weights or {}).get(name, 1.0)
-        blocks.append(block.toarray() if issparse(block) else block)  # type: ignore[attr-defined]
-    return np.hstack(blocks)
+        blocks.append(transformed(part, chosen) * (model.transformer_weights or {}).get(name, 1.0))
+    if getattr(model, "sparse_output_", False) and not any(map(issparse, blocks)):
+        raise ValueError("its output is sparse, and that of its parts is not")
+    dense = [block.toarray() if issparse(block) else block for block in blocks]  # type: ignore[attr-defined]
+    return np.hstack(dense)
 
 
 def _takes_names(model: Any) -> bool:

@@ -40,7 +40,7 @@ def try_out(model: Any, n_bytes: int) -> None:
         except NotFittedError:
             return
         try:
-            if hasattr(model, "n_features_in_"):
+            if isinstance(model, COMPOSED) or hasattr(model, "n_features_in_"):
                 _answer(model, _row(model, n_bytes))
             for part in estimators(model):
                 if hasattr(part, "_try_out"):
