@@ -52,7 +52,7 @@ def _hartmann(U: Array) -> Array:
 def _ackley(U: Array) -> Array:
     X = 20.0 * U - 8.3  # The minimum is not in the centre of the cube
     norm, waves = np.sqrt(np.mean(X**2, axis=1)), np.mean(np.cos(2.0 * np.pi * X), axis=1)
-    value: Array = 20.0 + np.e - 20.0 * np.exp(-0.2 * norm) - np.exp(waves)
+    value: Array = 20.0 + np.exp(1.0) - 20.0 * np.exp(-0.2 * norm) - np.exp(waves)
     return value
 
 
