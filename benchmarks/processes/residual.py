@@ -28,6 +28,7 @@ class Problem:
     y: Array
     near: Array
     far: Array
+    noise: float = _NOISE
 
     @classmethod
     def of(cls, name: str, seed: int) -> "Problem":

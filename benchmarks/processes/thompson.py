@@ -13,9 +13,10 @@ from bochner import KreinRidge
 from bochner._numerics.arrays import Array
 
 _PLACES = (0.25, 0.5, 1.0)  # Shares of the evaluations at which the distance is reported
-_FEATURES = 200
+_FEATURES = 200  # Landmarks are exact at all evaluations; a fit takes some milliseconds
 _CANDIDATES, _STARTS = 1000, 4  # Random points for each draw, and starts of its minimisation
 
+# The function of six inputs of Hartmann: rates and centres of its four bumps
 _RATES = np.array(
     [
         [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
@@ -24,6 +25,7 @@ _RATES = np.array(
         [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
     ]
 )
+# In units of 1e-4, as printed in the literature
 _CENTRES = 1e-4 * np.array(
     [
         [1312, 1696, 5569, 124, 8283, 5886],
@@ -50,7 +52,7 @@ def _hartmann(U: Array) -> Array:
 def _ackley(U: Array) -> Array:
     X = 20.0 * U - 8.3  # The minimum is not in the centre of the cube
     norm, waves = np.sqrt(np.mean(X**2, axis=1)), np.mean(np.cos(2.0 * np.pi * X), axis=1)
-    value: Array = 20.0 + np.e - 20.0 * np.exp(-0.2 * norm) - np.exp(waves)
+    value: Array = 20.0 + np.exp(1.0) - 20.0 * np.exp(-0.2 * norm) - np.exp(waves)
     return value
 
 

@@ -66,11 +66,13 @@ def _answers(model, X, others):
     found = []
     if hasattr(model, "transform"):
         found.append(model.transform(X))
-    for name in ("predict", "predict_proba", "signal_std", "sample_y"):
+    for name in ("predict", "predict_proba", "signal_std"):
         if hasattr(model, name):
             found.append(getattr(model, name)(X, **others))
     try:
         found.extend(model.predict(X, return_std=True))
+        if hasattr(model, "sample_y"):
+            found.append(model.sample_y(X))
     except (AttributeError, TypeError, ValueError) as error:
         if not any(word in str(error) for word in ("return_std", "standard dev", "'predict'")):
             raise

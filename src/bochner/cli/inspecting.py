@@ -99,6 +99,8 @@ def _facts(model: Any) -> dict[str, str]:
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)
         facts["features"] = f"{2 * model.frequencies_.n_frequencies}, scheme {model.scheme!r}"
+    if getattr(model, "residual_", None) is not None:
+        facts["landmarks"] = str(len(model.residual_.landmarks))
     if hasattr(model, "posterior_"):
         facts["alpha"] = _shown(model.alpha_)
         if hasattr(model, "log_evidence_"):  # models of indefinite kernels have none

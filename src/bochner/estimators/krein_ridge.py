@@ -271,7 +271,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
+        X : array-like of shape (n, d)
         n_samples : int, default=1
         random_state : int, RandomState instance or None, default=0
         noise : bool, default=True

@@ -81,7 +81,7 @@ def test_covariances_are_those_of_the_mixture(with_landmarks):
 def test_functions_have_the_joint_posterior(monkeypatch, with_landmarks):
     """Over draws of features, which are few: their covariance is unbiased."""
     monkeypatch.setattr(function_draws, "_N_FREQUENCIES", 20)
-    found, size, batches = head(with_landmarks), 40, 250
+    found, size, batches = head(with_landmarks), 40, 150
     mean, cov = expected(found, with_landmarks)
     rng = np.random.default_rng(0)
     sums, products = np.empty((batches, *mean.shape)), np.empty((batches, *cov.shape))
