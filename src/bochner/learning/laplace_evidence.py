@@ -35,9 +35,10 @@ _LOG_PARAMETER = np.log(1e3)
 variance, as in ridge regression, or a dispersion that only 1e4 counts tell from zero. Systems with
 less noise lose half of their digits."""
 
-_TOLERANCE = 1e-2
+_TOLERANCE = 1e-4
 """Largest slope of the evidence at the end of L-BFGS, in nats per unit of a logarithm: parameters
-are then exact to some hundredths of their posterior standard deviation."""
+are then exact to a hundredth of their posterior standard deviation, also where the evidence is
+flat."""
 
 _N_POLISHING = 2
 """Newton steps that follow, each of which doubles the digits. Parameters then agree between runs
