@@ -69,10 +69,8 @@ SUBJECTS = {
     "ridge classifier, evidence": _labels(
         bochner.KreinRidgeClassifier, alpha="evidence", length_scale="evidence", **SMALL
     ),
-    "generalised": _numbers(bochner.KernelGLMRegressor, **SMALL),
-    "generalised, outliers": _numbers(
-        bochner.KernelGLMRegressor, likelihood="student_t", length_scale="evidence", **SMALL
-    ),
+    "generalised": _numbers(bochner.KernelGLMRegressor, length_scale="evidence", **SMALL),
+    "generalised, outliers": _numbers(bochner.KernelGLMRegressor, likelihood="student_t", **SMALL),
     "generalised, classes": _labels(bochner.KernelGLMClassifier, **SMALL),
     "asymmetric ridge": _numbers(bochner.AsymmetricKernelRidge, **SMALL),
     "asymmetric ridge, evidence": _numbers(

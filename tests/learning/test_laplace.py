@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit, gammaln
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
@@ -169,6 +170,18 @@ def test_learned_noise_and_alpha_are_those_of_ridge_regression():
     assert learned.scale**2 == pytest.approx(ridge.noise_variance_, rel=1e-6)
     assert posterior.alpha == pytest.approx(ridge.alpha_ / ridge.noise_variance_, rel=1e-5)
     np.testing.assert_allclose(posterior.coef[:, 0], ridge.coef_, atol=1e-7)
+
+
+def test_on_many_rows_the_search_starts_with_some(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = csr_array(rng.normal(size=(4500, 2)) * (rng.random((4500, 2)) < 0.7))
+    y = rng.poisson(np.exp(0.5 + np.sin(X.toarray()[:, 0])) * rng.gamma(4.0, 0.25, size=4500))
+    model = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
+    monkeypatch.setattr("bochner.learning.laplace_evidence._MANY", 1000)
+    other = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
+    assert model.n_iter_ < other.n_iter_
+    assert model.alpha_ == pytest.approx(other.alpha_, rel=1e-6)
+    assert model.likelihood_.dispersion == pytest.approx(other.likelihood_.dispersion, rel=1e-6)
 
 
 def test_two_classes_are_logistic_regression():

@@ -21,13 +21,16 @@ e^10 times those of the mean are within it, and it stays finite where all target
 _MOST_STEPS = 100
 """Newton steps. A dozen are usual; likelihoods with outliers take most."""
 
-_DECREMENT = 1e-12
-"""Gain of log density in nats, as a Newton step predicts it, below which the mode is found. Steps
-converge quadratically: the weights are then exact to rounding."""
+_DECREMENT = 1e-18
+"""Gain of log density in nats, as a Newton step predicts it, below which the mode is found: weights
+are then exact to 1e-9 of their posterior standard deviation."""
 
 _ROUNDINGS = 10.0
-"""Rounding errors of the log density that count as a mode, where these are larger: its value is
-a sum of numbers of one sign, and errors add up to some roundings."""
+"""Rounding errors of the log density, at least `NEGLIGIBLE`, below which such a gain may be
+rounding, too: it is taken for that when it stops to fall, as it does by squares before."""
+
+_STALLED = 0.1
+"""Share of the gain before at which it has stopped to fall."""
 
 _SUFFICIENT = 1e-4
 """Share of the predicted gain that a step must reach (Armijo's rule, of any small share)."""
@@ -35,9 +38,10 @@ _SUFFICIENT = 1e-4
 _LEAST_STEP = 1e-12
 """Share of a Newton step below which no more gain than rounding is possible."""
 
-_DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
+DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
 """Step of central differences, in units of the latent function or of the logarithm of a parameter:
-its error and that of rounding are both 4e-11 of the value."""
+its error and that of rounding are both 4e-11 of the value. Newton steps in parameters take it, too,
+whose error shows in the third step only."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,6 +214,7 @@ def find_mode(
     weights = np.zeros(shape) if start is None else start
     latent = _latent(rows, weights)
     value = _log_joint(rows, likelihood, precision, weights, latent)
+    before = np.inf
     for n_iter in range(1, _MOST_STEPS + 1):
         slope, curvature = (f(rows, likelihood, latent) for f in (_slopes, _curvatures))
         gradient = _transposed(rows, slope) - precision[:, None] * weights
@@ -217,7 +222,9 @@ def find_mode(
         forward = root.matrix.T @ gradient.T.ravel()
         decrement = 0.5 * float(forward @ forward)
         rounding = limits.FLOAT64_EPS * (1.0 + abs(value))
-        if root.is_exact and decrement < max(_DECREMENT, _ROUNDINGS * rounding):
+        is_small = decrement < max(limits.NEGLIGIBLE, _ROUNDINGS * rounding)
+        is_rounding = is_small and decrement > _STALLED * before
+        if root.is_exact and (decrement < _DECREMENT or is_rounding):
             return Mode(likelihood, precision, weights, latent, root, value, n_iter)
         step = (root.matrix @ forward).reshape(shape[::-1]).T
         change = _latent(rows, step) - rows.origin
@@ -230,7 +237,7 @@ def find_mode(
             if found >= value + needed:
                 break
             share *= 0.5
-        weights, latent, value = *moved, found
+        weights, latent, value, before = *moved, found, decrement
     raise LinAlgError(
         f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps."
     )
@@ -317,7 +324,7 @@ def evidence_slope(
     for part, Z in rows.blocks():
         spread[part] = _covariances(Z, mode.whitener, n_latent)
     bend = np.empty((n, n_latent))
-    step = _DIFFERENCE * likelihood.unit
+    step = DIFFERENCE * likelihood.unit
     for c in range(n_latent):
         shift = step * (np.arange(n_latent) == c)
         change = _curvatures(rows, likelihood, latent + shift)
@@ -330,12 +337,12 @@ def evidence_slope(
     vector = likelihood.vector(names)
     by_parameter = np.empty(len(vector))
     for k in range(len(vector)):
-        shift = _DIFFERENCE * (np.arange(len(vector)) == k)
+        shift = DIFFERENCE * (np.arange(len(vector)) == k)
         ends = [likelihood.with_vector(names, vector + sign * shift) for sign in (1.0, -1.0)]
         change = _difference(_log_densities, rows, ends, latent).sum()
         change -= 0.5 * np.sum(spread * _difference(_curvatures, rows, ends, latent))
         change += np.sum(response * _difference(_slopes, rows, ends, latent))
-        by_parameter[k] = change / (2.0 * _DIFFERENCE)
+        by_parameter[k] = change / (2.0 * DIFFERENCE)
     return by_alpha, by_parameter
 
 

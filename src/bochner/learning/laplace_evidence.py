@@ -16,6 +16,7 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.laplace import (
     CONSTANT_SPREAD,
+    DIFFERENCE,
     LaplacePosterior,
     LatentRows,
     Mode,
@@ -35,16 +36,14 @@ _LOG_PARAMETER = np.log(1e3)
 variance, as in ridge regression, or a dispersion that only 1e4 counts tell from zero. Systems with
 less noise lose half of their digits."""
 
-_TOLERANCE = 1e-2
+_TOLERANCE = 1e-4
 """Largest slope of the evidence at the end of L-BFGS, in nats per unit of a logarithm: parameters
-are then exact to some hundredths of their posterior standard deviation."""
+are then exact to a hundredth of their posterior standard deviation, also where the evidence is
+flat."""
 
 _N_POLISHING = 2
 """Newton steps that follow, each of which doubles the digits. Parameters then agree between runs
 that differ by rounding only, such as with rows in another order."""
-
-_DIFFERENCE = 1e-6
-"""Step of the differences of slopes in them: their error shows in the third step only."""
 
 _MOST_STEPS = 100
 """Most steps of L-BFGS; twenty are usual."""
@@ -199,10 +198,10 @@ class _Search:
         free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
         for _ in range(_N_POLISHING if free.any() else 0):
             slope = self.value_and_slope(x)[1][free]
-            moved = x + _DIFFERENCE * np.eye(len(x))[free]
+            moved = x + DIFFERENCE * np.eye(len(x))[free]
             changes = np.array([self.value_and_slope(to)[1][free] for to in moved]) - slope
             with suppress(LinAlgError):
-                step = np.linalg.solve(changes.T / _DIFFERENCE, slope)
+                step = np.linalg.solve(changes.T / DIFFERENCE, slope)
                 if np.abs(step).max() < _NEAR:
                     x = x.copy()
                     x[free] -= step
