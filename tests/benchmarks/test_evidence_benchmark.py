@@ -40,8 +40,8 @@ def test_standardised_by_training_rows():
 
 def test_quick_run(quick_run):
     rows = read_rows(quick_run("evidence"))
-    (found,) = metrics_of(rows, "training").values()
-    assert {"rmse", "nlpd", "fit_seconds"} <= found
+    for found in metrics_of(rows, "training").values():
+        assert {"rmse", "nlpd", "fit_seconds"} <= found
     for found in metrics_of(rows, "approximation").values():
         assert {"mean_error", "std_error", "rmse_ratio", "nlpd_gap"} <= found
     (found,) = metrics_of(rows, "generated").values()
