@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
 from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.likelihoods import (
     GaussianLikelihood,
@@ -110,6 +111,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         assert isinstance(found, NumberLikelihood)
         return found
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> Self:
         """Fit the model.
 
