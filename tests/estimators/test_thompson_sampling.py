@@ -62,7 +62,7 @@ def best_of_drawn_functions(f, d, budget, seed):
         y = f(X)
         model = KreinRidge(
             "matern52",
-            100,
+            200,
             alpha="evidence",
             length_scale="evidence",
             residual=budget,

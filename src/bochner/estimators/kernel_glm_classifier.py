@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array
 from bochner._numerics.checked import validated_with_labels
+from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.likelihoods import (
     BernoulliLikelihood,
@@ -84,6 +85,7 @@ class KernelGLMClassifier(ClassifierMixin, KernelGLM):
         assert isinstance(found, LabelLikelihood)
         return found
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
