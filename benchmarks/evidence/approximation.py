@@ -38,7 +38,7 @@ def _cells(options: Options) -> list[Cell]:
         return grid(("diabetes",), design.SCHEMES, 1, p=counts, n=(0,))
     return [
         Cell(name, scheme, seed, {"p": p, "n": 0})
-        for seed in design.SLOW_SPLITS
+        for seed in design.SPLITS
         for name in design.SETS
         for p in design.APPROXIMATIONS
         for scheme in design.SCHEMES

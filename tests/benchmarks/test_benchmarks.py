@@ -56,8 +56,13 @@ def test_every_picture_is_drawn_and_shown(quick_run, name):
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch):
     """Designs depend on the numbers of inputs alone, and opponents are run wholly or not at all."""
-    for room in ("published", "forecasts", "processes"):
-        monkeypatch.setattr(f"benchmarks.{room}.methods.find_spec", lambda name: True)
+    for room in (
+        "published.methods",
+        "forecasts.methods",
+        "processes.methods",
+        "evidence.training",
+    ):
+        monkeypatch.setattr(f"benchmarks.{room}.find_spec", lambda name: True)
     widths = {"letter": 16, "ijcnn1": 22, "covtype_93k": 54, "cod_rna": 8, "eeg_eye_state": 14,
               "spambase": 57}  # fmt: skip
     for dataset, d in widths.items():
