@@ -62,3 +62,10 @@ def test_a_link_is_followed(tmp_path):
         fresh.write_text("whole")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "whole"
+
+
+def test_standard_input_that_is_closed_is_an_error(folder):
+    found = shell(folder, "bochner predict model.bochner - <&-")
+    assert found.returncode == 2
+    assert "Standard input is closed" in found.stderr
+    assert "Traceback" not in found.stderr

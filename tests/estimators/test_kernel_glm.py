@@ -291,3 +291,15 @@ def test_what_is_impossible_is_refused(call, message):
     _, X, f = rows(40, seed=0)
     with pytest.raises((TypeError, ValueError), match=message):
         call(X, f)
+
+
+@pytest.mark.parametrize("law", ["poisson", "negative_binomial"])
+def test_counts_beyond_all_bounds_have_finite_predictions(law):
+    """One row has counts, so that rates elsewhere are unknown; counts that float64 rounds."""
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    model = KernelGLMRegressor(law, n_components=16, random_state=0)
+    model.fit(X, np.r_[1e4, np.zeros(59)])
+    assert np.isfinite(model.predict(X, return_std=True)).all()
+    assert np.isfinite(model.predict_quantiles(X[:5])).all()
+    assert np.isfinite(model.sample_y(X, 3)).all()
+    assert np.isfinite(model.fit(X, np.full(60, 2.0**54)).predict_quantiles(X[:5])).all()

@@ -167,3 +167,8 @@ def test_what_the_data_decide_is_found_in_the_rows():
     assert found.terms[0].kernel.factors[1].kernel.reach == (2.0,)
     assert found.resolved(None, codes[:2]) == found
     assert_allclose(found(codes), k(codes), rtol=1e-13)
+
+
+def test_a_length_scale_that_is_no_float_is_refused():
+    with pytest.raises(ValueError, match="length_scale must be a number that float64 can hold"):
+        Gaussian(10**400)

@@ -44,3 +44,8 @@ def test_a_million_rows_have_as_many_keys():
     # Columns are told apart.
     swapped = keys(np.array([[1.0, 2.0], [2.0, 1.0]]), TARGET[:2])
     assert swapped[0] != swapped[1]
+
+
+def test_text_that_is_no_unicode_has_a_key():
+    frame = pd.DataFrame({"text": pd.Series(["\ud800", "\ud801", *"abcd"], dtype=object)})
+    assert len(set(keys(frame))) == 6

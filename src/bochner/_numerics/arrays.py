@@ -94,6 +94,8 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
         raise type(error)(
             f"{name} must be a number or one number per input, got {value!r}."
         ) from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must be a number that float64 can hold.") from error
     if array.ndim > 1 or array.size == 0:
         raise ValueError(
             f"{name} must be a number or one number per input, got an array of shape {array.shape}."

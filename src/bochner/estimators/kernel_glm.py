@@ -68,7 +68,8 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         Length scale of a kernel given by name.
     fit_intercept : bool, default=True
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
-        target, with a standard deviation of ten units of the latent function.
+        target, with a standard deviation of ten units of the latent function. Without it the
+        constant is that link.
 
     Attributes
     ----------

@@ -47,9 +47,9 @@ def _positions(columns: slice) -> range:
 
 
 def _check_distinct(columns: Columns) -> None:
-    twice = [column for i, column in enumerate(columns) if column in columns[:i]]
-    if twice:
-        raise ValueError(f"columns must be different, but {twice[0]!r} is there twice: {columns}.")
+    if len(set(columns)) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise ValueError(f"columns must be different, but {twice!r} is there twice: {columns}.")
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:

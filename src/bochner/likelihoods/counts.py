@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import betainc, betaln, expit, gammaincc, gammaln, logsumexp
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.limits import LARGEST_TARGET
 from bochner.likelihoods.base import NODE_WEIGHTS, NumberLikelihood, known, nodes, optional_scale
 from bochner.registry import register
 
@@ -21,6 +22,13 @@ _NEWTON_STEPS = 60
 
 _LONGEST_STEP = 2.0
 """Longest step to the mode, a factor e^2 of the mean: longer ones may overflow."""
+
+_LARGEST_LOG = np.log(LARGEST_TARGET)
+"""Logarithm of the largest mean of a count. That of a latent value that is hardly known, as where
+a single row has counts, is beyond all bounds."""
+
+_LARGEST_RATE = 1e18
+"""Largest mean of a drawn count, which is a 64-bit integer."""
 
 _DISPERSION_GUESS = 0.1
 """Least dispersion to start from: from zero the evidence has no slope towards more."""
@@ -58,9 +66,11 @@ class CountLikelihood(NumberLikelihood):
         """Return the probabilities that counts are at most ``y``, given latent values."""
 
     def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
-        first = np.exp(mean + 0.5 * variance)
-        square = first**2 * np.exp(variance)  # Mean of the squared mean
-        return first, first + (1.0 + self.overdispersion) * square - first**2
+        first = np.exp(np.minimum(mean + 0.5 * variance, _LARGEST_LOG))
+        # Mean of the squared mean
+        square = np.exp(np.minimum(2.0 * (mean + variance), 2.0 * _LARGEST_LOG))
+        spread = np.maximum(square - first**2, 0.0)  # Of the mean
+        return first, first + self.overdispersion * square + spread
 
     def distribution(self, y: Array, mean: Array, variance: Array) -> Array:
         counts = np.maximum(np.floor(y), 0.0)[:, None]
@@ -112,10 +122,10 @@ class PoissonLikelihood(CountLikelihood):
         return np.broadcast_to(np.exp(f), np.broadcast(y, f).shape)
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
-        return as_array(rng.poisson(np.exp(f)))
+        return as_array(rng.poisson(_rate(f)))
 
     def at_most(self, y: Array, f: Array) -> Array:
-        return as_array(gammaincc(y + 1.0, np.exp(f)))
+        return as_array(gammaincc(y + 1.0, np.exp(np.minimum(f, _LARGEST_LOG))))
 
 
 @register
@@ -178,8 +188,14 @@ class NegativeBinomialLikelihood(CountLikelihood):
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
         r, _ = self._shape_and_logit(f)
-        return as_array(rng.poisson(np.exp(f) * rng.gamma(r, 1.0 / r, size=np.shape(f))))
+        rate = _rate(f) * rng.gamma(r, 1.0 / r, size=np.shape(f))
+        return as_array(rng.poisson(np.minimum(rate, _LARGEST_RATE)))
 
     def at_most(self, y: Array, f: Array) -> Array:
         r, logit = self._shape_and_logit(f)
         return as_array(betainc(r, y + 1.0, expit(-logit)))
+
+
+def _rate(f: Array) -> Array:
+    """Return means of counts that are drawn."""
+    return as_array(np.exp(np.minimum(f, np.log(_LARGEST_RATE))))

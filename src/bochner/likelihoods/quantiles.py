@@ -8,8 +8,8 @@ from bochner.likelihoods.base import NumberLikelihood
 _HALVINGS = 60
 """Bisections of a bracket: as many as change a float64."""
 
-_LARGEST = 2.0**62
-"""Count at which the search of an upper end stops."""
+_LARGEST = 2.0**52
+"""Count at which the search of an upper end stops. Beyond twice that float64 has no odd numbers."""
 
 
 def quantiles(likelihood: NumberLikelihood, level: float, mean: Array, variance: Array) -> Array:
@@ -38,7 +38,8 @@ def quantiles(likelihood: NumberLikelihood, level: float, mean: Array, variance:
 def _whole_quantiles(
     likelihood: NumberLikelihood, level: float, mean: Array, variance: Array
 ) -> Array:
-    low, high = np.full(len(mean), -1.0), np.exp(np.clip(np.ceil(mean), 0.0, None)).round()
+    low = np.full(len(mean), -1.0)
+    high = np.exp(np.clip(np.ceil(mean), 0.0, np.log(_LARGEST))).round()
     while True:
         is_below = (likelihood.distribution(high, mean, variance) < level) & (high < _LARGEST)
         if not is_below.any():

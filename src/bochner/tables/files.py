@@ -66,6 +66,10 @@ def content_of(path: Path) -> bytes:
     Raises InputError if an archive is damaged, encrypted, or has several files.
     """
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError(
+                "Standard input is closed: give a file, or pipe rows into the command."
+            )
         return sys.stdin.buffer.read()
     compression = path.suffix.lower()
     if compression not in _OPENERS:

@@ -36,7 +36,8 @@ def _numbers(column: Column) -> Keys:
     entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
     texts = [f"{type(entry).__name__} {entry}" if there else "" for entry, there in entries]
     digests = {
-        text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) for text in set(texts)
+        text: int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+        for text in set(texts)
     }
     return np.array([digests[text] for text in texts], dtype=np.uint64)
 
