@@ -61,6 +61,8 @@ def test_a_worker_that_pauses_changes_nothing(client):
     assert_same(found, expected)
 
 
+# Whether a worker ends depends on how fast the system fills its memory, and on other processes.
+@pytest.mark.slow
 def test_workers_without_memory_end_in_an_error_that_says_so(client):
     X, y = rows()
     model = ridge().fit(X, y)
