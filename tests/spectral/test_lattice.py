@@ -296,7 +296,8 @@ def test_conjugated_phases_and_swapped_sides_are_seen(fault):
     assert z_scores(measure, sinh, "iid", **fault).max() > 2.0 * LIMIT
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3])
+# Of one input, 64 draws have all atoms, and no error.
+@pytest.mark.parametrize("dim", [2, 3])
 def test_strata_of_the_uniform_lower_the_variance(dim):
     measure = lattice_measure(shifted, dim, 2.0)
     lags = fresh_lags(2.0, dim, 9, 50)
@@ -307,7 +308,7 @@ def test_strata_of_the_uniform_lower_the_variance(dim):
         drawn = [frequencies(measure, 64, stream, scheme) for stream in streams]
         gaps = [f.gram(lags, np.zeros((1, dim)))[:, 0] - exact for f in drawn]
         squares[scheme] = np.mean(np.square(gaps))
-    # Measured: 0.016, 0.12 and 0.34; independent draws would give 1, to about a tenth.
+    # Measured: 0.12 and 0.34; independent draws would give 1, to about a tenth.
     assert squares["orthogonal"] < 0.5 * squares["iid"]
 
 
