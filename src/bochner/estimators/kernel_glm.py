@@ -50,11 +50,10 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
 
     Parameters
     ----------
-    likelihood : {"gaussian", "student_t", "poisson", "negative_binomial"} or NumberLikelihood, \
-            default="gaussian"
-        Law of the targets given the latent function, by name or as an object of
-        :mod:`bochner.likelihoods`, such as ``CensoredGaussianLikelihood(left=0.0)``. Its
-        parameters that are ``None`` are learned.
+    likelihood : str or NumberLikelihood, default="gaussian"
+        Law of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
+        ``"poisson"``, ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such
+        as ``CensoredGaussianLikelihood(left=0.0)``. Its parameters that are ``None`` are learned.
     kernel, scheme, weights, random_state
         As in :class:`bochner.FourierFeatures`; the kernel must be positive definite.
     n_components : int, default=512
