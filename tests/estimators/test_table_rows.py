@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import TableClassifier, TableRegressor
+from bochner.estimators.table_base import _table_rows
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -153,3 +154,12 @@ def test_equal_rows_are_one_row_of_their_weight(model, y):
     assert_array_equal(model.predict(frame), expected)
     assert model.score_ == score
     assert model.record_["n_samples"] == times.sum()
+
+
+def test_the_weight_of_equal_rows_is_their_total():
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
+    found = _table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), [1.0, 2.0, 3.0, 6.0], None, None)
+    order = np.argsort(found.y)
+    assert_array_equal(found.y[order], [5.0, 6.0, 7.0])
+    assert_allclose(found.weights[order] * 4.0, [4.0, 2.0, 6.0])
+    assert found.n_given == 4
