@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.stats import t
 
 from bochner import KreinRidge, kernels
@@ -57,6 +58,22 @@ def test_units_of_columns_do_not_matter():
     scale = np.array(selected("matern52", X, y).length_scale)
     other = np.array(selected("matern52", units * X + 3.0 * units, 10.0 * y).length_scale)
     assert_allclose(other / units, scale, rtol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_rounding_does_not_decide_between_maxima(kernel):
+    """Repeated rows, another order and another unit of the targets change their last digits."""
+    X, y = relevant(200)
+    scale = selected(kernel, X, y).length_scale
+    assert selected(kernel, X, 3.7 * y).length_scale == scale
+    order = np.random.default_rng(1).permutation(len(y))
+    assert selected(kernel, X[order], y[order]).length_scale == scale
+    twice = np.repeat(np.arange(len(y)), 1 + np.arange(len(y)) % 2)
+    weighted = selected(kernel, X, y, weight=1.0 + np.arange(len(y)) % 2)
+    assert selected(kernel, X[twice], y[twice]) == weighted
+    assert selected(kernel, sparse.csr_array(X[twice]), y[twice]) == selected(
+        kernel, sparse.csr_array(X), y, weight=1.0 + np.arange(len(y)) % 2
+    )
 
 
 def test_the_end_of_a_search_is_stationary_or_its_steps_ran_out():

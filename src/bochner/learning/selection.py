@@ -1,13 +1,17 @@
 """Choosing the parameters of a kernel by the evidence of its features, along its gradient."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise, starmap
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import Bounds, minimize
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.namespaces import taken
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.length_scales import AnyKernel
@@ -58,6 +62,9 @@ before it matters. It keeps those of irrelevant inputs, which the evidence leave
 
 _REACH = 3.0 * _DEVIATION
 """Most change of a parameter, three prior standard deviations: scales a thousand times as long."""
+
+_DECIMALS = 8
+"""Of columns in units of their deviations: half of the digits, which no other rounding reaches."""
 
 _TOLERANCE = 1e-5
 """Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
@@ -144,6 +151,35 @@ class _Problem:
         return point
 
 
+def _canonical(rows: Chunk) -> Chunk:
+    """Return the different rows in the order of their entries, with their total weights.
+
+    Targets are in units of their deviations, and rounded. The last digit may decide between two
+    maxima of the evidence: it is the same for repeated rows, in other orders and in other units.
+    """
+    y = np.round(rows.y / spreads(rows.y, rows.weights), _DECIMALS) + 0.0
+    scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
+    _, first, number = np.unique(
+        _sortable(scaled, y), axis=0, return_index=True, return_inverse=True
+    )
+    total = as_array(np.bincount(number.ravel(), rows.weights))
+    return Chunk(taken(rows.X, first), y[first], total)
+
+
+def _sortable(X: Any, y: Array) -> NDArray[Any]:
+    """Return rows and their targets, rounded, as an array of numbers, or of bytes if sparse."""
+    if isinstance(X, np.ndarray):
+        return np.column_stack((np.round(X, _DECIMALS), y))
+    X = sparse.csr_array(X)
+    X.sort_indices()
+    entries = np.round(X.data, _DECIMALS) + 0.0
+    keys = [
+        X.indices[row].tobytes() + entries[row].tobytes() + target.tobytes()
+        for row, target in zip(starmap(slice, pairwise(X.indptr)), y, strict=True)
+    ]
+    return np.array(keys, dtype=object)
+
+
 def select_kernel(
     kernel: AnyKernel | str,
     rows: Chunk,
@@ -165,8 +201,7 @@ def select_kernel(
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     order = row_rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
-    rows = rows[np.sort(order)]
-    rows = replace(rows, y=rows.y / spreads(rows.y, rows.weights))
+    rows = _canonical(rows[np.sort(order)])
     family = parameterised(kernel, rows, median_rng)
     if family is None:
         return None
