@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
+from bochner._numerics.arrays import FLOATS, Array, as_array, as_count, as_level, as_levels
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
@@ -121,7 +120,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         y : array-like of shape (n,)
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows.
+            A row of weight ``w`` counts as ``w`` rows, at most a million.
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose, by which their mean is
             multiplied; ones if ``None``. For counts only.
@@ -185,7 +184,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         exposure : array-like of shape (n,), default=None
             As in :meth:`predict`.
         """
-        chosen = _checked_level("level", level)
+        chosen = as_level(level)
         both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
         return both[:, 0], both[:, 1]
 
@@ -197,8 +196,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         They are quantiles of the mixture of the likelihood over the latent value. Those of counts
         are whole numbers.
         """
-        each = np.atleast_1d(np.asarray(levels, dtype=object))
-        chosen = [_checked_level("levels", level) for level in each]
+        chosen = as_levels(levels).tolist()
         return np.concatenate(
             [
                 np.column_stack([quantiles(self._law, level, m, v) for level in chosen])
@@ -254,11 +252,3 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         """Return means and variances of latent values, block by block."""
         blocks = self._latent_blocks(X, exposure)
         return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
-
-
-def _checked_level(name: str, level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real):
-        raise TypeError(f"{name} must be between 0 and 1, got {level!r}.")
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, got {level!r}.")
-    return float(level)

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
-from bochner._numerics.checked import validated
+from bochner._numerics.checked import named, validated
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
@@ -25,6 +25,10 @@ from bochner.learning.laplace import LaplacePosterior, latent_features
 from bochner.learning.laplace_evidence import LaplaceProblem
 from bochner.likelihoods import Likelihood
 from bochner.sampling import Scheme
+
+_MOST_WEIGHT = 1e6
+"""Largest weight of a row: of 1e8 rows that agree, the prior is lost in the rounding of their
+curvature."""
 
 
 @dataclass(eq=False, repr=False)
@@ -115,7 +119,10 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
                 f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
                 f"likelihood 'poisson' or 'negative_binomial'."
             )
-        given = as_array(exposure)
+        if np.iscomplexobj(exposure):
+            raise ValueError("exposure must hold real numbers, got complex ones.")
+        with named("exposure"):
+            given = as_array(exposure)
         if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
             raise ValueError(
                 f"exposure must hold a positive, finite number for each of the {n} rows, got an "
@@ -187,4 +194,10 @@ def resolve_likelihood(
 
 def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:
     """Return validated rows with checked weights."""
-    return Chunk(X, y, checked_weight(sample_weight, X))
+    weight = checked_weight(sample_weight, X)
+    if weight is not None and weight.max() > _MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at most {_MOST_WEIGHT:g}, as a row of weight w counts as w "
+            f"rows, got {weight.max():g}."
+        )
+    return Chunk(X, y, weight)

@@ -196,14 +196,21 @@ class OrdinalLikelihood(LabelLikelihood):
 
     def _limits(self, y: Array, f: Array) -> tuple[Array, Array]:
         """Return the class's lower and upper cutpoint, less the latent value."""
+        low, high = self._ends(y)
+        return as_array(low - f), as_array(high - f)
+
+    def _ends(self, y: Array) -> tuple[Array, Array]:
+        """Return the class's lower and upper cutpoint."""
         ends = np.concatenate(([-np.inf], self._cuts, [np.inf]))
         number = np.asarray(y, dtype=np.intp)
-        return as_array(ends[number] - f), as_array(ends[number + 1] - f)
+        return as_array(ends[number]), as_array(ends[number + 1])
 
     def log_density(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)
-        # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)).
-        return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(low - high)))
+        # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)). The width of
+        # the class has no latent value in it, in which it could be lost.
+        width = np.subtract(*reversed(self._ends(y)))
+        return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(-width)))
 
     def slope(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)
