@@ -162,7 +162,7 @@ def test_files(tmp_path):
     assert read.producer_version == bochner.__version__
 
 
-def test_refusals(monkeypatch):
+def test_refusals(monkeypatch, tmp_path):
     model, y = RIDGES["one target"]
     with pytest.raises(NotFittedError):
         export_onnx(KreinRidge())
@@ -183,6 +183,8 @@ def test_refusals(monkeypatch):
         export_onnx(make_pipeline(MinMaxScaler(), KreinRidge(n_components=8)).fit(X, y))
     with pytest.raises(ValueError, match="that of FourierFeatures is not exported"):
         export_onnx(FourierFeatures(n_components=8).fit(X), return_std=True)
+    with pytest.raises(FileNotFoundError, match="new is no folder: create it"):
+        export_onnx(model, tmp_path / "new" / "model.onnx")
     monkeypatch.setattr(graphs, "_LARGEST_FILE", 1000)
     with pytest.raises(ValueError, match="an ONNX file holds less than 2"):
         export_onnx(model)

@@ -103,11 +103,6 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"new is no folder: create it"):
-        bochner.save(Gaussian(), tmp_path / "new" / "model")
-
-
 @pytest.mark.parametrize("path", [None, 3, b"model", []])
 def test_what_is_no_path_is_refused(path):
     with pytest.raises(TypeError, match="path must be a str or path-like, got"):
