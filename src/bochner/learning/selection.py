@@ -19,12 +19,8 @@ from bochner.features.stats import FeatureSums
 from bochner.features.targets import Numbers, Targets
 from bochner.kernels import Kernel
 from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
-from bochner.learning.reparameterised import (
-    BaseDraws,
-    ParameterisedKernel,
-    parameterised,
-    spreads,
-)
+from bochner.learning.kernel_families import parameterised
+from bochner.learning.reparameterised import ParameterisedKernel, spreads
 from bochner.learning.ridge import LOG_ALPHA, best_alpha, fit_ridge
 from bochner.sampling import Scheme
 
@@ -74,9 +70,9 @@ _TOLERANCE = 1e-5
 class _Problem:
     """Rows, base draws and what stays fixed; a point holds parameters and the log of alpha."""
 
-    family: ParameterisedKernel
+    family: ParameterisedKernel[Any]
     rows: Chunk  # Targets are numbers (n, t)
-    draws: BaseDraws
+    draws: Any
     alpha: float | None  # None: learned
     fit_intercept: bool
 
@@ -105,6 +101,11 @@ class _Problem:
         frequencies = self.family.frequencies(self.draws, theta)
         return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
 
+    def _scale(self, theta: Array) -> float:
+        """Return the mean over rows of the kernel of a row with itself."""
+        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
+        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
+
     def _penalty(self, theta: Array) -> float:
         """Return the negative log prior of parameters (q,)."""
         away = (theta - self.family.origin) / _DEVIATION
@@ -132,8 +133,7 @@ class _Problem:
         low, high = (np.minimum(origin - _REACH, start), np.maximum(origin + _REACH, start))
         low[-1] = high[-1] = start[-1]
         if self.alpha is None:
-            frequencies = self.family.frequencies(self.draws, start[:-1])
-            low[-1], high[-1] = np.log(np.sum(np.abs(frequencies.weight))) + LOG_ALPHA
+            low[-1], high[-1] = np.log(self._scale(start[:-1])) + LOG_ALPHA
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
         options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
         found = minimize(self.loss, start, **options)
@@ -208,7 +208,7 @@ def select_kernel(
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
     def problem(stage: _Stage) -> _Problem:
-        m = min(n_frequencies, stage.n_frequencies, room)
+        m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = np.sort(row_rng.permutation(len(rows))[:n_rows])
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
