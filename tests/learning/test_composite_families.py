@@ -120,6 +120,14 @@ def test_draws_are_unbiased_for_the_moved_kernel(name, is_factor):
     assert np.abs(z).max() < t.isf(1e-4 / (2.0 * len(z) * 2 * len(KERNELS)), n_seeds - 1)
 
 
+def test_quasi_random_factors_are_not_in_step():
+    family = family_of(Gaussian().on(0) * Gaussian().on(1))
+    gram = family.frequencies(family.draw(2**12, 3, "qmc"), family.origin).gram(X)
+    exact = family.kernel(family.origin)(X)
+    # Of independent draws: the root of m times one over the root of two, and five of them.
+    assert np.abs(gram - exact).max() < 5.0 * np.sqrt(0.5 / 2**12)
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_total_variation_stays(name):
     family = family_of(KERNELS[name])
@@ -203,6 +211,21 @@ def test_an_irrelevant_summand_loses_its_share():
     y = np.sin(2.0 * rows[:, 0]) + 0.1 * rng.normal(size=300)
     found = selected(Gaussian().on(0) + Gaussian().on(1), rows, y)
     assert found.terms[1].factor < 0.05 * found.terms[0].factor
+
+
+def test_a_line_and_a_curve_are_told_apart():
+    """Masses of lines are large numbers, which bounds of alpha must not follow."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 2))
+    y = 2.0 * rows[:, 0] + np.sin(2.0 * rows[:, 1]) + 0.1 * rng.normal(size=300)
+    kernel = Linear(reach=4.0).on(0) + Gaussian(3.0).on([0, 1])
+    _, curve = selected(kernel, rows, y).terms
+    scales = curve.kernel.kernel.length_scale
+    assert scales[1] < 1.5 < 5.0 * scales[1] < scales[0]
+    model = KreinRidge(kernel, 128, alpha="evidence", length_scale="evidence", random_state=0)
+    mean, std = model.fit(rows[:200], y[:200]).predict(rows[200:], return_std=True)
+    # The expected score of the true function: errors of one standard deviation.
+    assert scores(y[200:], mean, std) < scores(y[200:], y[200:] + 0.1, 0.1) + 0.2
 
 
 def test_a_periodic_length_scale_is_learned():
