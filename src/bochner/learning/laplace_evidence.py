@@ -16,13 +16,12 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.laplace import (
     CONSTANT_SPREAD,
-    DIFFERENCE,
     LaplacePosterior,
     LatentRows,
     Mode,
-    evidence_slope,
     find_mode,
 )
+from bochner.learning.laplace_slopes import DIFFERENCE, EvidenceSlopes
 from bochner.likelihoods import Likelihood
 from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
@@ -173,9 +172,9 @@ class _Search:
     def value_and_slope(self, x: Any) -> tuple[float, Array]:
         """Return the negative log evidence per row, and its derivatives."""
         mode = self.mode(x)
-        n_features = self.rows.width - self.rows.has_constant
-        by_alpha, by_parameter = evidence_slope(self.rows, mode, self.names, n_features)
-        slope = by_parameter if self.alpha is not None else np.append(by_alpha, by_parameter)
+        slopes = EvidenceSlopes.of(self.rows, mode)
+        by_alpha = [] if self.alpha is not None else [slopes.by_log_alpha()]
+        slope = np.append(by_alpha, slopes.by_parameters(self.names))
         return -mode.log_evidence / self.size, -slope / self.size
 
     def best(self, x: Array) -> Array:
