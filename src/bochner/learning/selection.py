@@ -120,13 +120,24 @@ def _canonical(rows: Chunk) -> Chunk:
     Targets are in units of their deviations, and rounded. The last digit may decide between two
     maxima of the evidence: it is the same for repeated rows, in other orders and in other units.
     """
-    y = np.round(rows.y / spreads(rows.y, rows.weights), _DECIMALS) + 0.0
+    first, total = canonical_rows(rows, rows.y)
+    return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
+
+
+def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return which rows are the first of equal ones, by their entries, and their total weights.
+
+    Rows are equal if their numbers (n, t), such as targets, are, too.
+    """
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
-    _, first, number = np.unique(
-        _sortable(scaled, y), axis=0, return_index=True, return_inverse=True
-    )
-    total = as_array(np.bincount(number.ravel(), rows.weights))
-    return Chunk(taken(rows.X, first), y[first], total)
+    keys = _sortable(scaled, _rounded(numbers, rows.weights))
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, as_array(np.bincount(number.ravel(), rows.weights))
+
+
+def _rounded(numbers: Array, weights: Array) -> Array:
+    """Return numbers (n, t) in units of their deviations, to some digits."""
+    return as_array(np.round(numbers / spreads(numbers, weights), _DECIMALS) + 0.0)
 
 
 def _sortable(X: Any, y: Array) -> NDArray[Any]:
