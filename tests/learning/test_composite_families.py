@@ -120,6 +120,15 @@ def test_draws_are_unbiased_for_the_moved_kernel(name, is_factor):
     assert np.abs(z).max() < t.isf(1e-4 / (2.0 * len(z) * 2 * len(KERNELS)), n_seeds - 1)
 
 
+def test_all_combinations_are_made_where_there_is_room():
+    rows = np.zeros((N, 20))
+    family = family_of(Periodic(), rows)
+    # More than numbers of 64 bits have, and more than memory.
+    assert family.n_atoms > 2**64
+    draws = family.draw(64, 0, "orthogonal")
+    assert family.frequencies(draws, family.origin).n_frequencies == 64
+
+
 def test_quasi_random_factors_are_not_in_step():
     family = family_of(Gaussian().on(0) * Gaussian().on(1))
     gram = family.frequencies(family.draw(2**12, 3, "qmc"), family.origin).gram(X)

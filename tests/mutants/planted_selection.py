@@ -97,7 +97,7 @@ plant_edits(
     ProductOfKernels,
     "draw_factor",
     partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "product", False),
-    product_without_the_count_of_its_frequencies=("np.prod(counts)) / m", "np.prod(counts))"),
+    product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"),
 )
 plant_edits(
     KernelOnColumns,

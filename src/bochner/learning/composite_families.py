@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise, zip_longest
+from math import prod
 from operator import add
 from typing import Any
 
@@ -72,27 +73,24 @@ class Composite(ParameterisedKernel[D]):
         if len(each) == 1:
             return together
         # Two equal members would stay equal if they only started together.
-        alone = [self._with(pieces, i, s) for i, starts in enumerate(each) for s in starts[1:]]
+        alone = [_with(pieces, i, s) for i, starts in enumerate(each) for s in starts[1:]]
         perturbed = self.origin + SPREAD * rng.standard_normal(self.origin.size)
         return [*together, perturbed, *alone][:_MOST_STARTS]
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         pieces = self.split(theta)
         found = [
-            self._with(pieces, i, other)
+            _with(pieces, i, other)
             for i, member in enumerate(self.members)
             for other in member.neighbours(pieces[i])
         ]
         return found if len(found) <= MOST_TRIED else ()
 
-    def _with(self, pieces: list[Array], index: int, changed: Array) -> Array:
-        return np.concatenate((*pieces[:index], changed, *pieces[index + 1 :]))
-
-    def _seeds(self, seed: int) -> list[int]:
-        """Return a seed for each member; that of one member is the given one."""
-        n = len(self.members)
-        more = np.random.default_rng(seed).integers(2**32, size=n - 1).tolist() if n > 1 else []
-        return [seed, *more]
+    def _streams(self, seed: int) -> tuple[list[int], Generator]:
+        """Return a seed for each member, and a generator; one member has the given seed."""
+        *members, own = np.random.SeedSequence(seed).spawn(len(self.members) + 1)
+        seeds = [int(stream.generate_state(1)[0]) for stream in members]
+        return seeds if len(seeds) > 1 else [seed], np.random.default_rng(own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,14 +153,15 @@ class SumOfKernels(Composite[SumDraws]):
                 f"n_components must be at least {2 * self.least} to learn a sum of "
                 f"{len(self.terms)} kernels: two frequencies or more for each; got {2 * m}."
             )
-        counts = [m] if len(self.terms) == 1 else self._counts(m, seed)
-        return zip(self.terms, counts, self._seeds(seed), strict=True)
+        seeds, rng = self._streams(seed)
+        counts = [m] if len(self.terms) == 1 else self._counts(m, rng)
+        return zip(self.terms, counts, seeds, strict=True)
 
-    def _counts(self, m: int, seed: int) -> list[int]:
+    def _counts(self, m: int, rng: Generator) -> list[int]:
         """Return the least number of each term, and its share of the others."""
         least = np.array([term.least for term in self.terms])
         most = np.array([term.n_atoms or m for term in self.terms])
-        rng, rest = np.random.default_rng(seed), m - int(least.sum())
+        rest = m - int(least.sum())
         shares, _ = HalfByMass().share(self._masses, rest, rng, np.maximum(most - least, 1))
         counts: list[int] = (least + shares).tolist()
         return counts
@@ -227,7 +226,7 @@ class ProductOfKernels(Composite[ProductDraws]):
 
     @property
     def total(self) -> float:
-        return float(np.prod([factor.total for factor in self.factors]))
+        return prod(factor.total for factor in self.factors)
 
     @property
     def least(self) -> int:
@@ -237,15 +236,16 @@ class ProductOfKernels(Composite[ProductDraws]):
     def n_atoms(self) -> int | None:
         counts = [factor.n_atoms for factor in self.factors]
         known = [count for count in counts if count is not None]
-        return None if len(known) < len(counts) else int(np.prod(known)) * 2 ** (len(known) - 1)
+        return None if len(known) < len(counts) else prod(known) * 2 ** (len(known) - 1)
 
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> ProductDraws:
         n_atoms = self.n_atoms
         if n_atoms is None or m < n_atoms:
             return self.draw_factor(m, seed, scheme)
+        seeds, _ = self._streams(seed)
         draws = [
             factor.draw(factor.n_atoms or m, one, scheme)
-            for factor, one in zip(self.factors, self._seeds(seed), strict=True)
+            for factor, one in zip(self.factors, seeds, strict=True)
         ]
         n_signs = len(self.factors) - 1
         grid = np.indices([*map(_count, self.factors, draws), *[2] * n_signs])
@@ -255,18 +255,17 @@ class ProductOfKernels(Composite[ProductDraws]):
         return ProductDraws(tuple(draws), places, tuple(signs), 0.5**n_signs)
 
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> ProductDraws:
-        seeds = self._seeds(seed)
+        seeds, rng = self._streams(seed)
         draws = [
             factor.draw_factor(m, one, scheme)
             for factor, one in zip(self.factors, seeds, strict=True)
         ]
         counts = [*map(_count, self.factors, draws)]
-        rng = np.random.default_rng(seeds)
         # The first factor keeps its order, and the others are in step with none.
         order = [np.arange(m), *(rng.permutation(m) for _ in seeds[1:])]
         index = tuple(places % count for places, count in zip(order, counts, strict=True))
         signs = (np.ones(m), *(rng.choice((-1.0, 1.0), m) for _ in seeds[1:]))
-        return ProductDraws(tuple(draws), index, signs, float(np.prod(counts)) / m)
+        return ProductDraws(tuple(draws), index, signs, prod(counts) / m)
 
     def frequencies(self, draws: ProductDraws, theta: Array) -> Frequencies:
         *pieces, _ = self.split(theta)
@@ -358,3 +357,8 @@ class KernelOnColumns(Composite[Any]):
 def _count(family: Family, draws: Any) -> int:
     """Return the number of frequencies of draws."""
     return family.frequencies(draws, family.origin).n_frequencies
+
+
+def _with(pieces: list[Array], index: int, changed: Array) -> Array:
+    """Return parameters in one array, with another piece in place of one."""
+    return np.concatenate((*pieces[:index], changed, *pieces[index + 1 :]))
