@@ -47,6 +47,11 @@ class _Problem(EvidenceSearch):
     family: ParameterisedKernel[Any]
     draws: Any
     problem: LaplaceProblem
+    base: float = 0.0  # Loss that others are counted from: tolerances are relative to the loss
+
+    def counted_from_origin(self) -> "_Problem":
+        """Return the problem with losses that do not depend on the units of the targets."""
+        return replace(self, base=self.value(self.start(self.family.origin)))
 
     def start(self, theta: Array) -> Array:
         """Return the point of parameters (q,) with first guesses of the other numbers."""
@@ -55,7 +60,8 @@ class _Problem(EvidenceSearch):
     def value(self, point: Array) -> float:
         theta, others = self.split(point)
         search = self._search(theta)
-        return (self.penalty(theta)[0] - search.mode(others).log_evidence) / search.size
+        value = self.penalty(theta)[0] - search.mode(others).log_evidence
+        return value / search.size - self.base
 
     def loss(self, point: Array) -> tuple[float, Array]:
         theta, others = self.split(point)
@@ -65,7 +71,8 @@ class _Problem(EvidenceSearch):
         by_theta -= self.family.pulled_back(self.draws, theta, slopes.by_frequencies())
         by_others = search.by_numbers(slopes)
         value = penalty - mode.log_evidence
-        return value / search.size, np.append(by_theta, -by_others) / search.size
+        gradient = np.append(by_theta, -by_others) / search.size
+        return value / search.size - self.base, gradient
 
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
         low, high = self._search(self.split(start)[0]).bounds.T
@@ -101,7 +108,7 @@ def select_latent_kernel(
         m = min(n_frequencies, max(m, family.least))
         some = np.sort(row_rng.permutation(len(problem.rows))[: stage.n_rows])
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
-        return _Problem(family, draws, _part(problem, some))
+        return _Problem(family, draws, _part(problem, some)).counted_from_origin()
 
     with single_threaded_blas():
         few, most = map(searched, _STAGES)

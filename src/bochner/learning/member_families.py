@@ -12,6 +12,7 @@ from scipy.special import ive
 from bochner._numerics.arrays import Array, as_array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Periodic
+from bochner.kernels.periodic import SHORTEST
 from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.learning.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
 from bochner.sampling import Scheme, resolve_scheme
@@ -87,7 +88,8 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
     @property
     def _lines(self) -> Array:
         """The frequencies of the lines."""
-        shorter = replace(self.start, length_scale=0.5 * _number(self.start.length_scale))
+        own = _number(self.start.length_scale)
+        shorter = replace(self.start, length_scale=max(0.5 * own, min(own, SHORTEST)))
         ((omega, _),) = shorter.lines(1)
         return omega
 
@@ -123,7 +125,7 @@ class PeriodicScale(ParameterisedKernel[BaseDraws]):
         return np.array([np.sum(slopes.log_weight * rate * (2.0 - ratio))])
 
     def kernel(self, theta: Array) -> Periodic:
-        return replace(self.start, length_scale=self._scale(theta))
+        return replace(self.start, length_scale=max(self._scale(theta), SHORTEST))
 
     def _scale(self, theta: Array) -> float:
         return _number(self.start.length_scale) * float(np.exp(theta[0]))
