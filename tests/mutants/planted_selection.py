@@ -11,8 +11,8 @@ from mutants.registry import plant_edits
 
 from bochner.features.stats import FeatureSums
 from bochner.learning import feature_evidence
-from bochner.learning.composite_families import KernelOnColumns, ProductOfKernels, SumOfKernels
-from bochner.learning.member_families import PeriodicScale
+from bochner.learning.composite_families import ProductOfKernels, SumOfKernels
+from bochner.learning.member_families import KernelOnColumns, PeriodicScale
 from bochner.learning.reparameterised import LengthScales, MixtureParameters
 
 check_gradient = partial(

@@ -1,4 +1,4 @@
-r"""Families of sums and products of kernels, and of kernels on columns.
+r"""Families of sums and products of kernels.
 
 Frequencies of a composite are functions of those of its members, so that slopes are passed on to
 the members by the chain rule. In a sum they stand one after the other; in a product
@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.frequencies import CosineFactors, Frequencies
-from bochner.kernels import Kernel, OnColumns, Scaled, Sum
+from bochner.kernels import Kernel, Scaled, Sum
 from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.learning.reparameterised import (
     MOST_TRIED,
@@ -35,6 +35,7 @@ from bochner.sampling import Scheme
 from bochner.spectral import HalfByMass
 
 Family = ParameterisedKernel[Any]
+"""A family, whatever its base draws are."""
 
 _MOST_STARTS = 12
 """Most starts of a composite: three times those of one kernel, some seconds."""
@@ -303,55 +304,6 @@ class ProductOfKernels(Composite[ProductDraws]):
         *pieces, _ = self.split(theta)
         each = zip(self.factors, pieces, strict=True)
         return self.combine([factor.kernel(piece) for factor, piece in each])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelOnColumns(Composite[Any]):
-    """Kernels of some of ``dim`` inputs: frequencies are zero along the others."""
-
-    inner: Family
-    columns: tuple[int, ...]
-    dim: int
-
-    @property
-    def members(self) -> tuple[Family, ...]:
-        return (self.inner,)
-
-    @property
-    def total(self) -> float:
-        return self.inner.total
-
-    @property
-    def least(self) -> int:
-        return self.inner.least
-
-    @property
-    def n_atoms(self) -> int | None:
-        return self.inner.n_atoms
-
-    def draw(self, m: int, seed: int, scheme: Scheme | str) -> Any:
-        return self.inner.draw(m, seed, scheme)
-
-    def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> Any:
-        return self.inner.draw_factor(m, seed, scheme)
-
-    def frequencies(self, draws: Any, theta: Array) -> Frequencies:
-        f = self.inner.frequencies(draws, theta)
-        waves = f.modulation
-        waves = None if waves is None else CosineFactors(self._embedded(waves.v), waves.phase)
-        return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
-
-    def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:
-        own = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
-        return self.inner.pulled_back(draws, theta, own)
-
-    def kernel(self, theta: Array) -> Kernel:
-        return OnColumns(self.inner.kernel(theta), self.columns)
-
-    def _embedded(self, omega: Array) -> Array:
-        wide = np.zeros((len(omega), self.dim))
-        wide[:, self.columns] = omega
-        return wide
 
 
 def _count(family: Family, draws: Any) -> int:

@@ -26,20 +26,17 @@ from bochner.kernels import (
     named_kernel,
 )
 from bochner.kernels.columns import indices_of
-from bochner.learning.composite_families import KernelOnColumns, ProductOfKernels, SumOfKernels
-from bochner.learning.member_families import FixedKernel, PeriodicScale
+from bochner.learning.composite_families import Family, ProductOfKernels, SumOfKernels
+from bochner.learning.member_families import FixedKernel, KernelOnColumns, PeriodicScale
 from bochner.learning.reparameterised import (
     LengthScales,
     MixtureParameters,
-    ParameterisedKernel,
     spreads,
 )
 from bochner.spectral.closed_forms import find_closed_form
 
 _MOST_SCALES = 100
 """Most inputs with length scales of their own: rows of a search hardly tell more apart."""
-
-Family = ParameterisedKernel[Any]
 
 
 def parameterised(kernel: AnyKernel | str, rows: Chunk, rng: np.random.Generator) -> Family | None:

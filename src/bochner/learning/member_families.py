@@ -1,4 +1,4 @@
-"""Families of kernels that are members of others: one kernel, and periodic ones."""
+"""Families of kernels on columns, of one kernel, and of periodic ones: members of others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +10,63 @@ from numpy.typing import NDArray
 from scipy.special import ive
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, Periodic
+from bochner.frequencies import CosineFactors, Frequencies
+from bochner.kernels import Kernel, OnColumns, Periodic
 from bochner.kernels.periodic import SHORTEST
+from bochner.learning.composite_families import Composite, Family
 from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.learning.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Lattice, SpectralMeasure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelOnColumns(Composite[Any]):
+    """Kernels of some of ``dim`` inputs: frequencies are zero along the others."""
+
+    inner: Family
+    columns: tuple[int, ...]
+    dim: int
+
+    @property
+    def members(self) -> tuple[Family, ...]:
+        return (self.inner,)
+
+    @property
+    def total(self) -> float:
+        return self.inner.total
+
+    @property
+    def least(self) -> int:
+        return self.inner.least
+
+    @property
+    def n_atoms(self) -> int | None:
+        return self.inner.n_atoms
+
+    def draw(self, m: int, seed: int, scheme: Scheme | str) -> Any:
+        return self.inner.draw(m, seed, scheme)
+
+    def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> Any:
+        return self.inner.draw_factor(m, seed, scheme)
+
+    def frequencies(self, draws: Any, theta: Array) -> Frequencies:
+        f = self.inner.frequencies(draws, theta)
+        waves = f.modulation
+        waves = None if waves is None else CosineFactors(self._embedded(waves.v), waves.phase)
+        return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
+
+    def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:
+        own = FrequencySlopes(slopes.omega[:, self.columns], slopes.log_weight)
+        return self.inner.pulled_back(draws, theta, own)
+
+    def kernel(self, theta: Array) -> Kernel:
+        return OnColumns(self.inner.kernel(theta), self.columns)
+
+    def _embedded(self, omega: Array) -> Array:
+        wide = np.zeros((len(omega), self.dim))
+        wide[:, self.columns] = omega
+        return wide
 
 
 @dataclass(frozen=True, slots=True, eq=False)
