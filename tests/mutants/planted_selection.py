@@ -32,6 +32,11 @@ plant_edits(
     slope_without_the_fit=("slope += residuals @ posterior.coef.T", "pass"),
     slope_of_one_target=("-float(Y.shape[1])", "-1.0"),
     slope_not_centred=("centred = Z - posterior.centre", "centred = Z"),
+)
+plant_edits(
+    feature_evidence,
+    "slopes_by_frequencies",
+    check_gradient,
     slope_of_an_amplitude=("0.5 * np.sum(waves", "np.sum(waves"),
 )
 plant_edits(
