@@ -23,7 +23,7 @@ from bochner.kernels import (
 )
 from bochner.learning import feature_evidence
 from bochner.learning.feature_evidence import evidence_gradient
-from bochner.learning.reparameterised import parameterised
+from bochner.learning.kernel_families import parameterised
 
 RNG = np.random.default_rng(0)
 N, D, M = 30, 3, 5

@@ -113,7 +113,6 @@ def test_kernels_without_parameters_stay():
     X, y = relevant(100)
     assert selected("ntk", X, y) is None
     assert selected(kernels.TL1(2.0), X, y) is None
-    assert selected(kernels.Gaussian() + kernels.Matern(), X, y) is None
 
 
 def test_a_kernel_object_is_moved_from_its_own_scales():

@@ -62,8 +62,9 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         Precision of the weights: a kernel of value one at lag zero has the variance
         ``1 / alpha``, in the unit of the latent function. Logarithms and log odds have the unit
         one. (:class:`bochner.KreinRidge` has the ratio of the variances of noise and weights.)
-    length_scale : float, sequence of d floats or "median", default="median"
-        Length scale of a kernel given by name.
+    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
+        Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
+        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows.
     fit_intercept : bool, default=True
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. Without it the

@@ -20,9 +20,10 @@ from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
-from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
+from bochner.kernels import Kernel
 from bochner.learning.laplace import LaplacePosterior, latent_features
 from bochner.learning.laplace_evidence import LaplaceProblem
+from bochner.learning.laplace_selection import select_latent_kernel
 from bochner.likelihoods import Likelihood
 from bochner.sampling import Scheme
 
@@ -92,13 +93,16 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
         kernel, rows = self.kernel, problem.rows
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
-        if by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION:
-            family = named_kernel(kernel)
-            kernel = problem.best_kernel(family, recipe.n_frequencies, self.scheme, kernel_rng)
         names = getattr(self, "feature_names_in_", None)
-        kernel = resolve_kernel(
-            kernel, self.length_scale, rows.X, kernel_rng, rows.weight, names=names
-        )
+        length_scale = self.length_scale
+        if by_evidence:
+            if isinstance(kernel, Kernel):
+                kernel = kernel.resolved(names, rows.X)
+            m, scheme = recipe.n_frequencies, self.scheme
+            kernel = select_latent_kernel(kernel, problem, m, scheme, kernel_rng) or kernel
+            # Kernels without parameters to learn do not need a length scale.
+            length_scale = 1.0
+        kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
         found = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if not found.frequencies.is_symmetric or (found.frequencies.signature < 0.0).any():

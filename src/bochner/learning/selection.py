@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, minimize
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.namespaces import taken
@@ -18,13 +17,10 @@ from bochner.features.length_scales import AnyKernel
 from bochner.features.stats import FeatureSums
 from bochner.features.targets import Numbers, Targets
 from bochner.kernels import Kernel
+from bochner.learning.evidence_search import EvidenceSearch
 from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
-from bochner.learning.reparameterised import (
-    BaseDraws,
-    ParameterisedKernel,
-    parameterised,
-    spreads,
-)
+from bochner.learning.kernel_families import parameterised
+from bochner.learning.reparameterised import ParameterisedKernel, spreads
 from bochner.learning.ridge import LOG_ALPHA, best_alpha, fit_ridge
 from bochner.sampling import Scheme
 
@@ -44,9 +40,6 @@ scales from noise, and more frequencies follow them. With half of the last ones,
 functions come out longer than those of the exact evidence; twice as many take four times as long.
 The first steps tell starts apart, and the others mostly end by their tolerance."""
 
-_ROUNDS = 3
-"""Most searches of a stage after the first: after each, shorter scales of inputs are tried."""
-
 _PRODUCTS = 2**33
 """Most rows times squared features: one second for a step, on two cores."""
 
@@ -56,27 +49,17 @@ _MOST_ENTRIES = 2**24
 _LEAST_FREQUENCIES = 16
 """Frequencies however many inputs there are."""
 
-_DEVIATION = np.log(10.0)
-"""Prior standard deviation of every parameter: scales of two inputs may differ by a factor of ten
-before it matters. It keeps those of irrelevant inputs, which the evidence leaves open, finite."""
-
-_REACH = 3.0 * _DEVIATION
-"""Most change of a parameter, three prior standard deviations: scales a thousand times as long."""
-
 _DECIMALS = 8
 """Of columns in units of their deviations: half of the digits, which no other rounding reaches."""
 
-_TOLERANCE = 1e-5
-"""Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class _Problem(EvidenceSearch):
     """Rows, base draws and what stays fixed; a point holds parameters and the log of alpha."""
 
-    family: ParameterisedKernel
+    family: ParameterisedKernel[Any]
     rows: Chunk  # Targets are numbers (n, t)
-    draws: BaseDraws
+    draws: Any
     alpha: float | None  # None: learned
     fit_intercept: bool
 
@@ -96,22 +79,20 @@ class _Problem:
         return np.append(theta, np.log(best))
 
     def value(self, point: Array) -> float:
-        """Return the penalised negative log evidence, per unit of weight and target."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         found = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
-        return (self._penalty(theta) - found.log_evidence) / self._size
+        return (self.penalty(theta)[0] - found.log_evidence) / self._size
 
     def _sums(self, theta: Array) -> FeatureSums:
         frequencies = self.family.frequencies(self.draws, theta)
         return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
 
-    def _penalty(self, theta: Array) -> float:
-        """Return the negative log prior of parameters (q,)."""
-        away = (theta - self.family.origin) / _DEVIATION
-        return 0.5 * float(away @ away)
+    def _scale(self, theta: Array) -> float:
+        """Return the mean over rows of the kernel of a row with itself."""
+        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
+        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
 
     def loss(self, point: Array) -> tuple[float, Array]:
-        """Return what :meth:`value` returns, and its gradient."""
         theta = point[:-1]
         found = evidence_gradient(
             ArrayChunks(self.rows),
@@ -120,35 +101,17 @@ class _Problem:
             float(np.exp(point[-1])),
             fit_intercept=self.fit_intercept,
         )
-        by_theta = (theta - self.family.origin) / _DEVIATION**2
+        penalty, by_theta = self.penalty(theta)
         by_theta -= self.family.pulled_back(self.draws, theta, found.slopes)
         by_alpha = -found.log_alpha if self.alpha is None else 0.0
-        value = self._penalty(theta) - found.log_evidence
+        value = penalty - found.log_evidence
         return value / self._size, np.append(by_theta, by_alpha) / self._size
 
-    def climbed(self, start: Array, n_steps: int) -> tuple[Array, float]:
-        """Return the point of least loss that L-BFGS finds from a start, and its loss."""
-        origin = np.append(self.family.origin, start[-1])
-        low, high = (np.minimum(origin - _REACH, start), np.maximum(origin + _REACH, start))
-        low[-1] = high[-1] = start[-1]
-        if self.alpha is None:
-            frequencies = self.family.frequencies(self.draws, start[:-1])
-            low[-1], high[-1] = np.log(np.sum(np.abs(frequencies.weight))) + LOG_ALPHA
-        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
-        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        found = minimize(self.loss, start, **options)
-        return as_array(found.x), float(found.fun)
-
-    def explored(self, point: Array, n_steps: int) -> Array:
-        """Return the point of least loss that searches find from a point, and from neighbours."""
-        for _ in range(_ROUNDS):
-            point, _ = self.climbed(point, n_steps)
-            others = [np.append(theta, point[-1]) for theta in self.family.neighbours(point[:-1])]
-            best = min([point, *others], key=self.value)
-            if best is point:
-                break
-            point = best
-        return point
+    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
+        if self.alpha is not None:
+            return start[-1:], start[-1:]
+        low, high = np.log(self._scale(start[:-1])) + LOG_ALPHA
+        return np.array([low]), np.array([high])
 
 
 def _canonical(rows: Chunk) -> Chunk:
@@ -157,13 +120,24 @@ def _canonical(rows: Chunk) -> Chunk:
     Targets are in units of their deviations, and rounded. The last digit may decide between two
     maxima of the evidence: it is the same for repeated rows, in other orders and in other units.
     """
-    y = np.round(rows.y / spreads(rows.y, rows.weights), _DECIMALS) + 0.0
+    first, total = canonical_rows(rows, rows.y)
+    return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
+
+
+def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return which rows are the first of equal ones, by their entries, and their total weights.
+
+    Rows are equal if their numbers (n, t), such as targets, are, too.
+    """
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
-    _, first, number = np.unique(
-        _sortable(scaled, y), axis=0, return_index=True, return_inverse=True
-    )
-    total = as_array(np.bincount(number.ravel(), rows.weights))
-    return Chunk(taken(rows.X, first), y[first], total)
+    keys = _sortable(scaled, _rounded(numbers, rows.weights))
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, as_array(np.bincount(number.ravel(), rows.weights))
+
+
+def _rounded(numbers: Array, weights: Array) -> Array:
+    """Return numbers (n, t) in units of their deviations, to some digits."""
+    return as_array(np.round(numbers / spreads(numbers, weights), _DECIMALS) + 0.0)
 
 
 def _sortable(X: Any, y: Array) -> NDArray[Any]:
@@ -208,7 +182,7 @@ def select_kernel(
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
     def problem(stage: _Stage) -> _Problem:
-        m = min(n_frequencies, stage.n_frequencies, room)
+        m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = np.sort(row_rng.permutation(len(rows))[:n_rows])
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
