@@ -61,7 +61,7 @@ EXACT = {"periodic", "periodic by category"}
 
 
 def family_of(kernel, rows=X):
-    family = parameterised(kernel, Chunk(rows, Y), np.random.default_rng(0))
+    family = parameterised(kernel, Chunk(rows, Y), np.ones(rows.shape[1]), np.random.default_rng(0))
     assert family is not None
     return family
 

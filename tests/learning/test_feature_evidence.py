@@ -64,7 +64,7 @@ def dense_log_evidence(frequencies, alpha, fit_intercept, X=X, Y=Y):
 
 
 def found_at(kernel, theta=None, log_alpha=-1.0, rows=None, seed=3, m=M, **options):
-    family = parameterised(kernel, Chunk(X, Y), np.random.default_rng(0))
+    family = parameterised(kernel, Chunk(X, Y), np.ones(X.shape[1]), np.random.default_rng(0))
     draws = family.draw(m, seed, "orthogonal")
     theta = family.origin if theta is None else theta
     rows = ArrayChunks(Chunk(X, Y)) if rows is None else rows

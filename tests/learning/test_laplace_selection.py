@@ -41,7 +41,9 @@ def search_of(law, kernel, alpha=None, m=12):
     likelihood, names, y = LAWS[law]
     rows = Chunk(X, y, np.random.default_rng(1).uniform(0.5, 2.0, size=N))
     problem = LaplaceProblem(rows, OFFSET, 0.2, likelihood, names, alpha, True)
-    family = parameterised(KERNELS[kernel], rows, np.random.default_rng(0))
+    family = parameterised(
+        KERNELS[kernel], rows, np.ones(rows.X.shape[1]), np.random.default_rng(0)
+    )
     return _Problem(family, family.draw(m, 3, "orthogonal"), problem)
 
 

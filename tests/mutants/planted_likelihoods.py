@@ -9,10 +9,10 @@ from mutants.registry import edit, planted
 from bochner.learning import laplace, laplace_slopes
 from bochner.learning.laplace_slopes import EvidenceSlopes
 from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
     NegativeBinomialLikelihood,
     OrdinalLikelihood,
     StudentTLikelihood,
+    numbers,
 )
 from bochner.likelihoods.counts import CountLikelihood
 from bochner.likelihoods.numbers import LocationLikelihood
@@ -92,7 +92,7 @@ planted(derivatives("student"), name="outliers_that_curve_down")(
     edit(StudentTLikelihood, "curvature", "(df - z**2)", "(df + z**2)")
 )
 planted(derivatives("censored"), name="a_hazard_of_the_wrong_sign")(
-    edit(CensoredGaussianLikelihood, "curvature", "(low + below)", "(low - below)")
+    edit(numbers, "_normal_bend", "hazard * (hazard +", "hazard * (hazard -")
 )
 planted(derivatives("ordinal"), name="a_cutpoint_of_the_wrong_sign")(
     edit(OrdinalLikelihood, "slope", "expit(low) - expit(-high)", "expit(low) + expit(-high)")

@@ -31,6 +31,7 @@ from bochner.learning.member_families import FixedKernel, KernelOnColumns, Perio
 from bochner.learning.reparameterised import (
     LengthScales,
     MixtureParameters,
+    rounded,
     spreads,
 )
 from bochner.spectral.closed_forms import find_closed_form
@@ -39,29 +40,41 @@ _MOST_SCALES = 100
 """Most inputs with length scales of their own: rows of a search hardly tell more apart."""
 
 
-def parameterised(kernel: AnyKernel | str, rows: Chunk, rng: np.random.Generator) -> Family | None:
+def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
+    """Return rows in the units (d,) of a search, and these.
+
+    They are those of the rows for a kernel, which has length scales, and deviations of columns for
+    a name; more than 100 columns share one. Entries are then rounded, so that rows in other units
+    are the same ones: the last digit may decide between two maxima of the evidence.
+    """
+    dim = rows.X.shape[1]
+    if not isinstance(kernel, str):
+        return rows, np.ones(dim)
+    units = spreads(rows.X, rows.weights)
+    if dim > _MOST_SCALES:
+        units = np.full(dim, np.sqrt(np.mean(units**2)))
+    return replace(rows, X=rounded(rows.X @ sparse.diags_array(1.0 / units))), units
+
+
+def parameterised(
+    kernel: AnyKernel | str, rows: Chunk, units: Array, rng: np.random.Generator
+) -> Family | None:
     """Return the family of kernels that a name or a kernel stands for, ``None`` if it is one only.
 
-    Length scales of a name are searched about the median distance of rows whose columns have unit
-    variance; more than 100 inputs share one. Those of a kernel are searched about its own, and so
-    are those of the parts of sums and products, if each part has a positive measure in closed form.
+    Rows and units are those of :func:`in_units`. Length scales of a name are searched about the
+    median distance of the rows. Those of a kernel are searched about its own, and so are those of
+    the parts of sums and products, if each part has a positive measure in closed form.
     """
     if isinstance(kernel, str):
-        return None if kernel in KERNELS_BY_DIMENSION else _named(kernel, rows, rng)
+        if kernel in KERNELS_BY_DIMENSION:
+            return None
+        unit = np.full(len(units), median_distance(rows.X, rng, rows.weight))
+        return LengthScales(named_kernel(kernel), unit, len(units) > _MOST_SCALES, units)
     if not isinstance(kernel, Kernel):
         return None
     kernel.check_dim(rows.X.shape[1])
     family = family_of(kernel, rows.X, rows.weights)
     return family if family is not None and family.origin.size else None
-
-
-def _named(name: str, rows: Chunk, rng: np.random.Generator) -> Family:
-    dim = rows.X.shape[1]
-    is_shared = dim > _MOST_SCALES
-    unit = np.ones(dim) if is_shared else spreads(rows.X, rows.weights)
-    scaled = rows.X @ sparse.diags_array(1.0 / unit)
-    unit *= median_distance(scaled, rng, rows.weight)
-    return LengthScales(named_kernel(name), unit, is_shared)
 
 
 @singledispatch

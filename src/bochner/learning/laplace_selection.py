@@ -11,7 +11,7 @@ from bochner._numerics.threads import single_threaded_blas
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.evidence_search import EvidenceSearch
-from bochner.learning.kernel_families import parameterised
+from bochner.learning.kernel_families import in_units, parameterised
 from bochner.learning.laplace_evidence import LaplaceProblem, LaplaceSearch
 from bochner.learning.reparameterised import ParameterisedKernel
 from bochner.learning.selection import canonical_rows
@@ -98,8 +98,10 @@ def select_latent_kernel(
     """
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     order = row_rng.permutation(len(problem.rows))[: _STAGES[-1].n_rows]
-    problem = _merged(_part(problem, np.sort(order)))
-    family = parameterised(kernel, problem.rows, median_rng)
+    problem = _part(problem, np.sort(order))
+    rows, units = in_units(kernel, problem.rows)
+    problem = _merged(replace(problem, rows=rows))
+    family = parameterised(kernel, problem.rows, units, median_rng)
     if family is None:
         return None
 

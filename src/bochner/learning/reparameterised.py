@@ -32,6 +32,9 @@ FACTORS = (1.0, 0.25, 4.0)
 """Common factors of the length scales at which searches start. The evidence has a maximum for
 functions that vary from row to row, and one for functions that hardly vary at all."""
 
+_DECIMALS = 8
+"""Of numbers in units of their deviations: half of the digits, which no other rounding reaches."""
+
 _SHORTER = 4.0
 """Factor by which the scale of one input is shortened to try another maximum: some maxima of the
 evidence are closer to each other than that, and half of it leads back to the same."""
@@ -118,12 +121,14 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
 
     :math:`\omega = e / \ell`, and the derivative by :math:`\log\ell_i` is
     :math:`-\sum_j \omega_{ji}\, \partial_{\omega_{ji}}`, whatever the law of :math:`e` is. One
-    parameter is shared by all inputs if ``is_shared``.
+    parameter is shared by all inputs if ``is_shared``. The kernel is one of rows whose columns are
+    not in ``units``.
     """
 
     family: Callable[[LengthScale], Kernel]
     unit: Array  # (d,): Length scales at which all parameters are zero
     is_shared: bool = False
+    units: Array | float = 1.0  # (d,)
 
     @property
     def origin(self) -> Array:
@@ -152,7 +157,7 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
         return as_array(by_scale.sum(keepdims=True) if self.is_shared else by_scale)
 
     def kernel(self, theta: Array) -> Kernel:
-        return self.family(tuple(self._scales(theta).tolist()))
+        return self.family(tuple((self._scales(theta) * self.units).tolist()))
 
     def _scales(self, theta: Array) -> Array:
         return as_array(self.unit * np.exp(theta))
@@ -256,3 +261,12 @@ def spreads(X: Any, weights: Array) -> Array:
         variance = np.average((X - mean) ** 2, axis=0, weights=weights)
     deviation = np.sqrt(as_array(variance))
     return np.where(deviation > _CONSTANT * np.abs(mean), deviation, 1.0)
+
+
+def rounded(values: Any) -> Any:
+    """Return numbers of order one, dense or CSR, to half of their digits."""
+    if isinstance(values, np.ndarray):
+        return np.round(values, _DECIMALS) + 0.0
+    values = sparse.csr_array(values)
+    values.data = np.round(values.data, _DECIMALS) + 0.0
+    return values

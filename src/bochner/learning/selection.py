@@ -19,8 +19,8 @@ from bochner.features.targets import Numbers, Targets
 from bochner.kernels import Kernel
 from bochner.learning.evidence_search import EvidenceSearch
 from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
-from bochner.learning.kernel_families import parameterised
-from bochner.learning.reparameterised import ParameterisedKernel, spreads
+from bochner.learning.kernel_families import in_units, parameterised
+from bochner.learning.reparameterised import ParameterisedKernel, rounded, spreads
 from bochner.learning.ridge import LOG_ALPHA, best_alpha, fit_ridge
 from bochner.sampling import Scheme
 
@@ -48,9 +48,6 @@ _MOST_ENTRIES = 2**24
 
 _LEAST_FREQUENCIES = 16
 """Frequencies however many inputs there are."""
-
-_DECIMALS = 8
-"""Of columns in units of their deviations: half of the digits, which no other rounding reaches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +114,8 @@ class _Problem(EvidenceSearch):
 def _canonical(rows: Chunk) -> Chunk:
     """Return the different rows in the order of their entries, with their total weights.
 
-    Targets are in units of their deviations, and rounded. The last digit may decide between two
-    maxima of the evidence: it is the same for repeated rows, in other orders and in other units.
+    Targets are in units of their deviations, and rounded, as the last digit may decide between two
+    maxima of the evidence: repeated rows, other orders and other units do not change it.
     """
     first, total = canonical_rows(rows, rows.y)
     return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
@@ -130,25 +127,23 @@ def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array
     Rows are equal if their numbers (n, t), such as targets, are, too.
     """
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
-    keys = _sortable(scaled, _rounded(numbers, rows.weights))
+    keys = _sortable(rounded(scaled), _rounded(numbers, rows.weights))
     _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return first, as_array(np.bincount(number.ravel(), rows.weights))
 
 
 def _rounded(numbers: Array, weights: Array) -> Array:
     """Return numbers (n, t) in units of their deviations, to some digits."""
-    return as_array(np.round(numbers / spreads(numbers, weights), _DECIMALS) + 0.0)
+    return as_array(rounded(numbers / spreads(numbers, weights)))
 
 
 def _sortable(X: Any, y: Array) -> NDArray[Any]:
-    """Return rows and their targets, rounded, as an array of numbers, or of bytes if sparse."""
+    """Return rows and their targets as an array of numbers, or of bytes if sparse."""
     if isinstance(X, np.ndarray):
-        return np.column_stack((np.round(X, _DECIMALS), y))
-    X = sparse.csr_array(X)
+        return np.column_stack((X, y))
     X.sort_indices()
-    entries = np.round(X.data, _DECIMALS) + 0.0
     keys = [
-        X.indices[row].tobytes() + entries[row].tobytes() + target.tobytes()
+        X.indices[row].tobytes() + X.data[row].tobytes() + target.tobytes()
         for row, target in zip(starmap(slice, pairwise(X.indptr)), y, strict=True)
     ]
     return np.array(keys, dtype=object)
@@ -170,13 +165,14 @@ def select_kernel(
     compared on at most 1000 rows with 128 frequencies. The best one goes on with more of both, at
     most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
-    ``rows`` have targets (n, t), whose units do not matter.
+    ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     order = row_rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
-    rows = _canonical(rows[np.sort(order)])
-    family = parameterised(kernel, rows, median_rng)
+    rows, units = in_units(kernel, rows[np.sort(order)])
+    rows = _canonical(rows)
+    family = parameterised(kernel, rows, units, median_rng)
     if family is None:
         return None
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
