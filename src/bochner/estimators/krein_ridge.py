@@ -290,6 +290,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
             samples += deviation * noise_rng.normal(size=samples.shape)
         return samples
 
+    def _try_out(self) -> None:
+        intercept, variance = self.posterior_.intercept, self.posterior_.noise_variance
+        if self._target_origin.shape != intercept.shape:
+            raise ValueError(f"intercepts of shapes {self._target_origin.shape}, {intercept.shape}")
+        if variance is not None and variance.min() < 0.0:
+            raise ValueError("a negative variance of the noise")
+
     def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
         check_is_fitted(self, "posterior_")
         coef, constant = with_uncertainty(self.posterior_).sample(count, rng)
