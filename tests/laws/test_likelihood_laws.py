@@ -15,7 +15,7 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.quantiles import quantiles
+from bochner.likelihoods.mixture import Predictive
 
 every = pytest.mark.parametrize("name", laws.INSTANCES)
 numbers = pytest.mark.parametrize("name", laws.NUMBERS)
@@ -122,7 +122,7 @@ def test_distant_limits_are_the_normal_law():
 def test_quantiles_of_large_and_of_tiny_counts():
     law = PoissonLikelihood()
     mean = np.log(np.array([1e-6, 1e6]))
-    found = quantiles(law, 0.975, mean, np.full(2, 1e-16))
+    found = Predictive((law,), mean[None], np.full((1, 2), 1e-16)).quantiles(0.975)
     np.testing.assert_array_equal(found, stats.poisson(np.exp(mean)).ppf(0.975))
 
 

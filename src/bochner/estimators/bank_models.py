@@ -91,7 +91,7 @@ def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Arr
     return X[kept], y[kept], weight[kept]
 
 
-def _moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
+def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
     """Return mean and variance (n,) over draws of the function, at known weights."""
     mean, variance = np.empty((2, inputs.shape[1]))
     for part, values in draws.activations(inputs, fixed):
@@ -162,7 +162,7 @@ class BaNKRegression(RegressorMixin, BaNK):
             return lazily(self, "predict", X, return_std=return_std or return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
-        mean, variance = _moments(draws, inputs, fixed)
+        mean, variance = function_moments(draws, inputs, fixed)
         mean = self.target_mean_ + self.target_scale_ * mean
         if return_cov:
             unit = (self._scale * self.target_scale_) ** 2
@@ -183,7 +183,7 @@ class BaNKRegression(RegressorMixin, BaNK):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
         for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
-            mean, within = _moments(chain, inputs, fixed)
+            mean, within = function_moments(chain, inputs, fixed)
             residual[own] -= mean
             variance[own] += within + _spread(chain, inputs, fixed)
         self.score_ = self.target_scale_ * np.sqrt(left_out.mean(residual**2))
@@ -256,67 +256,6 @@ class BaNKRegression(RegressorMixin, BaNK):
     def noise_variance_(self) -> float:
         """Posterior mean of the noise's variance, in squared units of the target."""
         return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
-
-
-@register
-@documented
-class BaNKRegressor(BaNKRegression):
-    r"""Regression with a learned kernel (BaNK).
-
-    The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
-    sampled together with its parameters and the ratio of noise to signal, all weights integrated
-    out:
-
-    .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
-              \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
-
-    Predictions average over posterior draws. Inputs and target are standardised internally.
-
-    <left out>
-    Standard deviations are multiplied by the root mean square of left-out residuals, each over the
-    root of its chain's predictive variance plus the variance between the means of the chains.
-
-    Parameters
-    ----------
-    n_frequencies : int, default=200
-        Number of frequencies, ``m``; each makes a cosine and a sine.
-    <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
-        after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
-        independence proposals of the paper, which mix slowly. A sequence of moves defines
-        another round, see :class:`bochner.learning.moves.Move`.
-    <iterations>
-    <chains>
-
-    Attributes
-    ----------
-    kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
-    <learned>
-    score_ : float or None
-        Root mean square error of left-out rows; ``None`` if no rows were left out.
-    target_mean_, target_scale_ : float
-        Mean and standard deviation of the training targets.
-
-    References
-    ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016, for the dense model and equations (8) to (15). The block algebra, the sparse
-    frequencies and the local proposals are this library's own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import BaNKRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, size=(200, 1))
-    >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
-    >>> model = BaNKRegressor(50, n_burn_in=30, n_samples=30, random_state=0).fit(X, y)
-    >>> mean, std = model.predict([[3.25]], return_std=True)
-    >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
-    (True, True)
-    """
 
 
 class BaNKClassification(ClassifierMixin, BaNK):

@@ -14,7 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
+from bochner.estimators.kernel_glm_head import (
+    KernelGLM,
+    checked_exposure,
+    resolve_likelihood,
+    weighted_rows,
+)
 from bochner.likelihoods import (
     GaussianLikelihood,
     Likelihood,
@@ -23,7 +28,7 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.quantiles import quantiles
+from bochner.likelihoods.mixture import Predictive
 from bochner.registry import register
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
@@ -136,7 +141,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         X, y = validated_with_numbers(self, X, y, **options)
         rows = weighted_rows(X, as_array(y), sample_weight)
         likelihood = self._resolved_likelihood()
-        given = self._checked_exposure(exposure, len(rows), likelihood)
+        given = checked_exposure(exposure, len(rows), likelihood)
         self._fit_rows(rows, given, likelihood)
         return self
 
@@ -185,7 +190,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         exposure : array-like of shape (n,), default=None
             As in :meth:`predict`.
         """
-        chosen = _checked_level("level", level)
+        chosen = checked_level("level", level)
         both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
         return both[:, 0], both[:, 1]
 
@@ -197,13 +202,10 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         They are quantiles of the mixture of the likelihood over the latent value. Those of counts
         are whole numbers.
         """
-        each = np.atleast_1d(np.asarray(levels, dtype=object))
-        chosen = [_checked_level("levels", level) for level in each]
+        chosen = checked_levels(levels)
+        parts = [Predictive((self._law,), m[None], v[None]) for m, v in self._latent(X, exposure)]
         return np.concatenate(
-            [
-                np.column_stack([quantiles(self._law, level, m, v) for level in chosen])
-                for m, v in self._latent(X, exposure)
-            ]
+            [np.column_stack([part.quantiles(level) for level in chosen]) for part in parts]
         )
 
     def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
@@ -230,7 +232,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         The rows of one sample share the weights of the latent function.
         """
         X = self._validated(X)
-        given = self._checked_exposure(exposure, X.shape[0], self.likelihood_)
+        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
@@ -256,7 +258,14 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
 
 
-def _checked_level(name: str, level: Any) -> float:
+def checked_levels(levels: Any) -> list[float]:
+    """Return levels as a list of numbers between 0 and 1."""
+    each = np.atleast_1d(np.asarray(levels, dtype=object))
+    return [checked_level("levels", level) for level in each]
+
+
+def checked_level(name: str, level: Any) -> float:
+    """Return a probability; ``TypeError`` or ``ValueError`` if it is none between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, Real):
         raise TypeError(f"{name} must be between 0 and 1, got {level!r}.")
     if not 0.0 < float(level) < 1.0:

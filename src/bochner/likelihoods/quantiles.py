@@ -1,9 +1,10 @@
 """Quantiles of predictive distributions, by bisection."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.likelihoods.base import NumberLikelihood
 
 _HALVINGS = 60
 """Bisections of a bracket: as many as change a float64."""
@@ -11,43 +12,50 @@ _HALVINGS = 60
 _LARGEST = 2.0**52
 """Count at which the search of an upper end stops. Beyond twice that float64 has no odd numbers."""
 
+_SETTLED = 1e-9
+"""Width of a bracket, in that of the first one, at which bisection ends."""
 
-def quantiles(likelihood: NumberLikelihood, level: float, mean: Array, variance: Array) -> Array:
+Distribution = Callable[[Array], Array]
+"""Probabilities (n,) that new targets are at most ``y`` (n,)."""
+
+
+def quantiles(distribution: Distribution, level: float, centre: Array, width: Array) -> Array:
     """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``.
 
-    ``mean`` and ``variance`` (n,) are those of the latent values.
+    The search starts from ``centre`` (n,), and from ``width`` (n,) on either side.
     """
-    if likelihood.is_discrete:
-        return _whole_quantiles(likelihood, level, mean, variance)
-    width = np.sqrt(variance) + likelihood.unit
-    low, high = mean - width, mean + width
+    low, high, far = centre - width, centre + width, width
     for _ in range(_HALVINGS):
-        is_above = likelihood.distribution(low, mean, variance) > level
-        is_below = likelihood.distribution(high, mean, variance) < level
+        is_above = distribution(low) > level
+        is_below = distribution(high) < level
         if not (is_above.any() or is_below.any()):
             break
-        width = 2.0 * width
-        low, high = np.where(is_above, mean - width, low), np.where(is_below, mean + width, high)
+        far = 2.0 * far
+        low, high = np.where(is_above, centre - far, low), np.where(is_below, centre + far, high)
     for _ in range(_HALVINGS):
+        if (high - low <= _SETTLED * width).all():
+            break
         middle = 0.5 * (low + high)
-        reached = likelihood.distribution(middle, mean, variance) >= level
+        reached = distribution(middle) >= level
         low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return high
 
 
-def _whole_quantiles(
-    likelihood: NumberLikelihood, level: float, mean: Array, variance: Array
-) -> Array:
-    low = np.full(len(mean), -1.0)
-    high = np.exp(np.clip(np.ceil(mean), 0.0, np.log(_LARGEST))).round()
+def whole_quantiles(distribution: Distribution, level: float, log_mean: Array) -> Array:
+    """Return the least counts (n,) with probability ``level`` of new ones up to them.
+
+    The search starts from logarithmic means (n,).
+    """
+    low = np.full(len(log_mean), -1.0)
+    high = np.exp(np.clip(np.ceil(log_mean), 0.0, np.log(_LARGEST))).round()
     while True:
-        is_below = (likelihood.distribution(high, mean, variance) < level) & (high < _LARGEST)
+        is_below = (distribution(high) < level) & (high < _LARGEST)
         if not is_below.any():
             break
         low, high = np.where(is_below, high, low), np.where(is_below, 2.0 * high + 1.0, high)
     while (high - low > 1.0).any():
         middle = np.floor(0.5 * (low + high))
-        reached = likelihood.distribution(middle, mean, variance) >= level
+        reached = distribution(middle) >= level
         open_ = high - low > 1.0
         low = np.where(open_ & ~reached, middle, low)
         high = np.where(open_ & reached, middle, high)

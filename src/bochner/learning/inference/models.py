@@ -66,6 +66,13 @@ class Model(ABC):
         """Return the likelihood of a regression."""
         return GaussianLikelihood(_NOISE)
 
+    def observed_by(self, likelihood: Likelihood) -> "Model":
+        """Return the model with another likelihood of numbers; ``ValueError`` if it has none."""
+        raise ValueError(
+            "sampler='mh' is the paper's model with normal noise: use sampler='auto', 'pcn' or "
+            "'hmc' with another likelihood."
+        )
+
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
         return CollapsedChain(rows, LogisticLabels(), moves)
@@ -73,10 +80,18 @@ class Model(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Stationary(Model):
-    """The model of BaNK: Gaussian noise, or labels with Polya-Gamma variables."""
+    """The model of BaNK: a law of numbers, or labels with Polya-Gamma variables."""
+
+    numbers: Likelihood = GaussianLikelihood(_NOISE)
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
+
+    def likelihood(self) -> Likelihood:
+        return self.numbers
+
+    def observed_by(self, likelihood: Likelihood) -> Model:
+        return replace(self, numbers=likelihood)
 
 
 BANK = Stationary()

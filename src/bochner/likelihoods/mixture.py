@@ -1,0 +1,52 @@
+"""Predictive distributions: mixtures of likelihoods over normal latent values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.likelihoods.base import NumberLikelihood
+from bochner.likelihoods.quantiles import quantiles, whole_quantiles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictive:
+    """The law of new targets: one of ``S`` likelihoods of equal probability, each with its latent.
+
+    The latent value of row ``i`` in the likelihood ``s`` is normal.
+    """
+
+    laws: tuple[NumberLikelihood, ...]
+    mean: Array  # (S, n): Of the latent values
+    variance: Array  # (S, n)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Return mean and variance (n,) of new targets."""
+        parts = [law.moments(*latent) for law, *latent in self._each()]
+        means, variances = (np.array(part) for part in zip(*parts, strict=True))
+        return means.mean(axis=0), as_array(variances.mean(axis=0) + means.var(axis=0))
+
+    def distribution(self, y: Array) -> Array:
+        """Return the probabilities (n,) that new targets are at most ``y`` (n,)."""
+        total = np.zeros(self.mean.shape[1])
+        for law, mean, variance in self._each():
+            total += law.distribution(y, mean, variance)
+        return total / len(self.laws)
+
+    def log_density(self, y: Array) -> Array:
+        """Return log densities, or probabilities, (n,) of targets ``y`` (n,)."""
+        terms = [law.log_predictive(y, *latent) for law, *latent in self._each()]
+        return as_array(logsumexp(terms, axis=0) - np.log(len(self.laws)))
+
+    def quantiles(self, level: float) -> Array:
+        """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``."""
+        centre = self.mean.mean(axis=0)
+        if self.laws[0].is_discrete:
+            return whole_quantiles(self.distribution, level, centre)
+        spread = np.sqrt(self.variance.mean(axis=0) + self.mean.var(axis=0))
+        unit = float(np.mean([law.unit for law in self.laws]))
+        return quantiles(self.distribution, level, centre, spread + unit)
+
+    def _each(self) -> list[tuple[NumberLikelihood, Array, Array]]:
+        return list(zip(self.laws, self.mean, self.variance, strict=True))

@@ -1,0 +1,227 @@
+"""What chains with latent variables of the rows must do: keep their joint law with the data.
+
+As in :mod:`laws.chains`; generative models share no code with the moves, but for the laws of
+hyperparameters.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from laws import chains
+from laws.noise_field_laws import check_joint
+
+from bochner.learning.inference.chain import CollapsedChain
+from bochner.learning.inference.evidence import KnownNoise
+from bochner.learning.inference.training_data import TrainingData
+from bochner.learning.moves.censored import CensoredNumbers
+from bochner.learning.moves.counts import NegativeBinomialCounts
+from bochner.learning.moves.student_t import StudentTNoise
+from bochner.likelihoods import (
+    CensoredGaussianLikelihood,
+    NegativeBinomialLikelihood,
+    StudentTLikelihood,
+)
+
+X = chains.INPUTS
+OFFSET = np.linspace(-2.0, 0.5, len(X))
+FREQUENCIES = chains.Dense()
+
+
+@dataclass(frozen=True)
+class World:
+    """A draw of everything but frequencies: data, latent variables and the parameter, if any."""
+
+    y: np.ndarray
+    values: np.ndarray
+    parameter: float = 1.0
+
+
+class NormalGivenVariables:
+    """Laws with a noise variance, of a scale mixture or of imputed targets."""
+
+    offset = np.zeros(len(X))
+
+    def parameter(self, rng):
+        return 1.0
+
+    def fresh(self, rng, Z, precision, parameter):
+        """Draw weights, noise, variables and data from their prior."""
+        variance = chains.NOISE.rate / rng.gamma(chains.NOISE.shape)
+        beta = rng.normal(size=Z.shape[1]) * np.sqrt(variance / precision)
+        return self.data(rng, Z @ beta, variance, self.weights(rng, parameter), parameter)
+
+    def again(self, rng, Z, precision, world):
+        """New data given the old ones through weights and variance, drawn given them."""
+        weight, target = self.given(world)
+        A = (Z.T * weight) @ Z + precision * np.eye(Z.shape[1])
+        mean = np.linalg.solve(A, Z.T @ (weight * target))
+        rate = chains.NOISE.rate + 0.5 * (weight @ target**2 - mean @ A @ mean)
+        variance = rate / rng.gamma(chains.NOISE.shape + 0.5 * len(target))
+        beta = chains.gaussian(rng, mean, A / variance)
+        return self.data(rng, Z @ beta, variance, weight, world.parameter)
+
+
+class Outliers(NormalGivenVariables):
+    """Student-t noise with unknown degrees of freedom."""
+
+    def likelihood(self):
+        law = StudentTLikelihood(df=None)
+        return StudentTNoise(law, StudentTLikelihood(4.0, 1.0), 0.0, chains.NOISE)
+
+    def parameter(self, rng):
+        return rng.gamma(2.0) / 0.1
+
+    def weights(self, rng, df):
+        return rng.gamma(0.5 * df, 2.0 / df, size=len(X))
+
+    def data(self, rng, f, variance, weight, df):
+        return World(f + np.sqrt(variance / weight) * rng.normal(size=len(f)), weight, df)
+
+    def given(self, world):
+        return world.values, world.y
+
+    def functions(self, world):
+        return {
+            "df": np.tanh(np.log(world.parameter / 15.0)),
+            "variables": np.tanh(np.mean(np.log(world.values))),
+            "least": np.min(world.values) < 0.5,
+            "outlier": np.tanh(np.log(world.values[0])) * np.tanh(0.5 * np.log(world.y[0] ** 2)),
+            "square": np.log1p(world.y @ world.y),
+        }
+
+
+class Limits(NormalGivenVariables):
+    """Targets censored on either side; the latent variables are the true ones."""
+
+    left, right = -0.4, 1.0
+
+    def likelihood(self):
+        law = CensoredGaussianLikelihood(self.left, self.right)
+        return CensoredNumbers(law, replace(law, scale=1.0), 0.0, chains.NOISE)
+
+    def weights(self, rng, parameter):
+        return np.ones(len(X))
+
+    def data(self, rng, f, variance, weight, parameter):
+        true = f + np.sqrt(variance) * rng.normal(size=len(f))
+        return World(np.clip(true, self.left, self.right), true)
+
+    def given(self, world):
+        return np.ones(len(X)), world.values
+
+    def functions(self, world):
+        inside = (world.y > self.left) & (world.y < self.right)
+        return {
+            "inside": inside.sum(),
+            "above": (world.y >= self.right).sum(),
+            "true": np.tanh(world.values).mean(),
+            "far": np.tanh(np.abs(world.values)).mean(),
+            "square": np.log1p(world.values @ world.values),
+        }
+
+
+class Counts:
+    """Negative binomial counts with offsets and an unknown dispersion."""
+
+    offset = OFFSET
+
+    def likelihood(self):
+        law, guess = NegativeBinomialLikelihood(), NegativeBinomialLikelihood(0.5)
+        return NegativeBinomialCounts(law, guess, 0.0, KnownNoise())
+
+    def parameter(self, rng):
+        return rng.exponential()
+
+    def fresh(self, rng, Z, precision, dispersion):
+        beta = rng.normal(size=Z.shape[1]) / np.sqrt(precision)
+        return self._data(rng, Z @ beta, dispersion)
+
+    def again(self, rng, Z, precision, world):
+        r = 1.0 / world.parameter
+        A = (Z.T * world.values) @ Z + precision * np.eye(Z.shape[1])
+        slope = 0.5 * (world.y - r) - world.values * (OFFSET - np.log(r))
+        beta = chains.gaussian(rng, np.linalg.solve(A, Z.T @ slope), A)
+        return self._data(rng, Z @ beta, world.parameter)
+
+    def _data(self, rng, f, dispersion):
+        r, rate = 1.0 / dispersion, np.exp(f + OFFSET)
+        y = rng.poisson(np.minimum(rate * rng.gamma(r, dispersion, size=len(f)), 1e15))
+        log_odds = f + OFFSET + np.log(dispersion)
+        return World(y.astype(float), polya_gamma(rng, y + r, log_odds), dispersion)
+
+    def functions(self, world):
+        return {
+            "dispersion": np.tanh(np.log(world.parameter)),
+            "zeros": np.sum(world.y == 0.0),
+            "counts": np.mean(np.log1p(world.y)),
+            "variables": np.tanh(np.mean(np.log(world.values))),
+            "variables and counts": np.mean(
+                np.tanh(np.log(world.values)) * np.tanh(np.log1p(world.y) - 1.0)
+            ),
+        }
+
+
+def polya_gamma(rng, count, activation, n_terms=200):
+    """PG(count, activation) as a sum of gamma variables, its tail at its mean."""
+    k = np.arange(1, n_terms + 1) - 0.5
+    rate = k[:, None] ** 2 + (activation / (2.0 * np.pi)) ** 2
+    drawn = np.sum(rng.gamma(count, size=rate.shape) / rate, axis=0)
+    size = np.maximum(np.abs(activation), 1e-6)
+    mean = 2.0 * np.pi**2 * np.tanh(0.5 * size) / (2.0 * size)
+    return (drawn + count * (mean - np.sum(1.0 / rate, axis=0))) / (2.0 * np.pi**2)
+
+
+LAWS: dict[str, Any] = {"student-t": Outliers(), "censored": Limits(), "counts": Counts()}
+
+
+def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
+    """Frequencies, their law, precision and parameter, given data that they are to explain."""
+    law = LAWS[name]
+
+    def values(prior, omega, precision, world):
+        level = np.log(precision) - chains.PRECISION.mean
+        own, Z = law.functions(world), FREQUENCIES.features(X, omega)
+        size = np.log1p(np.abs(world.y))
+        shares = (Z.T @ size) ** 2 / (np.sum(Z**2, axis=0) * (size @ size) + 1e-12)
+        first = next(iter(own.values()))
+        more = {"level": level, "share": np.mean(shares), "both": level * first}
+        return own | more | FREQUENCIES.functions(prior, omega)
+
+    def start(rng):
+        prior, omega = FREQUENCIES.draw(rng)
+        precision = float(np.exp(rng.normal(chains.PRECISION.mean, chains.PRECISION.std)))
+        world = law.fresh(rng, FREQUENCIES.features(X, omega), precision, law.parameter(rng))
+        return prior, omega, precision, world
+
+    def chain(world):
+        observed = np.stack([world.y, law.offset])
+        rows = TrainingData.of(X, world.y, observed=observed)
+        return CollapsedChain(rows, law.likelihood(), chains.ONE_BY_ONE)
+
+    def state_of(world, prior, omega, precision):
+        latent = {"values": world.values, "parameter": world.parameter}
+        saved = {"omega": omega, "precision": precision, "prior": prior.state(), "latent": latent}
+        sizes = {"step_sizes": dict(chains.sizes().values), "n_adapted": 0}
+        return chain(world).restored(saved | sizes, prior)
+
+    def successive(rng, n_rounds):
+        prior, omega, precision, world = start(rng)
+        yield list(values(prior, omega, precision, world).values())
+        for number in range(n_rounds):
+            state = state_of(world, prior, omega, precision)
+            own = chain(world)
+            own.step(rng, state)
+            prior, omega, precision = state.prior, state.omega, state.evidence.precision
+            latent = own.likelihood.saved(state.latent)
+            world = replace(
+                world, values=latent["values"], parameter=latent.get("parameter", 1.0)
+            )
+            Z = FREQUENCIES.features(X, omega)
+            if number % 2:
+                world = law.fresh(rng, Z, precision, world.parameter)
+            else:
+                world = law.again(rng, Z, precision, world)
+            yield list(values(prior, omega, precision, world).values())
+
+    check_joint(successive, lambda rng: values(*start(rng)), n_chains, n_rounds, n_draws, alpha)
