@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from laws import chains
 from laws.noise_field_laws import check_joint
+from scipy import stats
 
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.evidence import KnownNoise
@@ -214,9 +215,7 @@ def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
             own.step(rng, state)
             prior, omega, precision = state.prior, state.omega, state.evidence.precision
             latent = own.likelihood.saved(state.latent)
-            world = replace(
-                world, values=latent["values"], parameter=latent.get("parameter", 1.0)
-            )
+            world = replace(world, values=latent["values"], parameter=latent.get("parameter", 1.0))
             Z = FREQUENCIES.features(X, omega)
             if number % 2:
                 world = law.fresh(rng, Z, precision, world.parameter)
@@ -225,3 +224,123 @@ def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
             yield list(values(prior, omega, precision, world).values())
 
     check_joint(successive, lambda rng: values(*start(rng)), n_chains, n_rounds, n_draws, alpha)
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """Few rows on the waves of one frequency, whose posterior is an integral over three or four."""
+
+    likelihood: Any
+    y: np.ndarray
+    log_density: Any  # Of targets given the function, scale and parameter
+    weight: np.ndarray | None = None
+    offset: float = 0.0
+    log_prior: Any = None  # Of the logarithm of the parameter
+
+    precision = 0.5
+    x = np.array([-1.3, -0.7, -0.2, 0.3, 0.9, 1.6])
+    omega = np.array([[1.7]])
+
+    @property
+    def features(self):
+        return np.column_stack((np.cos(1.7 * self.x), np.sin(1.7 * self.x)))
+
+    def expected(self):
+        """Return posterior means of weights, their squares and the logarithm of the parameter."""
+        has_scale, has_parameter = self.has_scale, self.log_prior is not None
+        weights = np.linspace(-7.0, 7.0, 57)
+        scales = np.linspace(-2.2, 1.8, 31) if has_scale else np.zeros(1)
+        parameters = np.linspace(-6.0, 5.0, 34) if has_parameter else np.zeros(1)
+        a, b, s, q = np.meshgrid(weights, weights, scales, parameters, indexing="ij", sparse=True)
+        precision = self.precision / (1.0 if has_scale else self.likelihood.noise.value)
+        log_p = -0.5 * precision * (a**2 + b**2) * np.exp(-2.0 * s) - 2.0 * s
+        if has_scale:  # An inverse gamma law of the variance
+            log_p = log_p - 2.0 * chains.NOISE.shape * s - chains.NOISE.rate * np.exp(-2.0 * s)
+        if has_parameter:
+            log_p = log_p + self.log_prior(q)
+        times = np.ones(len(self.y)) if self.weight is None else self.weight
+        for row, y, w in zip(self.features, self.y, times, strict=True):
+            f = row[0] * a + row[1] * b + self.offset
+            log_p = log_p + w * self.log_density(y, f, np.exp(s), np.exp(q))
+        p = np.exp(log_p - log_p.max())
+        p /= p.sum()
+        return np.array([np.sum(p * value) for value in (a, b, a**2, b**2, q)])
+
+    @property
+    def has_scale(self):
+        return not isinstance(self.likelihood.noise, KnownNoise)
+
+    def sampled(self, rng, n_rounds):
+        """Return the same along a chain at fixed frequencies, from what it knows of the weights."""
+        observed = np.stack([self.y, np.full(len(self.y), self.offset)])
+        rows = TrainingData.of(self.x[:, None], self.y, None, self.weight, observed=observed)
+        chain = CollapsedChain(rows, self.likelihood, moves=())
+        state = chain.init(rng, self.omega, chains.Dense(dim=1).draw(rng)[0], self.precision)
+        found = np.empty((n_rounds, 5))
+        for values in found:
+            chain.step(rng, state)
+            evidence, saved = state.evidence, self.likelihood.saved(state.latent)
+            variance = self.likelihood.noise.variance(evidence.residual, evidence.degrees)
+            spread = np.diag(evidence.covariance) * variance
+            values[:2], values[2:4] = evidence.mean, evidence.mean**2 + spread
+            values[4] = np.log(saved.get("parameter", 1.0)) if self.log_prior else 0.0
+        return found
+
+
+def check_posterior(tiny, n_rounds=4000, alpha=1e-3, n_batches=20):
+    """Check means along a chain against integrals, with errors from means of batches."""
+    found = tiny.sampled(np.random.default_rng(1), n_rounds)
+    batches = found.reshape(n_batches, -1, found.shape[1]).mean(axis=1)
+    error = batches.std(axis=0, ddof=1) / np.sqrt(n_batches) + 1e-9
+    z = (batches.mean(axis=0) - tiny.expected()) / error
+    bound = stats.t(n_batches - 1).isf(alpha / (2.0 * len(z)))
+    assert (np.abs(z) < bound).all(), f"beyond {bound:.1f} standard errors: {z.round(1)}"
+
+
+def log_t(y, f, scale, df):
+    return stats.t.logpdf((y - f) / scale, df) - np.log(scale)
+
+
+def log_tobit(y, f, scale, _):
+    if y <= Limits.left:
+        return stats.norm.logcdf((Limits.left - f) / scale)
+    if y >= Limits.right:
+        return stats.norm.logsf((Limits.right - f) / scale)
+    return stats.norm.logpdf((y - f) / scale) - np.log(scale)
+
+
+def log_counts(y, f, _, dispersion):
+    return stats.nbinom.logpmf(y, 1.0 / dispersion, 1.0 / (1.0 + dispersion * np.exp(f)))
+
+
+_NUMBERS = np.array([0.4, -0.3, 4.0, 1.1, 0.7, -0.9])
+_WEIGHT = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.5])
+_KNOWN = KnownNoise(0.49)
+
+
+def log_gamma_prior(shape, rate):
+    return lambda log_value: shape * log_value - rate * np.exp(log_value)
+
+
+TINY = {
+    "student-t": Tiny(
+        Outliers().likelihood(), _NUMBERS, log_t, log_prior=log_gamma_prior(2.0, 0.1)
+    ),
+    "student-t of weights": Tiny(
+        Outliers().likelihood(), _NUMBERS, log_t, _WEIGHT, log_prior=log_gamma_prior(2.0, 0.1)
+    ),
+    "student-t of known parameters": Tiny(
+        StudentTNoise(StudentTLikelihood(3.0, 0.7), StudentTLikelihood(3.0, 0.7), 0.0, _KNOWN),
+        _NUMBERS,
+        lambda y, f, scale, df: log_t(y, f, 0.7, 3.0),
+    ),
+    "censored": Tiny(Limits().likelihood(), np.clip(_NUMBERS, -0.4, 1.0), log_tobit),
+    "counts": Tiny(
+        Counts().likelihood(),
+        np.array([5.0, 2.0, 16.0, 6.0, 3.0, 9.0]),
+        log_counts,
+        _WEIGHT,
+        2.0,
+        log_gamma_prior(1.0, 1.0),
+    ),
+}

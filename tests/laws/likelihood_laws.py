@@ -20,8 +20,8 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.numbers import LocationLikelihood
 
 ALPHA = 1e-4
 """Probability that a test of samples fails by chance."""

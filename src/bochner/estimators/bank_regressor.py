@@ -1,7 +1,7 @@
 """Regression with a learned kernel, for numbers of any law that chains can sample."""
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -122,6 +122,8 @@ class BaNKRegressor(BaNKRegression):
     _: KW_ONLY
     likelihood: Likelihood | str = "gaussian"
 
+    _law_: NumberLikelihood = field(init=False, default=NORMAL)
+
     @all_or_nothing
     def fit(
         self,
@@ -161,6 +163,7 @@ class BaNKRegressor(BaNKRegression):
         also = "Classes are learned by BaNKClassifier."
         law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
         assert isinstance(law, NumberLikelihood)
+        self._law_ = law
         if law == NORMAL:
             checked_exposure(exposure, 0, law)
             super().fit(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
@@ -201,7 +204,7 @@ class BaNKRegressor(BaNKRegression):
         """The likelihood with the posterior means of its parameters."""
         draws = self._draws
         laws = [self._law_of(index) for index in range(draws.n_draws)]
-        names = draws.law.unknown
+        names = self._law_.unknown
         means = {name: float(np.mean([getattr(law, name) for law in laws])) for name in names}
         found: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
         return found
@@ -295,8 +298,8 @@ class BaNKRegressor(BaNKRegression):
         chosen, found = checked_levels(levels), []
         for part, _ in self._predictive(X, exposure):
             values = np.column_stack([part.quantiles(level) for level in chosen])
-            values += (self._scale - 1.0) * (values - part.mean.mean(axis=0)[:, None])
-            found.append(self.target_mean_ + self.target_scale_ * values)
+            deviation = values - part.mean.mean(axis=0)[:, None]
+            found.append(values + (self._scale - 1.0) * deviation)
         return np.concatenate(found)
 
     def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
@@ -305,15 +308,14 @@ class BaNKRegressor(BaNKRegression):
         Their mean over rows that were held out measures the predictive distribution; larger is
         better.
         """
-        targets = as_array(y)
-        given = self._draws.law.checked(targets)
-        given = (given - self.target_mean_) / self.target_scale_
+        check_is_fitted(self, "learned_")
+        given = self._law_.checked(as_array(y))
         density = np.empty(len(given))
-        for part, rows in self._predictive(X, exposure, len(given)):
-            centre = part.mean.mean(axis=0)
-            at = given[rows] + (1.0 / self._scale - 1.0) * (given[rows] - centre)
+        for part, rows in self._predictive(X, exposure, given.shape):
+            deviation = given[rows] - part.mean.mean(axis=0)
+            at = given[rows] + (1.0 / self._scale - 1.0) * deviation
             density[rows] = part.log_density(at) - np.log(self._scale)
-        return density - np.log(self.target_scale_)
+        return density
 
     def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the function, without noise.
@@ -328,7 +330,8 @@ class BaNKRegressor(BaNKRegression):
         for part, spreads in draws.spreads(inputs, fixed):
             variance[part] += np.mean(level * spreads, axis=0)
         unit = self.target_scale_
-        return self.target_mean_ + unit * mean + offset, self._scale * unit * np.sqrt(variance)
+        std: Array = self._scale * unit * np.sqrt(variance)
+        return self.target_mean_ + unit * mean + offset, std
 
     def sample_y(
         self,
@@ -380,8 +383,12 @@ class BaNKRegressor(BaNKRegression):
 
     def _law_of(self, index: int) -> NumberLikelihood:
         """Return the law of targets of a draw, in their own unit."""
-        centre, unit = -self.target_mean_ / self.target_scale_, 1.0 / self.target_scale_
-        return self._draws.law_of(index).in_units(centre, unit)
+        own = self._draws.law_of(index)
+        values = {name: getattr(own, name) for name in self._law_.unknown}
+        if "scale" in values:
+            values["scale"] *= self.target_scale_
+        found: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
+        return found
 
     def _rows_at(self, X: Any, exposure: Any) -> tuple[Array, Array, Array]:
         """Return scaled inputs (d, n), fixed columns (q, n) and offsets (n,) of new rows."""
@@ -390,18 +397,18 @@ class BaNKRegressor(BaNKRegression):
         return inputs, fixed, np.zeros(inputs.shape[1]) if times is None else np.log(times)
 
     def _predictive(
-        self, X: Any, exposure: Any, n_targets: int | None = None
+        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[Predictive, slice]]:
-        """Yield predictive distributions, in the unit of the chains, and the rows they are of."""
+        """Yield predictive distributions and the rows they are of; targets have the ``shape``."""
         inputs, fixed, offset = self._rows_at(X, exposure)
-        if n_targets not in (None, inputs.shape[1]):
-            raise ValueError(f"y must have shape ({inputs.shape[1]},), got ({n_targets},).")
-        draws = self._draws
-        laws = tuple(draws.law_of(index) for index in range(draws.n_draws))
+        if shape not in (None, (inputs.shape[1],)):
+            raise ValueError(f"y must have shape ({inputs.shape[1]},), got {shape}.")
+        draws, centre, unit = self._draws, self.target_mean_, self.target_scale_
+        laws = tuple(self._law_of(index) for index in range(draws.n_draws))
         both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
         for (rows, values), (_, spreads) in zip(*both, strict=True):
-            variance = draws.noise_variance[:, None] * spreads.mean(axis=0)
-            yield Predictive(laws, values + offset[rows], variance), rows
+            variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
+            yield Predictive(laws, centre + unit * values + offset[rows], variance), rows
 
 
 def repetitions(weight: Array) -> Any:

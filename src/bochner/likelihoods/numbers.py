@@ -184,7 +184,11 @@ class StudentTLikelihood(LocationLikelihood):
     @property
     def noise_variance(self) -> float:
         """Variance of the noise, infinite if ``df`` is at most 2."""
-        return self.unit**2 * self.degrees_of_freedom / (self.degrees_of_freedom - 2.0) if self.degrees_of_freedom > 2.0 else np.inf
+        return (
+            self.unit**2 * self.degrees_of_freedom / (self.degrees_of_freedom - 2.0)
+            if self.degrees_of_freedom > 2.0
+            else np.inf
+        )
 
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         started = LocationLikelihood.started(self, y, exposure, weight)

@@ -20,7 +20,6 @@ from bochner.likelihoods import GaussianLikelihood, NumberLikelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
-
 NORMAL = GaussianLikelihood()
 """Normal targets, with the noise variance of a draw."""
 
@@ -235,9 +234,7 @@ def point_draw(
     return Draw(*parts, prior.components() if in_full else None)
 
 
-def stacked(
-    draws: Sequence[Draw], basis: Basis = PLAIN, law: NumberLikelihood = NORMAL
-) -> Draws:
+def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: NumberLikelihood = NORMAL) -> Draws:
     """Return the draws as one value."""
 
     def all_of(name: str) -> Any:

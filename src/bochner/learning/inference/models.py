@@ -29,6 +29,8 @@ _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 """Half an observation's worth of prior for the noise of standardised targets, of variance 2e-6:
 almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
 
+_NORMAL = GaussianLikelihood(_NOISE)
+
 _SCARCITY = 20.0
 """Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
 
@@ -82,7 +84,7 @@ class Model(ABC):
 class Stationary(Model):
     """The model of BaNK: a law of numbers, or labels with Polya-Gamma variables."""
 
-    numbers: Likelihood = GaussianLikelihood(_NOISE)
+    numbers: Likelihood = _NORMAL
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN

@@ -18,7 +18,7 @@ _QUARTILES = 1.349
 """Distance of the quartiles of a normal law, in standard deviations."""
 
 _FARTHEST = 5.0
-"""Units from the centre at which stand-ins of targets end, so that outliers lead no start astray."""
+"""Units from the centre at which stand-ins of targets end: outliers lead no start astray."""
 
 _PART = 0.5
 """Part of a count that is added before its logarithm is taken, so that zero has one."""

@@ -52,9 +52,7 @@ class Augmentation(Likelihood):
     takes_weights: ClassVar[bool] = True  # Whether rows may have weights
 
     @abstractmethod
-    def variables(
-        self, law: Any, part: TrainingData, activation: Array, rng: Generator
-    ) -> Array:
+    def variables(self, law: Any, part: TrainingData, activation: Array, rng: Generator) -> Array:
         """Return latent variables (n,) of a part of the rows, given the function's values (n,)."""
 
     @abstractmethod
