@@ -16,6 +16,7 @@ from bochner.learning.inference import driver
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.published.models import LeastSquaresChain
+from bochner.likelihoods import StudentTLikelihood
 
 CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {
@@ -51,6 +52,11 @@ def modulated_classifier(**parameters):
 CASES = {
     "sparse": lambda: (regressor(structure="sparse", trend=1), Y),
     "dense": lambda: (regressor(structure="dense"), Y),
+    "outliers": lambda: (regressor(structure="sparse", likelihood=StudentTLikelihood(None)), Y),
+    "counts": lambda: (
+        regressor(structure="dense", likelihood="negative_binomial"),
+        np.round(np.exp(Y + 1.0)),
+    ),
     "hamiltonian": lambda: (regressor(structure="dense", sampler="hmc", dtype="float32"), Y),
     "sparse hamiltonian": lambda: (regressor(structure="sparse", sampler="hmc"), Y),
     "independence": lambda: (regressor(sampler="mh", thin=2), Y),

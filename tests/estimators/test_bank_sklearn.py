@@ -34,6 +34,7 @@ LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
 @parametrize_with_checks(
     [
         BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12, likelihood="student_t"),
         BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5),
         GaBaSRRegressor(**LITTLE, structure="dense", n_burn_in=12),
     ],
