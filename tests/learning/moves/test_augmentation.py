@@ -7,7 +7,7 @@ from scipy import stats
 
 from bochner.learning.inference.evidence import InverseGammaNoise, KnownNoise
 from bochner.learning.inference.outcomes import outcomes_of
-from bochner.learning.moves.augmented import augmented
+from bochner.learning.moves.augmentations import augmented
 from bochner.learning.moves.censored import normal_below
 from bochner.learning.moves.counts import NegativeBinomialCounts
 from bochner.learning.moves.slices import slice_sampled

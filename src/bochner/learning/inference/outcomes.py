@@ -10,7 +10,7 @@ from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.models import BANK
 from bochner.learning.inference.waves import Index
 from bochner.learning.moves.augmentation import Augmentation
-from bochner.learning.moves.augmented import augmented
+from bochner.learning.moves.augmentations import augmented
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.numbers import LocationLikelihood
 
