@@ -63,6 +63,7 @@ CASES = {
     "two classes": lambda: (classifier(structure="sparse"), Y > 0),
     "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
+    "ordered classes": lambda: (classifier(structure="sparse", likelihood="ordinal"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
     "modulated classes": lambda: (
         modulated_classifier(structure="dense", pairs="grid", n_envelope=2),

@@ -17,10 +17,12 @@ from bochner.learning.inference.evidence import KnownNoise
 from bochner.learning.inference.training_data import TrainingData
 from bochner.learning.moves.censored import CensoredNumbers
 from bochner.learning.moves.counts import NegativeBinomialCounts
+from bochner.learning.moves.ordinal import OrdinalLabels
 from bochner.learning.moves.student_t import StudentTNoise
 from bochner.likelihoods import (
     CensoredGaussianLikelihood,
     NegativeBinomialLikelihood,
+    OrdinalLikelihood,
     StudentTLikelihood,
 )
 
@@ -163,6 +165,67 @@ class Counts:
         }
 
 
+class Grades:
+    """Three classes in order; the parameter is the distance of the two cutpoints."""
+
+    offset = np.zeros(len(X))
+    first = -0.8
+
+    def likelihood(self):
+        law, guess = OrdinalLikelihood(), OrdinalLikelihood((self.first, 0.5))
+        return OrdinalLabels(law, guess, 0.0, KnownNoise())
+
+    def parameter(self, rng):
+        return 2.0 * rng.exponential()
+
+    def fresh(self, rng, Z, precision, distance):
+        return self._data(rng, Z @ rng.normal(size=Z.shape[1]) / np.sqrt(precision), distance)
+
+    def again(self, rng, Z, precision, world):
+        lower, upper = world.values
+        A = (Z.T * (lower + upper)) @ Z + precision * np.eye(Z.shape[1])
+        beta = chains.gaussian(rng, np.linalg.solve(A, Z.T @ self._slope(world)), A)
+        return self._data(rng, Z @ beta, world.parameter)
+
+    def _slope(self, world):
+        """Sum of precisions times cutpoints, and of half a label of each cutpoint."""
+        ends = {0.0: (None, self.first), 2.0: (self.first + world.parameter, None)}
+        between = self.first, self.first + world.parameter
+        found = np.zeros(len(world.y))
+        for i, y in enumerate(world.y):
+            low, high = ends.get(y, between)
+            found[i] += 0.0 if low is None else 0.5 + world.values[0, i] * low
+            found[i] += 0.0 if high is None else -0.5 + world.values[1, i] * high
+        return found
+
+    def _data(self, rng, f, distance):
+        cuts = np.array([self.first, self.first + distance])
+        y = np.sum(f + rng.logistic(size=len(f)) > cuts[:, None], axis=0).astype(float)
+        values = np.zeros((2, len(f)))
+        lower, upper = y > 0.0, y < 2.0
+        values[0, lower] = chains.polya_gamma(
+            rng, (f - cuts[np.maximum(y, 1).astype(int) - 1])[lower]
+        )
+        values[1, upper] = chains.polya_gamma(rng, (f - cuts[np.minimum(y, 1).astype(int)])[upper])
+        return World(y, values, distance)
+
+    def functions(self, world):
+        return {
+            "distance": np.tanh(np.log(world.parameter)),
+            "middle": np.sum(world.y == 1.0),
+            "squares": np.sum(world.y - 1.0) ** 2,
+            "variables": np.tanh(np.log(world.values.sum(axis=0))).mean(),
+            "both": np.mean(np.tanh(np.log(world.values.sum(axis=0))) * (world.y == 1.0)),
+        }
+
+
+def vector_of(law, parameter):
+    """What the chain keeps of a parameter: its logarithm, after the first cutpoint."""
+    if isinstance(law, Limits):
+        return np.empty(0)
+    return np.append([law.first] if isinstance(law, Grades) else [], np.log(parameter))
+
+
 def polya_gamma(rng, count, activation, n_terms=200):
     """PG(count, activation) as a sum of gamma variables, its tail at its mean."""
     k = np.arange(1, n_terms + 1) - 0.5
@@ -173,7 +236,12 @@ def polya_gamma(rng, count, activation, n_terms=200):
     return (drawn + count * (mean - np.sum(1.0 / rate, axis=0))) / (2.0 * np.pi**2)
 
 
-LAWS: dict[str, Any] = {"student-t": Outliers(), "censored": Limits(), "counts": Counts()}
+LAWS: dict[str, Any] = {
+    "student-t": Outliers(),
+    "censored": Limits(),
+    "counts": Counts(),
+    "ordinal": Grades(),
+}
 
 
 def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
@@ -201,7 +269,7 @@ def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
         return CollapsedChain(rows, law.likelihood(), chains.ONE_BY_ONE)
 
     def state_of(world, prior, omega, precision):
-        latent = {"values": world.values, "parameter": world.parameter}
+        latent = {"values": world.values, "vector": vector_of(law, world.parameter)}
         saved = {"omega": omega, "precision": precision, "prior": prior.state(), "latent": latent}
         sizes = {"step_sizes": dict(chains.sizes().values), "n_adapted": 0}
         return chain(world).restored(saved | sizes, prior)
@@ -215,7 +283,8 @@ def check_chain(name, n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
             own.step(rng, state)
             prior, omega, precision = state.prior, state.omega, state.evidence.precision
             latent = own.likelihood.saved(state.latent)
-            world = replace(world, values=latent["values"], parameter=latent.get("parameter", 1.0))
+            parameter = float(np.exp(latent["vector"][-1:].sum()))
+            world = replace(world, values=latent["values"], parameter=parameter)
             Z = FREQUENCIES.features(X, omega)
             if number % 2:
                 world = law.fresh(rng, Z, precision, world.parameter)
@@ -248,9 +317,9 @@ class Tiny:
     def expected(self):
         """Return posterior means of weights, their squares and the logarithm of the parameter."""
         has_scale, has_parameter = self.has_scale, self.log_prior is not None
-        weights = np.linspace(-7.0, 7.0, 57)
-        scales = np.linspace(-2.2, 1.8, 31) if has_scale else np.zeros(1)
-        parameters = np.linspace(-6.0, 5.0, 34) if has_parameter else np.zeros(1)
+        weights = np.linspace(-7.0, 7.0, 41)
+        scales = np.linspace(-2.2, 1.8, 21) if has_scale else np.zeros(1)
+        parameters = np.linspace(-6.0, 5.0, 28) if has_parameter else np.zeros(1)
         a, b, s, q = np.meshgrid(weights, weights, scales, parameters, indexing="ij", sparse=True)
         precision = self.precision / (1.0 if has_scale else self.likelihood.noise.value)
         log_p = -0.5 * precision * (a**2 + b**2) * np.exp(-2.0 * s) - 2.0 * s
@@ -283,7 +352,7 @@ class Tiny:
             variance = self.likelihood.noise.variance(evidence.residual, evidence.degrees)
             spread = np.diag(evidence.covariance) * variance
             values[:2], values[2:4] = evidence.mean, evidence.mean**2 + spread
-            values[4] = np.log(saved.get("parameter", 1.0)) if self.log_prior else 0.0
+            values[4] = saved["vector"][-1] if self.log_prior else 0.0
         return found
 
 
@@ -318,6 +387,15 @@ _WEIGHT = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.5])
 _KNOWN = KnownNoise(0.49)
 
 
+def log_grades(y, f, _, distance):
+    low, high = Grades.first, Grades.first + distance
+    if y == 0.0:
+        return stats.logistic.logcdf(low - f)
+    if y == 2.0:
+        return stats.logistic.logsf(high - f)
+    return np.log(stats.logistic.cdf(high - f) - stats.logistic.cdf(low - f) + 1e-300)
+
+
 def log_gamma_prior(shape, rate):
     return lambda log_value: shape * log_value - rate * np.exp(log_value)
 
@@ -342,5 +420,12 @@ TINY = {
         _WEIGHT,
         2.0,
         log_gamma_prior(1.0, 1.0),
+    ),
+    "ordinal": Tiny(
+        Grades().likelihood(),
+        np.array([0.0, 2.0, 1.0, 1.0, 2.0, 0.0]),
+        log_grades,
+        _WEIGHT,
+        log_prior=log_gamma_prior(1.0, 0.5),
     ),
 }

@@ -10,7 +10,9 @@ from bochner.learning.inference.evidence import KnownNoise
 from bochner.learning.moves import augmentation, censored, slices
 from bochner.learning.moves.augmentation import Augmentation
 from bochner.learning.moves.counts import NegativeBinomialCounts
+from bochner.learning.moves.ordinal import OrdinalLabels
 from bochner.learning.moves.student_t import StudentTNoise
+from bochner.learning.wishart import GammaPrior
 
 
 def posterior(name):
@@ -72,6 +74,19 @@ planted(
     partial(test_augmentation.test_normal_variates_below_a_limit_have_its_law, -2.0),
     name="truncated_draws_of_a_squared_uniform",
 )(edit(censored, "normal_below", "-rng", "-2.0 * rng", test_augmentation))
+
+
+plant_edits(
+    OrdinalLabels,
+    "pseudo",
+    posterior("ordinal"),
+    labels_of_cutpoints_exchanged=("(0.5, -0.5)", "(-0.5, 0.5)"),
+    cutpoints_lost=("np.where(has, cut, 0.0)", "0.0"),
+    weights_of_classes_lost=("slope * count_of(part)", "slope"),
+)
+planted(chain("ordinal"), name="distances_of_another_prior")(
+    lambda patch: patch.setattr(OrdinalLabels, "prior", GammaPrior(3.0, 0.5))
+)
 
 
 @replaces(censored, "normal_below", posterior("censored"))

@@ -240,7 +240,7 @@ class BaNK(BaseEstimator, ABC):
                 target,
                 fixed,
                 weight,
-                self._is_classifier,
+                self._is_classifier and outcomes is None,
                 basis=basis,
                 observed=None if outcomes is None else outcomes.observed,
             )

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
-from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
@@ -23,7 +22,6 @@ from bochner.learning.inference.function_draws import drawn_functions
 from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
-from bochner.registry import register
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
@@ -318,58 +316,3 @@ class BaNKClassification(ClassifierMixin, BaNK):
             return lazily(self, "predict", X)
         probability = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(probability, axis=1)])
-
-
-@register
-@documented
-class BaNKClassifier(BaNKClassification):
-    r"""Classification with a learned kernel (BaNK).
-
-    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
-
-    with the frequencies as in :class:`bochner.BaNKRegressor`. Pólya-Gamma variables make the
-    likelihood Gaussian, so that frequencies move with all weights integrated out. More than two
-    classes are learned one against the rest, each with its own frequencies.
-
-    <left out>
-    Probabilities are raised to the power, normed to sum one, that left-out rows fit best
-    (a temperature).
-
-    Parameters
-    ----------
-    n_frequencies : int, default=200
-        Number of frequencies; each makes a cosine and a sine.
-    <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies, as in :class:`bochner.BaNKRegressor`. ``"mh"`` is the paper's
-        joint move of a frequency and its two weights.
-    <iterations>
-    <chains>
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels in ascending order.
-    kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
-    <learned>
-    score_ : float or None
-        Log loss of left-out rows in nats; ``None`` if no rows were left out.
-
-    References
-    ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016. Polson, Scott and Windle, "Bayesian inference for logistic models using Pólya-Gamma
-    latent variables", 2013.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from bochner import BaNKClassifier
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = BaNKClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.93)
-    True
-    >>> model.predict_proba(X).shape
-    (200, 2)
-    """

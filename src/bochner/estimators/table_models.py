@@ -19,7 +19,7 @@ from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scal
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_models import BaNKClassifier
+from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.fixed_tables import ENCODINGS, FixedKernelTable

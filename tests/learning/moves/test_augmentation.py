@@ -17,6 +17,7 @@ from bochner.likelihoods import (
     GaussianLikelihood,
     NegativeBinomialLikelihood,
     PoissonLikelihood,
+    SoftmaxLikelihood,
     StudentTLikelihood,
 )
 
@@ -117,10 +118,11 @@ def test_constant_targets_have_a_unit():
     ("law", "y", "message"),
     [
         (PoissonLikelihood(), np.arange(3.0), "Use one of GaussianLikelihood, StudentTLikelihood"),
+        (SoftmaxLikelihood(3), np.arange(3.0), "and KernelGLMClassifier take every"),
         (NegativeBinomialLikelihood(), np.zeros(3), "All counts are zero"),
         (CensoredGaussianLikelihood(left=9.0), np.full(3, 9.0), "All targets are censored"),
     ],
-    ids=["poisson", "zeros", "censored"],
+    ids=["poisson", "softmax", "zeros", "censored"],
 )
 def test_what_chains_cannot_learn_from_is_refused(law, y, message):
     with pytest.raises(ValueError, match=message):

@@ -16,7 +16,8 @@ from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves.noise_field import log_factor
-from bochner.likelihoods import GaussianLikelihood, NumberLikelihood
+from bochner.likelihoods import GaussianLikelihood
+from bochner.likelihoods import Likelihood as Laws
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
 
@@ -57,8 +58,8 @@ class Draws:
     field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
     # Law of a target given the function, in its unit; parameters that are None are those of a draw
-    law: NumberLikelihood = NORMAL
-    law_parameters: Array | None = None  # (S, l): in the order of ``law.unknown``, without a scale
+    law: Laws = NORMAL
+    law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
 
     def __post_init__(self) -> None:
         if not np.isin(self.whitened, np.arange(self.n_draws)).all():
@@ -69,10 +70,10 @@ class Draws:
             and self.field_weights.shape[1] != 2 * self.field_omega.shape[1]
         ):
             raise ValueError("field_weights must have two columns for each of field_omega")
-        n_own = len(set(self.law.unknown) - {"scale"})
-        own = np.empty((self.n_draws, 0)) if self.law_parameters is None else self.law_parameters
-        if own.shape != (self.n_draws, n_own) or not (own > 0.0).all():
-            raise ValueError(f"law_parameters must be {n_own} positive numbers for each draw")
+        if bool(set(self.law.unknown) - {"scale"}) != (self.law_parameters is not None):
+            raise ValueError(f"law_parameters do not fit to {self.law!r}")
+        for index in range(self.n_draws):
+            self.law_of(index)
 
     @property
     def n_draws(self) -> int:
@@ -141,15 +142,16 @@ class Draws:
             covariance += within / len(self.whitened)
         return covariance
 
-    def law_of(self, index: int, scale: float | None = None) -> NumberLikelihood:
+    def law_of(self, index: int, scale: float | None = None) -> Laws:
         """Return the law of targets of one draw, with its own ``scale`` of the noise or another."""
-        own = [] if self.law_parameters is None else self.law_parameters[index].tolist()
-        names = (name for name in self.law.unknown if name != "scale")
-        values = dict(zip(names, own, strict=True))
-        if isinstance(self.law, LocationLikelihood):
-            values["scale"] = np.sqrt(self.noise_variance[index]) if scale is None else scale
-        changed: NumberLikelihood = replace(self.law, **values)  # type: ignore[type-var]
-        return changed
+        law = self.law
+        if isinstance(law, LocationLikelihood):
+            own = float(np.sqrt(self.noise_variance[index])) if scale is None else scale
+            scaled: Laws = replace(law, scale=own)  # type: ignore[type-var]
+            law = scaled
+        if self.law_parameters is None:
+            return law
+        return law.with_vector(law.unknown, self.law_parameters[index])
 
     def noise(self, index: int, inputs: Array) -> Array:
         """Return the noise's variance of one draw at inputs (d, n), of shape (n,)."""
@@ -234,7 +236,7 @@ def point_draw(
     return Draw(*parts, prior.components() if in_full else None)
 
 
-def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: NumberLikelihood = NORMAL) -> Draws:
+def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL) -> Draws:
     """Return the draws as one value."""
 
     def all_of(name: str) -> Any:

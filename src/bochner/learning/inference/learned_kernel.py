@@ -14,7 +14,7 @@ from bochner.learning.inference.draws import NORMAL, Draws, stacked
 from bochner.learning.inference.driver import Progress
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
-from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods import Likelihood as Laws
 from bochner.registry import register
 
 # Draws, evenly spread, whose kernels are averaged: the cost is in proportion to them.
@@ -45,7 +45,7 @@ class Learned:
         structure: str,
         scaling: Scaling,
         basis: Basis = PLAIN,
-        law: NumberLikelihood = NORMAL,
+        law: Laws = NORMAL,
     ) -> "Learned":
         """Return what the chains have made; ``scaling`` is that of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)

@@ -11,7 +11,7 @@ from bochner.learning.inference.evidence import Evidence, Noise, evidence_of
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows
 from bochner.likelihoods import GaussianLikelihood as NormalTargets
-from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods import Likelihood as Laws
 
 
 class Likelihood(ABC):
@@ -26,10 +26,10 @@ class Likelihood(ABC):
     """Law of the noise variance, given the latent variables."""
 
     @property
-    def target_law(self) -> NumberLikelihood:
-        """Law of numbers given the function, in the unit of the chain.
+    def target_law(self) -> Laws:
+        """Law of targets given the function, in the unit of the chain.
 
-        Parameters that are ``None`` differ from draw to draw.
+        Parameters that are ``None`` differ from draw to draw. Binary labels have none.
         """
         return NormalTargets()
 

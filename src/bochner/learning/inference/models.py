@@ -69,10 +69,10 @@ class Model(ABC):
         return GaussianLikelihood(_NOISE)
 
     def observed_by(self, likelihood: Likelihood) -> "Model":
-        """Return the model with another likelihood of numbers; ``ValueError`` if it has none."""
+        """Return the model with another likelihood; ``ValueError`` if it has only its own."""
         raise ValueError(
-            "sampler='mh' is the paper's model with normal noise: use sampler='auto', 'pcn' or "
-            "'hmc' with another likelihood."
+            "sampler='mh' is the paper's model, with normal noise or logistic labels: use "
+            "sampler='auto', 'pcn' or 'hmc' with another likelihood."
         )
 
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:

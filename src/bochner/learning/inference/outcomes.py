@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.learning.inference.evidence import KnownNoise
+from bochner._numerics.arrays import Array
+from bochner.learning.inference.evidence import KnownNoise, Noise
 from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.models import BANK
 from bochner.learning.inference.waves import Index
 from bochner.learning.moves.augmentation import Augmentation
 from bochner.learning.moves.augmentations import augmented
-from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods import Likelihood as Laws
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _QUARTILES = 1.349
@@ -19,6 +19,9 @@ _QUARTILES = 1.349
 
 _FARTHEST = 5.0
 """Units from the centre at which stand-ins of targets end: outliers lead no start astray."""
+
+_ONE: Noise = KnownNoise()
+# Latent variables of counts and classes are precisions.
 
 _PART = 0.5
 """Part of a count that is added before its logarithm is taken, so that zero has one."""
@@ -45,35 +48,33 @@ class Outcomes:
         return replace(self, stand_in=stand_in, observed=observed)
 
 
-def outcomes_of(
-    law: NumberLikelihood, y: Array, exposure: Array | None, weight: Array | None
-) -> Outcomes:
+def outcomes_of(law: Laws, y: Array, exposure: Array | None, weight: Array | None) -> Outcomes:
     """Return the outcomes of checked targets ``y`` (n,), weights and exposures (n,) or ``None``.
 
     A law that chains cannot sample raises ``ValueError``.
     """
     ones = np.ones(len(y))
     times, rows = ones if exposure is None else exposure, ones if weight is None else weight
+    centre, unit, observed, noise = 0.0, 1.0, y, _ONE
     if isinstance(law, LocationLikelihood):
         centre, unit = _location(y)
         observed, law = (y - centre) / unit, law.in_units(centre, unit)
-        stand_in = np.clip(observed, -_FARTHEST, _FARTHEST)
-        near = stand_in
-    else:
-        centre, unit, observed, near = 0.0, 1.0, y, y
-        logs = np.log((y + _PART) / times)
-        middle, spread = _location(logs)
-        stand_in = np.clip((logs - middle) / spread, -_FARTHEST, _FARTHEST)
-    guess, noise = law.started(near, times, rows), BANK.likelihood().noise
-    if isinstance(law, LocationLikelihood):
-        noise = noise if law.scale is None else KnownNoise(law.scale**2)
-    else:
-        noise = KnownNoise()
+        noise = BANK.likelihood().noise if law.scale is None else KnownNoise(law.scale**2)
+    values = np.log((y + _PART) / times) if law.takes_exposure else observed
+    stand_in = _clipped(values)
+    near = stand_in if isinstance(law, LocationLikelihood) else y
+    guess = law.started(near, times, rows)
     likelihood = augmented(law, guess, guess.origin(near, times, rows), noise)
     if isinstance(likelihood, Augmentation):
         likelihood.check(observed)
     both = np.stack([observed, np.log(times)])
-    return Outcomes(as_array(stand_in), both, centre, unit, likelihood)
+    return Outcomes(stand_in, both, centre, unit, likelihood)
+
+
+def _clipped(values: Array) -> Array:
+    """Return values (n,) of unit variance, without outliers."""
+    centre, unit = _location(values)
+    return np.clip((values - centre) / unit, -_FARTHEST, _FARTHEST)
 
 
 def _location(y: Array) -> tuple[float, float]:

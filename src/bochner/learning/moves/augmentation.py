@@ -1,4 +1,4 @@
-"""Laws of numbers that latent variables of the rows make Gaussian in the weights."""
+"""Laws of targets that latent variables of the rows make Gaussian in the weights."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from bochner.learning.inference.training_data import Columns, SummedRows, Traini
 from bochner.learning.moves.labels import count_of, part_activation
 from bochner.learning.moves.slices import slice_sampled
 from bochner.learning.wishart import GammaPrior
-from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods import Likelihood as Laws
 from bochner.likelihoods.numbers import LocationLikelihood
 
 _START_ROUNDS = 10
@@ -29,27 +29,49 @@ outliers are told from the rest in two or three."""
 class RowVariables:
     """Latent variables of the rows, and the law given which they were drawn."""
 
-    law: NumberLikelihood
+    law: Laws
     values: Columns
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation(Likelihood):
-    """A law of numbers whose latent variables give rows weights and pseudo-targets.
+    """A law of targets whose latent variables give rows weights and pseudo-targets.
 
     A derived class states both: :meth:`variables` draws the variables given the function, and
-    :meth:`pseudo` returns what they make of a row. Rows have targets in their own unit and offsets
-    of the function, ``observed``; weights of rows are powers of their likelihoods.
+    :meth:`pseudo` returns what they make of a row. Rows have targets and offsets of the function in
+    ``part.observed`` (2, n). A row of weight ``w`` has its likelihood to the power ``w``.
+    Parameters that are not given, but for a scale, move by slices of the law's own density.
+    ``bochner.learning.moves.augmented.register(Law, OwnAugmentation)`` gives a law its class.
+
+    Parameters
+    ----------
+    law : Likelihood
+        The law in the unit of the chain; parameters that are ``None`` are drawn.
+    guess : Likelihood
+        The law with all parameters, to start from.
+    origin : float
+        Value of the function to start from.
+    noise : Noise
+        Law of the noise variance, given the latent variables.
+
+    Attributes
+    ----------
+    prior : GammaPrior
+        Prior of each positive number that is drawn, the exponential of an entry of ``law.vector``.
+    n_held : int, default=0
+        First entries of ``law.vector`` that stay as guessed.
+    takes_weights : bool, default=True
+        Whether rows may have weights; if not, whole weights are repetitions of rows.
     """
 
-    law: NumberLikelihood  # In the unit of the chain; parameters that are None are drawn
-    guess: NumberLikelihood  # The law with all parameters, to start from
-    origin: float  # Value of the function to start from
+    law: Laws
+    guess: Laws
+    origin: float
     noise: Noise
 
-    parameter: ClassVar[str] = ""  # Name of the parameter that may be drawn, but for a scale
-    prior: ClassVar[GammaPrior]  # Its prior
-    takes_weights: ClassVar[bool] = True  # Whether rows may have weights
+    prior: ClassVar[GammaPrior]
+    n_held: ClassVar[int] = 0
+    takes_weights: ClassVar[bool] = True
 
     @abstractmethod
     def variables(self, law: Any, part: TrainingData, activation: Array, rng: Generator) -> Array:
@@ -63,12 +85,13 @@ class Augmentation(Likelihood):
         """Raise ``ValueError`` for targets (n,) under which the constant has no posterior."""
 
     @property
-    def target_law(self) -> NumberLikelihood:
+    def target_law(self) -> Laws:
         return self.law
 
     @property
-    def _draws_parameter(self) -> bool:
-        return self.parameter in self.law.unknown
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters that are drawn, but for a scale."""
+        return tuple(name for name in self.law.unknown if name != "scale")
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
@@ -91,12 +114,12 @@ class Augmentation(Likelihood):
         return info
 
     def _redrawn(
-        self, rng: Generator, rows: SummedRows, evidence: Evidence, law: NumberLikelihood
+        self, rng: Generator, rows: SummedRows, evidence: Evidence, law: Laws
     ) -> tuple[RowVariables, Info]:
-        """Draw noise and weights given the variables, then the parameter and new variables.
+        """Draw noise and weights given the variables, then parameters and new variables.
 
-        The parameter is drawn given weights and noise alone, and the variables given all of them:
-        together that is a draw of both.
+        Parameters move given weights and noise alone, and the variables are drawn given all of
+        them: together that leaves their joint law invariant.
         """
         variance = self.noise.sample(rng, evidence.residual, evidence.degrees)
         lower = np.linalg.cholesky(evidence.covariance)
@@ -104,42 +127,44 @@ class Augmentation(Likelihood):
         beta, along = evidence.mean + deviation, (evidence.features,)
         f = rows.each(part_activation, evidence.omega, beta, along=along, n_features=len(beta))
         if isinstance(law, LocationLikelihood):
-            law = _with(law, "scale", float(np.sqrt(variance)))
-        info: Info = {}
-        if self._draws_parameter:
-            law = self._moved(rng, rows, law, f)
-            info[self.parameter] = float(getattr(law, self.parameter))
+            scaled: Laws = replace(law, scale=float(np.sqrt(variance)))  # type: ignore[type-var]
+            law = scaled
+        law = self._moved(rng, rows, law, f)
         values = rows.drawn(rng, partial(self.variables, law), along=(f,))
-        return RowVariables(law, values), {**info, "log_likelihood": _log_likelihood(rows, law, f)}
+        return RowVariables(law, values), self._info(rows, law, f)
 
-    def _moved(
-        self, rng: Generator, rows: SummedRows, law: NumberLikelihood, f: Columns
-    ) -> NumberLikelihood:
-        """Return the law after a move of its parameter, given the function's values."""
+    def _moved(self, rng: Generator, rows: SummedRows, law: Laws, f: Columns) -> Laws:
+        """Return the law after a move of each parameter, given the function's values."""
+        vector = law.vector(self.names)
+        for index in range(self.n_held, len(vector)):
 
-        def log_density(log_value: float) -> float:
-            value = float(np.exp(log_value))
-            # That of the logarithm has one power more.
-            log_prior = self.prior.shape * log_value - self.prior.rate * value
-            return log_prior + _log_likelihood(rows, _with(law, self.parameter, value), f)
+            def log_density(log_value: float, index: int = index) -> float:
+                vector[index] = log_value
+                # That of the logarithm has one power more.
+                log_prior = self.prior.shape * log_value - self.prior.rate * np.exp(log_value)
+                changed = law.with_vector(self.names, vector)
+                return float(log_prior) + _log_likelihood(rows, changed, f)
 
-        reached = slice_sampled(rng, float(np.log(getattr(law, self.parameter))), log_density)
-        return _with(law, self.parameter, float(np.exp(reached)))
+            vector[index] = slice_sampled(rng, float(vector[index]), log_density)
+        return law.with_vector(self.names, vector)
+
+    def _info(self, rows: SummedRows, law: Laws, f: Columns) -> Info:
+        values = {name: np.atleast_1d(getattr(law, name)) for name in self.names}
+        info = {
+            name if len(each) == 1 else f"{name}_{index}": float(value)
+            for name, each in values.items()
+            for index, value in enumerate(each)
+        }
+        return {**info, "log_likelihood": _log_likelihood(rows, law, f)}
 
     def saved(self, latent: RowVariables) -> dict[str, Any]:
-        own = {"parameter": float(getattr(latent.law, self.parameter))} if self.parameter else {}
-        return {"values": latent.values, **own}
+        return {"values": latent.values, "vector": latent.law.vector(self.names)}
 
     def restored(self, saved: Mapping[str, Any]) -> RowVariables:
-        law = self.guess
-        if self._draws_parameter:
-            law = _with(law, self.parameter, saved["parameter"])
-        return RowVariables(law, saved["values"])
+        return RowVariables(self.guess.with_vector(self.names, saved["vector"]), saved["values"])
 
     def kept(self, latent: RowVariables) -> dict[str, Any]:
-        if not self._draws_parameter:
-            return {}
-        return {"law_parameters": np.array([getattr(latent.law, self.parameter)])}
+        return {"law_parameters": latent.law.vector(self.names)} if self.names else {}
 
 
 def observed(part: TrainingData) -> tuple[Array, Array]:
@@ -150,21 +175,16 @@ def observed(part: TrainingData) -> tuple[Array, Array]:
     return y, offset
 
 
-def part_log_density(part: TrainingData, f: Array, law: NumberLikelihood) -> tuple[float]:
+def part_log_density(part: TrainingData, f: Array, law: Laws) -> tuple[float]:
     """Return the log likelihood of a part of the rows, given the function's values (n,)."""
     y, offset = observed(part)
     return (float(np.sum(count_of(part) * law.log_density(y, f + offset))),)
 
 
-def _log_likelihood(rows: SummedRows, law: NumberLikelihood, f: Columns) -> float:
+def _log_likelihood(rows: SummedRows, law: Laws, f: Columns) -> float:
     (total,) = rows.total(part_log_density, law, along=(f,), n_features=1)
     return float(total)
 
 
 def _constant(part: TrainingData, value: float) -> Array:
     return np.full(part.n_samples, value)
-
-
-def _with(law: NumberLikelihood, name: str, value: float) -> NumberLikelihood:
-    changed: NumberLikelihood = replace(law, **{name: value})  # type: ignore[type-var]
-    return changed

@@ -31,7 +31,6 @@ class NegativeBinomialCounts(Augmentation):
     negative-binomial spiking", 2012.
     """
 
-    parameter: ClassVar[str] = "dispersion"
     prior: ClassVar[GammaPrior] = GammaPrior(1.0, 1.0)
 
     def check(self, y: Array) -> None:

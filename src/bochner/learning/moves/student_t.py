@@ -31,7 +31,6 @@ class StudentTNoise(Augmentation):
     prior.
     """
 
-    parameter: ClassVar[str] = "df"
     prior: ClassVar[GammaPrior] = GammaPrior(2.0, 0.1)
 
     def variables(
