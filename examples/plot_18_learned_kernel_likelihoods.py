@@ -2,8 +2,8 @@ r"""
 A learned kernel for counts and outliers
 ========================================
 
-:class:`bochner.BaNKRegressor` learns the kernel. With ``likelihood=`` it does so for counts, and for
-numbers with outliers.
+:class:`bochner.BaNKRegressor` learns the kernel. With ``likelihood=`` it does so for counts, and
+for numbers with outliers.
 """
 
 import matplotlib.pyplot as plt

@@ -211,7 +211,12 @@ def test_scores_take_the_exposure():
         ),
         ({"likelihood": 3}, {}, TypeError, "likelihood must be one of"),
         ({"likelihood": BernoulliLikelihood()}, {}, TypeError, "learned by BaNKClassifier"),
-        ({"likelihood": "poisson"}, {}, ValueError, "KernelGLMRegressor and KernelGLMClassifier take"),
+        (
+            {"likelihood": "poisson"},
+            {},
+            ValueError,
+            "and KernelGLMClassifier take every",
+        ),
         ({"likelihood": "student_t", "sampler": "mh"}, {}, ValueError, "use sampler='auto', 'pcn'"),
         ({"likelihood": "student_t"}, {"exposure": TIMES}, ValueError, "exposure is for counts"),
         ({}, {"exposure": TIMES}, ValueError, "exposure is for counts"),

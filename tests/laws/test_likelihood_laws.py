@@ -176,3 +176,22 @@ def test_guesses_are_near_moments():
 def test_impossible_parameters_and_targets_are_refused(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
+    """Normal laws, whose mixtures SciPy has."""
+    mean, variance = np.array([[0.0, 1.0], [2.0, 1.5]]), np.array([[0.5, 1.0], [0.1, 2.0]])
+    laws = (GaussianLikelihood(0.5), GaussianLikelihood(1.0))
+    scale = np.sqrt(variance + np.array([[0.25], [1.0]]))
+    centre = mean.mean(axis=0)
+    for factor in (1.0, 1.7):
+        found = Predictive(laws, mean, variance, factor)
+        parts = stats.norm(centre + factor * (mean - centre), factor * scale)
+        y = np.array([0.3, 2.6])
+        np.testing.assert_allclose(found.distribution(y), parts.cdf(y).mean(axis=0))
+        np.testing.assert_allclose(found.log_density(y), np.log(parts.pdf(y).mean(axis=0)))
+        np.testing.assert_allclose(found.distribution(found.quantiles(0.2)), 0.2, rtol=1e-8)
+        first, second = found.moments()
+        square = (parts.var() + parts.mean() ** 2).mean(axis=0)
+        np.testing.assert_allclose(first, centre)
+        np.testing.assert_allclose(second, square - centre**2)

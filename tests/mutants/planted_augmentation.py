@@ -2,10 +2,13 @@
 
 from functools import partial
 
+from estimators import test_bank_likelihoods
 from laws import augmentation_laws as laws
+from laws import test_likelihood_laws
 from learning.moves import test_augmentation
 from mutants.registry import edit, plant_edits, planted, replaces
 
+from bochner.learning.inference.draws import Draws
 from bochner.learning.inference.evidence import KnownNoise
 from bochner.learning.moves import augmentation, censored, slices
 from bochner.learning.moves.augmentation import Augmentation
@@ -13,6 +16,7 @@ from bochner.learning.moves.counts import NegativeBinomialCounts
 from bochner.learning.moves.ordinal import OrdinalLabels
 from bochner.learning.moves.student_t import StudentTNoise
 from bochner.learning.wishart import GammaPrior
+from bochner.likelihoods.mixture import Predictive
 
 
 def posterior(name):
@@ -92,3 +96,17 @@ planted(chain("ordinal"), name="distances_of_another_prior")(
 @replaces(censored, "normal_below", posterior("censored"))
 def draws_not_truncated(rng, limit):
     return rng.normal(size=limit.shape)
+
+
+planted(
+    test_likelihood_laws.test_a_mixture_averages_its_laws_and_a_factor_scales_distances,
+    name="density_of_a_factor_too_many",
+)(edit(Predictive, "log_density", "len(self.laws) * self.factor", "len(self.laws)"))
+planted(
+    test_likelihood_laws.test_a_mixture_averages_its_laws_and_a_factor_scales_distances,
+    name="factor_for_its_reciprocal",
+)(edit(Predictive, "_unscaled", "1.0 / self.factor - 1.0", "self.factor - 1.0"))
+planted(
+    test_bank_likelihoods.test_covariances_have_the_variances_on_their_diagonal,
+    name="variance_of_heavy_tails_lost",
+)(edit(Draws, "noise", "* unit.noise_variance", ""))

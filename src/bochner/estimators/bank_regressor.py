@@ -5,10 +5,9 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_flag
+from bochner._numerics.arrays import Array, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.progress import Callback
 from bochner._numerics.whole_fits import all_or_nothing
@@ -21,8 +20,9 @@ from bochner.estimators.bank_models import (
 )
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily
-from bochner.estimators.kernel_glm import NUMBERS, checked_level, checked_levels
+from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
+from bochner.estimators.law_predictions import LawPredictions, check_shape
 from bochner.features.parameters import generators
 from bochner.learning.inference.draws import NORMAL, Draws
 from bochner.learning.inference.outcomes import outcomes_of
@@ -36,7 +36,7 @@ from bochner.registry import register
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class BaNKRegressor(BaNKRegression):
+class BaNKRegressor(LawPredictions, BaNKRegression):
     r"""Regression with a learned kernel (BaNK).
 
     The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
@@ -266,56 +266,9 @@ class BaNKRegressor(BaNKRegression):
             )
         if is_dask(X):
             return lazily(self, "predict", X, return_std=return_std)
-        parts = [part.moments() for part, _ in self._predictive(X, exposure)]
+        parts = [part.moments() for _, part in self._predictive(X, exposure)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
-
-    def predict_interval(
-        self, X: Any, level: float = 0.9, exposure: Any = None
-    ) -> tuple[Array, Array]:
-        """Return lower and upper ends (n,) of central intervals of new targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        level : float, default=0.9
-            Probability of the interval, between 0 and 1. Those of counts contain at least as much.
-        exposure : array-like of shape (n,), default=None
-            As in :meth:`predict`.
-        """
-        chosen = checked_level("level", level)
-        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
-        return both[:, 0], both[:, 1]
-
-    def predict_quantiles(
-        self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
-    ) -> Array:
-        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
-
-        They are quantiles of the mixture of the likelihood over all draws. Where left-out rows
-        scale the standard deviations, they scale distances from the mean by the same factor.
-        """
-        chosen, found = checked_levels(levels), []
-        for part, _ in self._predictive(X, exposure):
-            values = np.column_stack([part.quantiles(level) for level in chosen])
-            deviation = values - part.mean.mean(axis=0)[:, None]
-            found.append(values + (self._scale - 1.0) * deviation)
-        return np.concatenate(found)
-
-    def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
-        """Return log densities, or probabilities, (n,) of targets ``y`` (n,).
-
-        Their mean over rows that were held out measures the predictive distribution; larger is
-        better.
-        """
-        check_is_fitted(self, "learned_")
-        given = self._law_.checked(as_array(y))
-        density = np.empty(len(given))
-        for part, rows in self._predictive(X, exposure, given.shape):
-            deviation = given[rows] - part.mean.mean(axis=0)
-            at = given[rows] + (1.0 / self._scale - 1.0) * deviation
-            density[rows] = part.log_density(at) - np.log(self._scale)
-        return density
 
     def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
         """Return means and standard deviations (n,) of the function, without noise.
@@ -371,11 +324,6 @@ class BaNKRegressor(BaNKRegression):
                 samples[:, own] = self._law_of(int(index)).sample(noise_rng, samples[:, own])
         return samples
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """Return the coefficient of determination of the predicted means."""
-        predicted = self.predict(X, exposure=exposure)
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
-
     @property
     def _draws(self) -> Draws:
         check_is_fitted(self, "learned_")
@@ -396,19 +344,26 @@ class BaNKRegressor(BaNKRegression):
         times = checked_exposure(exposure, inputs.shape[1], self._draws.law)
         return inputs, fixed, np.zeros(inputs.shape[1]) if times is None else np.log(times)
 
+    def _target_law(self) -> NumberLikelihood:
+        check_is_fitted(self, "learned_")
+        return self._law_
+
     def _predictive(
         self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
-    ) -> Iterator[tuple[Predictive, slice]]:
-        """Yield predictive distributions and the rows they are of; targets have the ``shape``."""
+    ) -> Iterator[tuple[slice, Predictive]]:
+        """Yield the mixtures of the likelihood over all draws, and the rows they are of.
+
+        Where left-out rows scale the standard deviations, they scale all distances from the mean.
+        """
+        check_shape(shape, X)
         inputs, fixed, offset = self._rows_at(X, exposure)
-        if shape not in (None, (inputs.shape[1],)):
-            raise ValueError(f"y must have shape ({inputs.shape[1]},), got {shape}.")
         draws, centre, unit = self._draws, self.target_mean_, self.target_scale_
         laws = tuple(self._law_of(index) for index in range(draws.n_draws))
         both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
         for (rows, values), (_, spreads) in zip(*both, strict=True):
+            mean = centre + unit * values + offset[rows]
             variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
-            yield Predictive(laws, centre + unit * values + offset[rows], variance), rows
+            yield rows, Predictive(laws, mean, variance, self._scale)
 
 
 def repetitions(weight: Array) -> Any:

@@ -1,6 +1,6 @@
 """Predictive distributions: mixtures of likelihoods over normal latent values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,21 +18,25 @@ Quantiles of 80 draws of a chain, which follow each other closely, differ by at 
 class Predictive:
     """The law of new targets: one of ``S`` likelihoods of equal probability, each with its latent.
 
-    The latent value of row ``i`` in the likelihood ``s`` is normal.
+    The latent value of row ``i`` in the likelihood ``s`` is normal. Distances of targets from the
+    mean latent value are those of the mixture times a ``factor``, one for counts.
     """
 
     laws: tuple[NumberLikelihood, ...]
     mean: Array  # (S, n): Of the latent values
     variance: Array  # (S, n)
+    factor: float = 1.0
 
     def moments(self) -> tuple[Array, Array]:
         """Return mean and variance (n,) of new targets."""
         parts = [law.moments(*latent) for law, *latent in self._each()]
         means, variances = (np.array(part) for part in zip(*parts, strict=True))
-        return means.mean(axis=0), as_array(variances.mean(axis=0) + means.var(axis=0))
+        variance = variances.mean(axis=0) + means.var(axis=0)
+        return means.mean(axis=0), as_array(self.factor**2 * variance)
 
     def distribution(self, y: Array) -> Array:
         """Return the probabilities (n,) that new targets are at most ``y`` (n,)."""
+        y = self._unscaled(y)
         total = np.zeros(self.mean.shape[1])
         for law, mean, variance in self._each():
             total += law.distribution(y, mean, variance)
@@ -40,8 +44,9 @@ class Predictive:
 
     def log_density(self, y: Array) -> Array:
         """Return log densities, or probabilities, (n,) of targets ``y`` (n,)."""
+        y = self._unscaled(y)
         terms = [law.log_predictive(y, *latent) for law, *latent in self._each()]
-        return as_array(logsumexp(terms, axis=0) - np.log(len(self.laws)))
+        return as_array(logsumexp(terms, axis=0) - np.log(len(self.laws) * self.factor))
 
     def quantiles(self, level: float) -> Array:
         """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``.
@@ -54,13 +59,17 @@ class Predictive:
             return whole_quantiles(some.distribution, level, centre)
         spread = np.sqrt(self.variance.mean(axis=0) + self.mean.var(axis=0))
         unit = float(np.mean([law.unit for law in self.laws]))
-        return quantiles(self.distribution, level, centre, spread + unit)
+        return quantiles(self.distribution, level, centre, self.factor * (spread + unit))
+
+    def _unscaled(self, y: Array) -> Array:
+        """Return targets (n,) of the mixture itself, exactly ``y`` if the factor is one."""
+        return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
 
     def _some(self, count: int) -> "Predictive":
         """Return the mixture of some of the likelihoods, evenly spaced."""
         index = np.linspace(0, len(self.laws) - 1, count).astype(np.intp)
         laws = tuple(self.laws[i] for i in index)
-        return Predictive(laws, self.mean[index], self.variance[index])
+        return replace(self, laws=laws, mean=self.mean[index], variance=self.variance[index])
 
     def _each(self) -> list[tuple[NumberLikelihood, Array, Array]]:
         return list(zip(self.laws, self.mean, self.variance, strict=True))
