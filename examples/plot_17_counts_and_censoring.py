@@ -25,7 +25,7 @@ X = years[:, None] + 0.5
 model = KernelGLMRegressor("poisson", n_components=64, length_scale="evidence", random_state=0).fit(
     X, counts, exposure=exposure
 )
-print(f"length scale {model.kernel_.length_scale:.0f} years, alpha {model.alpha_:.2f}")
+print(f"length scale {model.kernel_.length_scale[0]:.0f} years, alpha {model.alpha_:.2f}")
 
 # %%
 # The rate is the expected count of a whole year. The dark band has 90 % of the posterior of the

@@ -43,6 +43,17 @@ search = GridSearchCV(model, grid, cv=3).fit(table[past], y[past])
 print(search.best_params_)
 
 # %%
+# The evidence learns all parameters at once: length scales of the season and of both smooth
+# columns, and how much each term contributes.
+learned = KreinRidge(
+    kernel, 512, alpha="evidence", length_scale="evidence", fit_intercept=True, random_state=0
+).fit(table[past], y[past])
+print(f"R² of the last year: {learned.score(table[~past], y[~past]):.2f}")
+print(f"log evidence {learned.log_evidence_:.0f}, before {model.log_evidence_:.0f}")
+for term in learned.kernel_.terms:
+    print(term)
+
+# %%
 # Each part is its kernel between new rows and those of the fit, times the residuals over
 # ``alpha_``: in kernel ridge regression these are the weights of the rows.
 row_weights = (y[past] - model.predict(table[past])) / model.alpha_

@@ -109,7 +109,7 @@ def register(
     """
 
     def registered(cls: type) -> type:
-        if not (is_dataclass(cls) or issubclass(cls, BaseEstimator)):
+        if not isinstance(cls, type) or not (is_dataclass(cls) or issubclass(cls, BaseEstimator)):
             raise TypeError(
                 f"Expected a dataclass or an estimator derived from sklearn.base.BaseEstimator, "
                 f"got {cls!r}."

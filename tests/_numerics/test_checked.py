@@ -59,6 +59,11 @@ def test_targets_that_are_no_numbers(y, message):
         checked.numbers(np.array(y, dtype=object))
 
 
+def test_durations_need_a_unit():
+    with pytest.raises(ValueError, match=r"got durations. Divide them by their unit"):
+        checked.numbers(np.arange(6).astype("m8[h]"))
+
+
 def test_numbers_of_any_type_are_targets():
     assert checked.numbers([Fraction(1, 2), 2**70]).tolist() == [0.5, 2.0**70]
 

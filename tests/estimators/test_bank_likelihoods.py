@@ -237,7 +237,7 @@ def test_impossible_targets_are_refused():
         fitted("counts").predict(NEW, return_cov=True)
     with pytest.raises(ValueError, match="ask for one of them"):
         fitted("counts").predict(NEW, return_std=True, return_cov=True)
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
         fitted("student-t").predict_interval(NEW, 1.0)
     with pytest.raises(ValueError, match="y must have shape"):
         fitted("student-t").log_predictive_density(NEW, np.zeros(3))

@@ -332,7 +332,7 @@ def test_parameters_out_of_range(given, error, message):
 
 
 def test_requests_that_cannot_be_met(fitted):
-    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict_interval(3, 1.0)
     with pytest.raises(ValueError, match="not lie before those of the series"):
         fitted.predict(pd.date_range("1990-01-01", periods=3, freq="MS"))

@@ -186,7 +186,7 @@ def test_length_scales_are_chosen_by_evidence():
     options = {"n_components": 64, "random_state": 0}
     chosen = KernelGLMRegressor("poisson", length_scale="evidence", **options).fit(X, y)
     median = KernelGLMRegressor("poisson", length_scale="median", **options).fit(X, y)
-    assert chosen.kernel_.length_scale < 0.6 * median.kernel_.length_scale
+    assert chosen.kernel_.length_scale[0] < 0.6 * median.kernel_.length_scale
     assert chosen.log_evidence_ > median.log_evidence_ + 10.0
 
 
@@ -262,6 +262,14 @@ def test_features_with_a_sign_are_refused():
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=[1.0]),
             r"each of the 40 rows.*shape \(1,\)",
         ),
+        (
+            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=["a"] * 40),
+            "exposure must hold numbers",
+        ),
+        (
+            lambda X, f: KernelGLMRegressor().fit(X, f, sample_weight=np.full(40, 1e10)),
+            r"sample_weight must be at most 1e\+06, .*got 1e\+10",
+        ),
         (lambda X, f: KernelGLMRegressor(alpha=-1.0).fit(X, f), "alpha must be a positive"),
         (lambda X, f: KernelGLMClassifier("ordinal").fit(X, np.where(f > 0, "a", "b")), "numbers"),
         (
@@ -279,7 +287,7 @@ def test_features_with_a_sign_are_refused():
         ),
         (
             lambda X, f: KernelGLMRegressor(n_components=2).fit(X, f).predict_interval(X, 1.5),
-            "level must be between",
+            "level must lie between",
         ),
         (
             lambda X, f: KernelGLMRegressor(n_components=2).fit(X, f).log_predictive_density(X, 1),

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from fuzz.subjects import SUBJECTS
-from laws.registry import (
-    BILINEAR_CASES,
-    CASES,
-    FUNCTIONS,
-    LOCAL_CASES,
-    MODULATED_CASES,
-    PROFILED_CASES,
-    SKEWED_CASES,
-)
+from laws.registry import FUNCTIONS, PLANE_CASES
 from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
@@ -147,12 +139,10 @@ OTHERS = {
     "frequencies": _frequencies,
     "signed frequencies": lambda: _frequencies(kernel=SUBJECTS["ridge, signed"].settings["kernel"]),
 }
-FAMILIES = (CASES, PROFILED_CASES, MODULATED_CASES, SKEWED_CASES, BILINEAR_CASES, LOCAL_CASES)
 KERNELS = {
     f"kernel {case}": case
-    for family in FAMILIES
-    for case in family
-    if case.dim == 2 and not any(f"({name})" in repr(case.kernel) for name in FUNCTIONS)
+    for case in PLANE_CASES
+    if not any(f"({name})" in repr(case.kernel) for name in FUNCTIONS)
 }
 NAMES = [*ESTIMATORS, *OTHERS, *KERNELS]
 

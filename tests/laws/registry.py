@@ -342,3 +342,18 @@ def local(dim: int) -> Iterator[Case]:
 
 
 LOCAL_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in local(dim))
+
+PLANE_CASES: tuple[Case, ...] = tuple(
+    case
+    for cases in (
+        CASES,
+        PROFILED_CASES,
+        MODULATED_CASES,
+        SKEWED_CASES,
+        BILINEAR_CASES,
+        LOCAL_CASES,
+    )
+    for case in cases
+    if case.dim == 2
+)
+"""Every kernel once, in two inputs, for what does the same in any number of them."""

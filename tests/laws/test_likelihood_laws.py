@@ -100,6 +100,34 @@ def test_densities_far_out_are_finite():
     assert np.isfinite(law.log_density(np.array([0.0, 2.0]), np.array([700.0, -700.0]))).all()
 
 
+@pytest.mark.parametrize("t", [6.0, 40.0, 999.0, 1001.0, 1e5, 1e9])
+def test_slopes_far_beyond_a_limit_are_mills_ratios(t):
+    """The oracle is Laplace's continued fraction, t + 1 / (t + 2 / (t + ...))."""
+    excess = 0.0
+    for k in range(100, 0, -1):
+        excess = k / (t + excess)
+    law = CensoredGaussianLikelihood(left=-t, scale=1.0)
+    y, f = np.array([-t]), np.array([0.0])
+    np.testing.assert_allclose(-law.slope(y, f), t + excess, rtol=1e-12)
+    np.testing.assert_allclose(law.curvature(y, f), (t + excess) * excess, rtol=1e-9)
+    inside = law.slope(np.array([0.5]), f), law.curvature(np.array([0.5]), f)
+    np.testing.assert_array_equal(inside, [[0.5], [1.0]])
+
+
+def test_narrow_classes_keep_their_probability():
+    width = 1e-9
+    law = OrdinalLikelihood((0.0, width))
+    f = np.array([0.0, 3.0, -30.0])
+    expected = np.log(width) + stats.logistic(f).logpdf(0.0)
+    np.testing.assert_allclose(law.log_density(np.ones(3), f), expected, atol=1e-8)
+
+
+def test_few_degrees_of_freedom_have_finite_noise():
+    variances, weights = StudentTLikelihood(0.05, 1e100).noise_variances()
+    assert np.isfinite(variances).all()
+    assert weights.sum() == pytest.approx(1.0)
+
+
 def test_little_dispersion_is_the_poisson_law():
     y, f = np.array([0.0, 3.0, 20.0]), np.array([0.0, 1.0, 2.5])
     for name in ("log_density", "slope", "curvature"):

@@ -23,7 +23,7 @@ from bochner.kernels import (
 )
 from bochner.learning import feature_evidence
 from bochner.learning.feature_evidence import evidence_gradient
-from bochner.learning.reparameterised import parameterised
+from bochner.learning.kernel_families import parameterised
 
 RNG = np.random.default_rng(0)
 N, D, M = 30, 3, 5
@@ -64,7 +64,7 @@ def dense_log_evidence(frequencies, alpha, fit_intercept, X=X, Y=Y):
 
 
 def found_at(kernel, theta=None, log_alpha=-1.0, rows=None, seed=3, m=M, **options):
-    family = parameterised(kernel, Chunk(X, Y), np.random.default_rng(0))
+    family = parameterised(kernel, Chunk(X, Y), np.ones(X.shape[1]), np.random.default_rng(0))
     draws = family.draw(m, seed, "orthogonal")
     theta = family.origin if theta is None else theta
     rows = ArrayChunks(Chunk(X, Y)) if rows is None else rows

@@ -1,5 +1,7 @@
 """Laplace's approximation on features: modes, evidences and their slopes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -10,8 +12,10 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
 from bochner.features.chunks import Chunk
-from bochner.learning.laplace import LatentRows, evidence_slope, find_mode, inverse_root
+from bochner.frequencies import Frequencies
+from bochner.learning.laplace import LatentRows, find_mode, inverse_root
 from bochner.learning.laplace_evidence import LaplaceProblem
+from bochner.learning.laplace_slopes import EvidenceSlopes
 from bochner.likelihoods import (
     BernoulliLikelihood,
     CensoredGaussianLikelihood,
@@ -114,13 +118,36 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
     def mode_at(x):
         return find_mode(rows, likelihood.with_vector(names, x[1:]), prior(rows, np.exp(x[0])))
 
-    by_alpha, by_parameter = evidence_slope(rows, mode_at(vector), names, 2 * M)
+    slopes = EvidenceSlopes.of(rows, mode_at(vector))
     steps = 1e-4 * np.eye(len(vector))
     expected = [
         (mode_at(vector + step).log_evidence - mode_at(vector - step).log_evidence) / 2e-4
         for step in steps
     ]
-    np.testing.assert_allclose(np.append(by_alpha, by_parameter), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        np.append(slopes.by_log_alpha(), slopes.by_parameters(names)),
+        expected,
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
+@every
+def test_slopes_by_frequencies_are_differences(likelihood, y):
+    rows = rows_of(y, weight=np.random.default_rng(3).uniform(0.5, 2.0, N))
+    base, rng = rows.frequencies, np.random.default_rng(4)
+    turn, growth = rng.normal(size=base.omega.shape), rng.normal(size=M)
+
+    def at(step):
+        """Return the rows with other frequencies and weights, and their mode."""
+        moved = Frequencies(base.omega + step * turn, base.weight * np.exp(step * growth))
+        other = replace(rows, frequencies=moved, _kept=[])
+        return other, find_mode(other, likelihood, prior(other))
+
+    slopes = EvidenceSlopes.of(*at(0.0)).by_frequencies()
+    found = np.sum(slopes.omega * turn) + slopes.log_weight @ growth
+    expected = (at(1e-5)[1].log_evidence - at(-1e-5)[1].log_evidence) / 2e-5
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 @every

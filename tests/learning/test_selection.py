@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from scipy.stats import t
 
 from bochner import KreinRidge, kernels
@@ -55,13 +56,35 @@ def test_units_of_columns_do_not_matter():
     X, y = relevant(300)
     units = np.array([1.0, 1e-3, 1e4, 7.0])
     scale = np.array(selected("matern52", X, y).length_scale)
-    other = np.array(selected("matern52", units * X + 3.0 * units, 10.0 * y).length_scale)
-    assert_allclose(other / units, scale, rtol=1e-3)
+    other = np.array(selected("matern52", units * X, 10.0 * y).length_scale)
+    assert_allclose(other / units, scale, rtol=1e-12)
+    moved = np.array(selected("matern52", units * X + 3.0 * units, y).length_scale)
+    assert_allclose(moved / units, scale, rtol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_rounding_does_not_decide_between_maxima(kernel):
+    """Repeated rows, another order and another unit of the targets change their last digits."""
+    X, y = relevant(200)
+    scale = selected(kernel, X, y).length_scale
+    order = np.random.default_rng(1).permutation(len(y))
+    for again in (
+        selected(kernel, X, 3.7 * y).length_scale,
+        np.array(selected(kernel, 7.3 * X, y).length_scale) / 7.3,
+        selected(kernel, X[order], y[order]).length_scale,
+    ):
+        assert_allclose(again, scale, rtol=1e-12)
+    times = 1 + np.arange(len(y)) % 2
+    for rows in (X, sparse.csr_array(X)):
+        weighted = selected(kernel, rows, y, weight=times.astype(float))
+        twice = np.repeat(np.arange(len(y)), times)
+        repeated = selected(kernel, rows[twice], y[twice])
+        assert_allclose(repeated.length_scale, weighted.length_scale, rtol=1e-12)
 
 
 def test_the_end_of_a_search_is_stationary_or_its_steps_ran_out():
     X, y = relevant(300)
-    family = selection.parameterised("gaussian", Chunk(X, y), np.random.default_rng(0))
+    family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
     draws = family.draw(32, 0, "orthogonal")
     problem = selection._Problem(family, Chunk(X, y[:, None]), draws, None, True)
     start = problem.started(family.origin)
@@ -69,12 +92,12 @@ def test_the_end_of_a_search_is_stationary_or_its_steps_ran_out():
     assert value == pytest.approx(problem.value(end))
     _, first = problem.loss(start)
     _, last = problem.loss(end)
-    assert np.abs(last).max() < 0.02 * np.abs(first).max()
+    assert np.abs(last).max() < 0.1 * np.abs(first).max()
 
 
 def test_a_number_for_alpha_stays():
     X, y = relevant(200)
-    family = selection.parameterised("gaussian", Chunk(X, y), np.random.default_rng(0))
+    family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
     draws = family.draw(32, 0, "orthogonal")
     problem = selection._Problem(family, Chunk(X, y[:, None]), draws, 0.3, False)
     end, _ = problem.climbed(problem.started(family.origin), 5)
@@ -96,7 +119,6 @@ def test_kernels_without_parameters_stay():
     X, y = relevant(100)
     assert selected("ntk", X, y) is None
     assert selected(kernels.TL1(2.0), X, y) is None
-    assert selected(kernels.Gaussian() + kernels.Matern(), X, y) is None
 
 
 def test_a_kernel_object_is_moved_from_its_own_scales():

@@ -6,12 +6,13 @@ from laws import likelihood_laws as laws
 from learning import test_laplace
 from mutants.registry import edit, planted
 
-from bochner.learning import laplace
+from bochner.learning import laplace, laplace_slopes
+from bochner.learning.laplace_slopes import EvidenceSlopes
 from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
     NegativeBinomialLikelihood,
     OrdinalLikelihood,
     StudentTLikelihood,
+    numbers,
 )
 from bochner.likelihoods.counts import CountLikelihood
 from bochner.likelihoods.numbers import LocationLikelihood
@@ -23,6 +24,9 @@ evidence = partial(
 )
 slope_of_outliers = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *OUTLIERS)
 slope_of_counts = partial(test_laplace.test_slopes_of_the_evidence_are_differences, *COUNTS)
+frequencies_of_outliers = partial(
+    test_laplace.test_slopes_by_frequencies_are_differences, *OUTLIERS
+)
 
 
 def density(name):
@@ -39,25 +43,34 @@ def predictions(name):
 
 planted(slope_of_outliers, slope_of_counts, name="the_mode_moves_twice_as_far")(
     edit(
-        laplace,
-        "evidence_slope",
+        laplace_slopes,
+        "_bend",
         "= -0.5 * np.sum(spread * change",
         "= -np.sum(spread * change",
-        test_laplace,
     )
 )
 planted(slope_of_outliers, name="the_mode_moves_back")(
     edit(
-        laplace,
-        "evidence_slope",
+        EvidenceSlopes,
+        "by_parameters",
         "change += np.sum(response",
         "change -= np.sum(response",
-        test_laplace,
     )
 )
 planted(slope_of_counts, name="alpha_moves_the_mode_back")(
-    edit(laplace, "_slope_of_alpha", "explicit - alpha", "explicit + alpha")
+    edit(EvidenceSlopes, "by_log_alpha", "explicit - alpha", "explicit + alpha")
 )
+for name, old, new in (
+    ("features_without_the_moving_mode", "slope + self.bend", "slope"),
+    ("features_without_the_gradient", "+ slope[part] @ self.u.T", ""),
+    (
+        "features_of_half_a_determinant",
+        "by_features -= curvature",
+        "by_features -= 0.5 * curvature",
+    ),
+    ("features_that_curve_up", "self.bend - np.einsum", "self.bend + np.einsum"),
+):
+    planted(frequencies_of_outliers, name=name)(edit(EvidenceSlopes, "by_frequencies", old, new))
 planted(evidence, name="half_a_determinant")(
     edit(laplace, "inverse_root", "log_determinant = 2.0 *", "log_determinant =")
 )
@@ -79,7 +92,7 @@ planted(derivatives("student"), name="outliers_that_curve_down")(
     edit(StudentTLikelihood, "curvature", "(df - z**2)", "(df + z**2)")
 )
 planted(derivatives("censored"), name="a_hazard_of_the_wrong_sign")(
-    edit(CensoredGaussianLikelihood, "curvature", "(low + below)", "(low - below)")
+    edit(numbers, "_normal_bend", "hazard * (hazard +", "hazard * (hazard -")
 )
 planted(derivatives("ordinal"), name="a_cutpoint_of_the_wrong_sign")(
     edit(OrdinalLikelihood, "slope", "expit(low) - expit(-high)", "expit(low) + expit(-high)")

@@ -2,11 +2,17 @@
 
 from functools import partial
 
-from learning import test_alpha_of_many_features, test_feature_evidence
+from learning import (
+    test_alpha_of_many_features,
+    test_composite_families,
+    test_feature_evidence,
+)
 from mutants.registry import plant_edits
 
 from bochner.features.stats import FeatureSums
 from bochner.learning import feature_evidence
+from bochner.learning.composite_families import ProductOfKernels, SumOfKernels
+from bochner.learning.member_families import KernelOnColumns, PeriodicScale
 from bochner.learning.reparameterised import LengthScales, MixtureParameters
 
 check_gradient = partial(
@@ -26,6 +32,11 @@ plant_edits(
     slope_without_the_fit=("slope += residuals @ posterior.coef.T", "pass"),
     slope_of_one_target=("-float(Y.shape[1])", "-1.0"),
     slope_not_centred=("centred = Z - posterior.centre", "centred = Z"),
+)
+plant_edits(
+    feature_evidence,
+    "slopes_by_frequencies",
+    check_gradient,
     slope_of_an_amplitude=("0.5 * np.sum(waves", "np.sum(waves"),
 )
 plant_edits(
@@ -52,7 +63,7 @@ plant_edits(
     "pulled_back",
     check_gradient,
     slope_of_weights_that_do_not_sum=(
-        "by_logit = by_weight - weights / weights.sum() * by_weight.sum()",
+        "by_logit = slopes_by_logit(as_array(by_weight), weights)",
         "by_logit = by_weight",
     ),
     slope_of_a_mean_in_other_units=("(by_mean / self.unit).ravel()", "by_mean.ravel()"),
@@ -63,4 +74,45 @@ plant_edits(
     "thinned",
     test_alpha_of_many_features.test_thinned_sums_are_those_of_fewer_frequencies_of_more_weight,
     thinned_without_its_weight=("np.sqrt(step) * self.cross", "self.cross"),
+)
+
+
+def composite(name: str) -> partial[None]:
+    """Return the check of the gradient of one composite."""
+    check = test_composite_families.test_gradients_are_differences_of_the_dense_density
+    return partial(check, name, False)
+
+
+plant_edits(
+    SumOfKernels,
+    "pulled_back",
+    composite("sum"),
+    slope_of_shares_that_do_not_sum=(
+        "slopes_by_logit(by_factor, softmax(logits))",
+        "by_factor",
+    ),
+)
+plant_edits(
+    ProductOfKernels,
+    "pulled_back",
+    composite("product"),
+    slope_of_a_factor_without_its_sign=("sign[:, None] * slopes.omega", "slopes.omega"),
+)
+plant_edits(
+    ProductOfKernels,
+    "draw_factor",
+    partial(test_composite_families.test_draws_are_unbiased_for_the_moved_kernel, "product", False),
+    product_without_the_count_of_its_frequencies=("prod(counts) / m", "prod(counts)"),
+)
+plant_edits(
+    KernelOnColumns,
+    "pulled_back",
+    composite("columns"),
+    slope_of_other_columns=("[:, self.columns]", "[:, : len(self.columns)]"),
+)
+plant_edits(
+    PeriodicScale,
+    "pulled_back",
+    composite("periodic"),
+    slope_of_the_inverse_periodic_scale=("2.0 - ratio", "ratio - 2.0"),
 )

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 from frequencies.parts import PARTS
-from laws.registry import (
-    BILINEAR_CASES,
-    CASES,
-    LOCAL_CASES,
-    MODULATED_CASES,
-    PROFILED_CASES,
-    SKEWED_CASES,
-)
+from laws.registry import PLANE_CASES
 from numpy.testing import assert_allclose
 from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
@@ -19,24 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from bochner import DIGMMFeatures, FourierFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError
 
-# In two inputs: parts of the sum are the same in any number of them.
-EVERY_CASE = [
-    case
-    for case in (
-        *CASES,
-        *LOCAL_CASES,
-        *MODULATED_CASES,
-        *SKEWED_CASES,
-        *BILINEAR_CASES,
-        *PROFILED_CASES,
-    )
-    if case.dim == 2
-]
 UNIT_ROUNDOFF = 2.0**-24  # Of float32
 
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
-@pytest.mark.parametrize("case", EVERY_CASE, ids=str)
+@pytest.mark.parametrize("case", PLANE_CASES, ids=str)
 def test_every_kernel(case):
     X = case.points(40)
     try:

@@ -162,12 +162,12 @@ def test_files(tmp_path):
     assert read.producer_version == bochner.__version__
 
 
-def test_refusals(monkeypatch):
+def test_refusals(monkeypatch, tmp_path):
     model, y = RIDGES["one target"]
     with pytest.raises(NotFittedError):
         export_onnx(KreinRidge())
     model.fit(X, y)
-    with pytest.raises(TypeError, match="exports fitted models, got int"):
+    with pytest.raises(TypeError, match="int cannot be exported"):
         export_onnx(3)
     with pytest.raises(ValueError, match="dtype must be"):
         export_onnx(model, dtype="float16")
@@ -176,11 +176,15 @@ def test_refusals(monkeypatch):
     with pytest.raises(TypeError, match="return_std must be True or False"):
         export_onnx(model, return_std="yes")
     with pytest.raises(TypeError, match="Ridge cannot be exported to ONNX"):
+        export_onnx(Ridge())
+    with pytest.raises(TypeError, match="Ridge cannot be exported to ONNX"):
         export_onnx(make_pipeline(FourierFeatures(n_components=8), Ridge()).fit(X, y))
     with pytest.raises(TypeError, match="MinMaxScaler cannot be exported to ONNX as a step"):
         export_onnx(make_pipeline(MinMaxScaler(), KreinRidge(n_components=8)).fit(X, y))
     with pytest.raises(ValueError, match="that of FourierFeatures is not exported"):
         export_onnx(FourierFeatures(n_components=8).fit(X), return_std=True)
+    with pytest.raises(FileNotFoundError, match="new is no folder: create it"):
+        export_onnx(model, tmp_path / "new" / "model.onnx")
     monkeypatch.setattr(graphs, "_LARGEST_FILE", 1000)
     with pytest.raises(ValueError, match="an ONNX file holds less than 2"):
         export_onnx(model)

@@ -207,7 +207,7 @@ def reshape(name, shape):
 
 def nest(tree, tensors):
     node = []
-    for _ in range(80):
+    for _ in range(120):
         node = [node]
     parameters(tree)["alpha"] = node
 
@@ -244,7 +244,7 @@ def nest(tree, tensors):
         (reshape("posterior_.coef", (5, 1)), r"whitener has shape \(4, 4\), .* \(p, p\)"),
         (reshape("posterior_.centre", (4, 1)), r"centre has shape \(4, 1\)"),
         (reshape("posterior_.intercept", (2,)), r"intercept has shape \(2,\)"),
-        (nest, "nested more than 64 deep"),
+        (nest, "nested more than 100 deep"),
     ],
 )
 def test_trees_with_a_right_checksum(path, edit, message):
@@ -364,7 +364,7 @@ ENDLESS.append(ENDLESS)
         (lambda m: m.signature_.fill(np.nan), "signature_ holds infinite numbers or NaN"),
         (lambda m: delattr(m, "sums_"), "fitted in part only: it lacks sums_"),
         (lambda m: setattr(m, "cache_", 1), "KreinRidge has no attribute 'cache_'"),
-        (lambda m: setattr(m, "kernel", ENDLESS), "nested more than 64 deep"),
+        (lambda m: setattr(m, "kernel", ENDLESS), "nested more than 100 deep"),
     ],
 )
 def test_unsound_models_are_not_saved(tmp_path, spoil, message):

@@ -8,6 +8,8 @@ import pytest
 from laws.registry import concrete_kernels
 from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import (
@@ -284,6 +286,18 @@ def test_kernels_come_back_equal(kernel, tmp_path):
     codes = isinstance(kernel, kernels.Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
+
+
+def test_the_deepest_kernel_comes_back_and_a_deeper_one_is_refused(tmp_path):
+    kernel, more = kernels.Gaussian(), kernels.Laplacian()
+    for _ in range(20):
+        kernel = more + more * kernel
+    with pytest.raises(ValueError, match="nested more than 40 deep: add kernels in one sum"):
+        more * kernel
+    ridge = bochner.KreinRidge(kernel, n_components=8, random_state=0)
+    model = make_pipeline(StandardScaler(), ridge).fit(X, Y)
+    bochner.save(model, tmp_path / "model")
+    assert bochner.load(tmp_path / "model")[-1].kernel == kernel
 
 
 def test_no_kernel_is_left_out():

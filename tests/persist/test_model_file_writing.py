@@ -103,6 +103,14 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+@pytest.mark.parametrize("path", [None, 3, b"model", []])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(TypeError, match="path must be a str or path-like, got"):
+        bochner.save(Gaussian(), path)
+    with pytest.raises(TypeError, match="path must be a str or path-like, got"):
+        bochner.load(path)
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="later versions replace the link")
 def test_a_link_to_itself_is_refused(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")

@@ -7,14 +7,7 @@ import sys
 import numpy as np
 import pytest
 from frequencies.parts import PARTS
-from laws.registry import (
-    BILINEAR_CASES,
-    CASES,
-    LOCAL_CASES,
-    MODULATED_CASES,
-    PROFILED_CASES,
-    SKEWED_CASES,
-)
+from laws.registry import PLANE_CASES
 from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("torch")
@@ -25,19 +18,6 @@ from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
 from bochner.spectral import NoMeasureError
 from bochner.torch import TRAINABLE, FourierLayer
 
-# In two inputs: parts of the sum are the same in any number of them.
-EVERY_CASE = [
-    case
-    for case in (
-        *CASES,
-        *LOCAL_CASES,
-        *MODULATED_CASES,
-        *SKEWED_CASES,
-        *BILINEAR_CASES,
-        *PROFILED_CASES,
-    )
-    if case.dim == 2
-]
 UNIT_ROUNDOFF = 2.0**-24  # Of float32
 X = np.random.default_rng(1).normal(size=(20, 3))
 
@@ -60,7 +40,7 @@ def check(layer, frequencies, left, right):
 
 
 @pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
-@pytest.mark.parametrize("case", EVERY_CASE, ids=str)
+@pytest.mark.parametrize("case", PLANE_CASES, ids=str)
 def test_every_kernel(case):
     rows = case.points(30)
     try:

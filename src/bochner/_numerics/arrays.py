@@ -168,6 +168,25 @@ def _as_real(name: str, value: Any) -> float:
         return np.inf if value > 0 else -np.inf  # type: ignore[operator]
 
 
+def as_level(value: Any) -> float:
+    """Return the level of an interval as a float strictly between zero and one."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"level must lie between 0 and 1, such as 0.9, got {value!r}.")
+    if not 0.0 < (number := float(value)) < 1.0:
+        raise ValueError(f"level must lie between 0 and 1, got {value!r}.")
+    return number
+
+
+def as_levels(value: Any) -> Array:
+    """Return the levels of quantiles, one or several, as an array (q,)."""
+    levels = np.atleast_1d(np.asarray(value, dtype=object))
+    if levels.ndim != 1 or not len(levels):
+        raise ValueError(
+            f"levels must be numbers between 0 and 1, such as [0.1, 0.5, 0.9], got {value!r}."
+        )
+    return np.array([as_level(level) for level in levels])
+
+
 def as_count(name: str, value: Any) -> int:
     """Return ``value`` as a positive integer."""
     if isinstance(value, bool) or not isinstance(value, Integral):

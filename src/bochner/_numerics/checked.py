@@ -72,7 +72,12 @@ def numbers(y: Any) -> Any:
     if y is None or on_device(y) or sparse.issparse(y):
         return y
     values = _entries(y)
-    if values.dtype.kind in "OUSMmV":
+    if values.dtype.kind == "m":
+        raise ValueError(
+            "y must hold numbers for a regression, got durations. Divide them by their unit, such "
+            "as np.timedelta64(1, 's') for seconds."
+        )
+    if values.dtype.kind in "OUSMV":
         for entry in values.ravel():
             if not isinstance(entry, Real):
                 shown = entry.item() if isinstance(entry, np.generic) else entry
@@ -181,7 +186,7 @@ def named(name: str) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         if not str(error).startswith(_FOREIGN):
             raise
+        also = " TableRegressor, TableClassifier and TableEncoder take text and dates."
         raise type(error)(
-            f"{name} must hold numbers: {error}. TableRegressor, TableClassifier and TableEncoder "
-            f"take text and dates."
+            f"{name} must hold numbers: {error}.{also if name == 'X' else ''}"
         ) from error

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 _TOKEN_BYTES = 8
 """Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""
@@ -15,13 +16,20 @@ _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 
 
+def as_path(path: Any) -> Path:
+    """Return the path that a user passed; ``TypeError`` if it is none."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a str or path-like, got {path!r}.")
+    return Path(path)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds.
 
     A link is followed. What killed writers of the same file left beside it is removed. Raises
     ``PermissionError`` if the file may not be written, and ``OSError`` if it is none: a device
-    such as ``/dev/null`` would become a file, for all programs.
+    such as ``/dev/null`` would become a file, for all programs, or its folder does not exist.
     """
     try:
         path = path.resolve()
@@ -31,6 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(f"{path} may not be written: change its permissions, or the name.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} is no folder: create it, or name another file.")
     _remove_abandoned(path)
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(_TOKEN_BYTES)}.partial")
     try:

@@ -17,7 +17,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.inspecting import forecast_facts
-from bochner.cli.output import facts_table, reporting, results_table
+from bochner.cli.output import check_folder, facts_table, reporting, results_table
 from bochner.comparison.contenders import OURS, TREES
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
@@ -48,7 +48,7 @@ _METRICS = {"first": "RMSE, 2 years (ppm)", "rmse": "10 years (ppm)", "seconds":
 
 def run_demo(out: Path, seed: int, console: Console) -> None:
     """Fit, compare, write ``co2.png`` and ``co2.bochner``, and print the results."""
-    out.mkdir(parents=True, exist_ok=True)
+    check_folder(out)
     split = co2_split()
     with reporting(console) as progress:
         model = Forecaster(n_jobs=2, random_state=seed)

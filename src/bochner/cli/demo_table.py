@@ -7,7 +7,7 @@ from rich.text import Text
 
 from bochner._numerics.files import replacing
 from bochner.cli.fitting import FitOptions, fit_table
-from bochner.cli.output import plain
+from bochner.cli.output import check_folder, plain
 from bochner.datasets import table_file
 
 _NAME = "seattle_weather"
@@ -16,7 +16,7 @@ _TARGET = "temp_max"
 
 def run_table(out: Path, seed: int, console: Console) -> None:
     """Write the table into a folder, fit a model to it, and write the model and its report."""
-    out.mkdir(parents=True, exist_ok=True)
+    check_folder(out)
     path, model, report = (out / f"{_NAME}{end}" for end in (".csv", ".bochner", ".html"))
     with replacing(path) as fresh:
         fresh.write_bytes(table_file(_NAME).read_bytes())

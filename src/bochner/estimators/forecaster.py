@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
+from bochner._numerics.arrays import (
+    Array,
+    as_array,
+    as_count,
+    as_level,
+    as_levels,
+    as_positive_scalar,
+)
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
@@ -220,7 +227,7 @@ class Forecaster(BaseEstimator):
 
         Raises ValueError if ``level`` is not strictly between zero and one, and as ``predict``.
         """
-        levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * _checked_levels([level])[0]
+        levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
         lower = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[:1])[:, 0])
         upper = self._each(horizon, X, lambda mixture: mixture.quantiles(levels[1:])[:, 0])
         return lower, upper
@@ -232,7 +239,7 @@ class Forecaster(BaseEstimator):
         series a mapping. Raises ValueError if a level is not strictly between zero and one,
         and as ``predict``.
         """
-        checked = _checked_levels(levels)
+        checked = as_levels(levels)
 
         def found(fitted: FittedSeries, ahead: Ahead) -> Any:
             values = fitted.law.predict(ahead.rows).quantiles(checked)[ahead.places]
@@ -277,7 +284,7 @@ class Forecaster(BaseEstimator):
         TypeError, ValueError
             As ``predict`` and ``predict_interval``.
         """
-        ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * _checked_levels([level])[0]
+        ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
 
         def found(fitted: FittedSeries, ahead: Ahead) -> Any:
             laws = fitted.law.components_at(ahead.rows)
@@ -448,10 +455,3 @@ class Forecaster(BaseEstimator):
                 f"n_jobs must be a nonzero integer or None, got {self.n_jobs!r}. Minus one means "
                 "all cores."
             )
-
-
-def _checked_levels(levels: Any) -> Array:
-    found = as_array(levels)
-    if found.ndim != 1 or not len(found) or not ((found > 0.0) & (found < 1.0)).all():
-        raise ValueError(f"Levels must lie strictly between 0 and 1, got {levels!r}.")
-    return found

@@ -67,8 +67,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Precision of the weights: a kernel of value one at lag zero has the variance
         ``1 / alpha``, in the unit of the latent function. Logarithms and log odds have the unit
         one. (:class:`bochner.KreinRidge` has the ratio of the variances of noise and weights.)
-    length_scale : float, sequence of d floats or "median", default="median"
-        Length scale of a kernel given by name.
+    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
+        Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
+        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows.
     fit_intercept : bool, default=True
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. Without it the
@@ -125,7 +126,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         y : array-like of shape (n,)
             Targets; counts are whole numbers.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows.
+            A row of weight ``w`` counts as ``w`` rows, at most a million.
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose, by which their mean is
             multiplied; ones if ``None``. For counts only.

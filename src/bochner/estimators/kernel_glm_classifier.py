@@ -95,7 +95,7 @@ class KernelGLMClassifier(ClassifierMixin, KernelGLM):
         y : array-like of shape (n,)
             Labels of at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            A row of weight ``w`` counts as ``w`` rows.
+            A row of weight ``w`` counts as ``w`` rows, at most a million.
 
         Raises
         ------

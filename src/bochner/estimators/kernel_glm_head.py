@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
-from bochner._numerics.checked import validated
+from bochner._numerics.checked import named, validated
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
@@ -20,11 +20,16 @@ from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
-from bochner.kernels import KERNELS_BY_DIMENSION, named_kernel
+from bochner.kernels import Kernel
 from bochner.learning.laplace import LaplacePosterior, latent_features
 from bochner.learning.laplace_evidence import LaplaceProblem
+from bochner.learning.laplace_selection import select_latent_kernel
 from bochner.likelihoods import Likelihood
 from bochner.sampling import Scheme
+
+_MOST_WEIGHT = 1e6
+"""Largest weight of a row: of 1e8 rows that agree, the prior is lost in the rounding of their
+curvature."""
 
 
 @dataclass(eq=False, repr=False)
@@ -88,13 +93,16 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
         kernel, rows = self.kernel, problem.rows
         by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
-        if by_evidence and isinstance(kernel, str) and kernel not in KERNELS_BY_DIMENSION:
-            family = named_kernel(kernel)
-            kernel = problem.best_kernel(family, recipe.n_frequencies, self.scheme, kernel_rng)
         names = getattr(self, "feature_names_in_", None)
-        kernel = resolve_kernel(
-            kernel, self.length_scale, rows.X, kernel_rng, rows.weight, names=names
-        )
+        length_scale = self.length_scale
+        if by_evidence:
+            if isinstance(kernel, Kernel):
+                kernel = kernel.resolved(names, rows.X)
+            m, scheme = recipe.n_frequencies, self.scheme
+            kernel = select_latent_kernel(kernel, problem, m, scheme, kernel_rng) or kernel
+            # Kernels without parameters to learn do not need a length scale.
+            length_scale = 1.0
+        kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
         refuse_asymmetric(kernel, associated=False)
         found = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
         if not found.frequencies.is_symmetric or (found.frequencies.signature < 0.0).any():
@@ -160,7 +168,10 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
             f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
             f"likelihood 'poisson' or 'negative_binomial'."
         )
-    given = as_array(exposure)
+    if np.iscomplexobj(exposure):
+        raise ValueError("exposure must hold real numbers, got complex ones.")
+    with named("exposure"):
+        given = as_array(exposure)
     if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
         raise ValueError(
             f"exposure must hold a positive, finite number for each of the {n} rows, got an "
@@ -188,4 +199,10 @@ def resolve_likelihood(
 
 def weighted_rows(X: Any, y: NDArray[Any], sample_weight: Any) -> Chunk:
     """Return validated rows with checked weights."""
-    return Chunk(X, y, checked_weight(sample_weight, X))
+    weight = checked_weight(sample_weight, X)
+    if weight is not None and weight.max() > _MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at most {_MOST_WEIGHT:g}, as a row of weight w counts as w "
+            f"rows, got {weight.max():g}."
+        )
+    return Chunk(X, y, weight)

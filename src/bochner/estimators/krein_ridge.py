@@ -56,9 +56,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
     length_scale : float, sequence of d floats, "median" or "evidence", default="median"
         Length scale of a kernel given by name. ``"evidence"`` learns one for each of up to 100
         inputs by the gradient of the marginal likelihood, on at most 32,768 rows (of the first
-        batch or chunk, if rows come in several). It also learns those of a kernel object of one
-        length scale per input, from the object's own on, and weights, means and covariances of a
-        :class:`~bochner.kernels.SpectralMixture`.
+        batch or chunk, if rows come in several). It also learns those of a kernel object, from the
+        object's own on: length scales, weights, means and covariances of a
+        :class:`~bochner.kernels.SpectralMixture`, and those of all parts of sums, products and
+        kernels on columns, with the shares of the terms of a sum. Kernels with a part that has no
+        positive spectral measure in closed form stay as they are.
     kernel, scheme, weights, decomposition, pairs, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False

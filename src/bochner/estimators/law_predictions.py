@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, as_level, as_levels
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.mixture import Predictive
 
@@ -43,7 +42,7 @@ class LawPredictions(ABC):
         exposure : array-like of shape (n,), default=None
             As in :meth:`predict`.
         """
-        chosen = _checked_level("level", level)
+        chosen = as_level(level)
         both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
         return both[:, 0], both[:, 1]
 
@@ -55,8 +54,7 @@ class LawPredictions(ABC):
         They are quantiles of the mixture of the likelihood over the latent value. Those of counts
         are whole numbers.
         """
-        each = np.atleast_1d(np.asarray(levels, dtype=object))
-        chosen = [_checked_level("levels", level) for level in each]
+        chosen = as_levels(levels).tolist()
         return np.concatenate(
             [
                 np.column_stack([part.quantiles(level) for level in chosen])
@@ -86,11 +84,3 @@ def check_shape(shape: tuple[int, ...] | None, X: Any) -> None:
     n = _num_samples(X)
     if shape not in (None, (n,)):
         raise ValueError(f"y must have shape ({n},), got {shape}.")
-
-
-def _checked_level(name: str, level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real):
-        raise TypeError(f"{name} must be between 0 and 1, got {level!r}.")
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, got {level!r}.")
-    return float(level)

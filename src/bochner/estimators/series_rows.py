@@ -60,8 +60,8 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
         )
     if known.std() <= _CONSTANT * np.abs(known).max():
         raise ValueError(
-            f"The series is constant: all known values are {known[0]:g}. There is nothing to "
-            "learn; forecast that value."
+            f"The series is constant: all known values are {known[0]:g}, up to rounding. There is "
+            "nothing to learn; forecast that value."
         )
     inputs, names = _inputs(X, y, len(values))
     return SeriesRows(found.numbers, values, inputs, found.timeline, names)

@@ -235,7 +235,7 @@ def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: 
         if labels.max() < _BLOCKS - 2:
             raise ValueError(
                 f"time leaves the latest fifth of the rows out: expected at least {_BLOCKS // 2} "
-                f"rows, got {len(y)}."
+                f"different rows, got {len(y)}."
             )
         return TableRows(X, y, weights, labels, labels == _BLOCKS - 2, n_given, order)
     numbers = None if labels is None else np.unique(labels, return_inverse=True)[1]

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -15,7 +15,14 @@ from scipy.special import ndtri
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
+from bochner._numerics.arrays import (
+    Array,
+    as_array,
+    as_count,
+    as_level,
+    as_levels,
+    as_positive_scalar,
+)
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.bank import BaNK
@@ -288,7 +295,7 @@ class TableRegressor(RegressionTable, LawsTable):
         level : float, default=0.9
             Coverage, between 0 and 1.
         """
-        level = _checked_levels(np.array([level], dtype=object))[0]
+        level = as_level(level)
         encoded, (shift, scale) = self.encode(X), self._units()
         head = self._judged_head
         if head is not None:
@@ -306,7 +313,7 @@ class TableRegressor(RegressionTable, LawsTable):
         standard deviation, so that errors need not be symmetric. Those of other methods than
         ``"auto"`` are Gaussian.
         """
-        chosen = _checked_levels(np.atleast_1d(np.asarray(levels, dtype=object)))
+        chosen = as_levels(levels)
         encoded, head = self.encode(X), self._judged_head
         if head is not None:
             return self._along_last(head.quantiles(encoded, chosen))
@@ -394,13 +401,6 @@ class TableRegressor(RegressionTable, LawsTable):
 def _plain(value: Any) -> float | Array:
     """Return an array (t,) as it is, and a scalar as a float."""
     return as_array(value) if np.ndim(value) else float(value)
-
-
-def _checked_levels(levels: NDArray[Any]) -> Array:
-    for level in levels.ravel().tolist():
-        if not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
-            raise ValueError(f"level must lie between 0 and 1, got {level!r}.")
-    return levels.astype(np.float64)
 
 
 @register

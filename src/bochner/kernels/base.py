@@ -16,6 +16,9 @@ from bochner._numerics.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, named_columns, shown
 from bochner.kernels.parameters import Parameterised
 
+_MOST_LEVELS = 40
+"""Kernels within each other: model files hold them, and Python calls each from the one around."""
+
 
 def checked_rows(X: ArrayLike) -> Array:
     """Return rows as a finite two-dimensional float64 array."""
@@ -212,11 +215,19 @@ class LagKernel(Kernel):
 
 
 def _check_kernel(name: str, value: Any) -> None:
-    """Raise TypeError if a member of a compound is no kernel."""
+    """Raise TypeError if a member of a compound is no kernel, ValueError if it is nested deep."""
     if not isinstance(value, Kernel):
         raise TypeError(
             f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
             "FourierFeatures takes other functions k(X, Y) by itself."
+        )
+    level: dict[int, Parameterised] = {id(value): value}
+    for _ in range(_MOST_LEVELS):
+        level = {id(part): part for each in level.values() for part in each.nested().values()}
+    if level:
+        raise ValueError(
+            f"{name} is nested more than {_MOST_LEVELS} deep: add kernels in one sum, and multiply "
+            f"them in one product: bochner.kernels.Sum((k1, k2, k3))."
         )
 
 

@@ -103,7 +103,7 @@ class Linear(Kernel):
         Raises
         ------
         ValueError
-            If the reach is not known.
+            If the reach is not known, or the masses overflow.
         """
         if self.reach is None:
             raise ValueError(
@@ -112,7 +112,14 @@ class Linear(Kernel):
             )
         self.check_dim(dim)
         rate = np.broadcast_to(self.angle / as_array(self.reach), dim)
-        return rate, -rate * as_array(self.centre), as_array(self.variance) / rate**2
+        with np.errstate(divide="ignore", over="ignore"):
+            mass = as_array(self.variance) / rate**2
+        if not np.isfinite(mass).all():
+            raise ValueError(
+                f"Features of {self!r} overflow on rows as far as its reach. Scale X by a smaller "
+                f"factor."
+            )
+        return rate, -rate * as_array(self.centre), mass
 
 
 @dataclass(frozen=True, slots=True)

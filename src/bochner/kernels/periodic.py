@@ -9,7 +9,8 @@ from bochner._numerics.arrays import Array, LengthScale, as_array, as_positive, 
 from bochner.kernels.base import LagKernel, convert_fields, decay
 
 _TAIL = 1e-12  # mass of the lines that are left out: rounding of a float is a ten-thousandth of it
-_SHORTEST = 1e-3  # length scale, with 7,100 lines; their number grows with its inverse
+SHORTEST = 1e-3
+"""Least length scale of features, with 7,100 lines; their number grows with its inverse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,10 @@ class Periodic(LagKernel):
 
 
 def _lines(period: float, length_scale: float) -> tuple[Array, Array]:
-    if length_scale < _SHORTEST:
+    if length_scale < SHORTEST:
         raise ValueError(
             f"A Periodic kernel of length_scale={length_scale:g} has too many spectral lines; it "
-            f"must be at least {_SHORTEST:g}, relative to the period, for features."
+            f"must be at least {SHORTEST:g}, relative to the period, for features."
         )
     rate = length_scale**-2
     # A line's number is about normal of variance 1/l^2, with a tail like Poisson's for small rates.

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import blas
@@ -136,10 +136,15 @@ def _slopes(
     slope += residuals @ posterior.coef.T
     if rows.weight is not None:
         slope *= rows.weight[:, None]
+    return slopes_by_frequencies(rows.X, Z, slope)
+
+
+def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
+    """Return derivatives by frequencies of rows (n, d), from those by their features (n, 2m)."""
     waves, pairs = Layout.BY_SAMPLE.pairs(Z), Layout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
     # A feature is proportional to the root of its weight.
-    return FrequencySlopes((rows.X.T @ angles).T, 0.5 * np.sum(waves * pairs, axis=(0, 1)))
+    return FrequencySlopes((X.T @ angles).T, 0.5 * np.sum(waves * pairs, axis=(0, 1)))
 
 
 def _total(chunks: Iterable[Chunk], part: Callable[[Chunk], S], n_threads: int) -> S:

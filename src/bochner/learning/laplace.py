@@ -38,11 +38,6 @@ _SUFFICIENT = 1e-4
 _LEAST_STEP = 1e-12
 """Share of a Newton step below which no more gain than rounding is possible."""
 
-DIFFERENCE = float(np.finfo(np.float64).eps ** (1.0 / 3.0))
-"""Step of central differences, in units of the latent function or of the logarithm of a parameter:
-its error and that of rounding are both 4e-11 of the value. Newton steps in parameters take it, too,
-whose error shows in the third step only."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatentRows:
@@ -91,10 +86,48 @@ class LatentRows:
         """Yield slices of rows and their features in float64."""
         return iter(self._kept) if self._kept else self._computed()
 
+    def latent(self, weights: Array) -> Array:
+        """Return latent values (n, L) for weights (P, L)."""
+        return self.product(weights) + self.origin
+
+    def product(self, weights: Array) -> Array:
+        """Return features times weights (P, L), of shape (n, L)."""
+        found = np.empty((len(self.y), weights.shape[1]))
+        for part, Z in self.blocks():
+            found[part] = Z @ weights
+        return found
+
+    def transposed(self, columns: Array) -> Array:
+        """Return the sums over rows of features times columns (n, L), of shape (P, L)."""
+        total = np.zeros((self.width, columns.shape[1]))
+        for part, Z in self.blocks():
+            total += Z.T @ columns[part]
+        return total
+
+    def log_densities(self, likelihood: Likelihood, latent: Array) -> Array:
+        """Return weighted log densities (n,) for latent values (n, L)."""
+        return as_array(self.weight * likelihood.log_density(self.y, _argument(latent)))
+
+    def slopes(self, likelihood: Likelihood, latent: Array) -> Array:
+        """Return weighted slopes of the log density, of shape (n, L)."""
+        slope = likelihood.slope(self.y, _argument(latent)).reshape(latent.shape)
+        return as_array(self.weight[:, None] * slope)
+
+    def curvatures(self, likelihood: Likelihood, latent: Array) -> Array:
+        """Return weighted curvatures of the log density, of shape (n, L, L)."""
+        n, n_latent = latent.shape
+        curvature = likelihood.curvature(self.y, _argument(latent)).reshape(n, n_latent, n_latent)
+        return as_array(self.weight[:, None, None] * curvature)
+
     def _computed(self) -> Iterator[tuple[slice, Array]]:
         step = 8 * self.width
         for part in row_blocks(len(self.y), step, block_bytes=limits.SUMS_BLOCK_BYTES):
             yield part, latent_features(self.frequencies, self.X[part], self.has_constant)
+
+
+def _argument(latent: Array) -> Array:
+    """Return latent values as a likelihood takes them: one function has no axis of its own."""
+    return latent[:, 0] if latent.shape[1] == 1 else latent
 
 
 def latent_features(frequencies: Frequencies, X: Any, has_constant: bool) -> Array:
@@ -125,7 +158,7 @@ class LaplacePosterior:
         mean = Z @ self.coef + self.centre
         covariance = np.empty((len(Z), n_latent, n_latent))
         for rows in row_blocks(len(Z), 8 * len(self.whitener) * n_latent):
-            covariance[rows] = _covariances(Z[rows], self.whitener, n_latent)
+            covariance[rows] = covariances_of(Z[rows], self.whitener, n_latent)
         return mean, covariance
 
     def draw(self, rng: np.random.Generator, n_draws: int) -> Array:
@@ -135,7 +168,7 @@ class LaplacePosterior:
         return as_array(self.coef + noise.reshape(n_draws, n_latent, P).swapaxes(1, 2))
 
 
-def _covariances(Z: Array, whitener: Array, n_latent: int) -> Array:
+def covariances_of(Z: Array, whitener: Array, n_latent: int) -> Array:
     """Return covariances (n, L, L) of latent values, up to their origin."""
     P = Z.shape[1]
     spread = [Z @ whitener[c * P : (c + 1) * P] for c in range(n_latent)]
@@ -212,12 +245,12 @@ def find_mode(
     """
     shape = rows.width, likelihood.n_latent
     weights = np.zeros(shape) if start is None else start
-    latent = _latent(rows, weights)
+    latent = rows.latent(weights)
     value = _log_joint(rows, likelihood, precision, weights, latent)
     before = np.inf
     for n_iter in range(1, _MOST_STEPS + 1):
-        slope, curvature = (f(rows, likelihood, latent) for f in (_slopes, _curvatures))
-        gradient = _transposed(rows, slope) - precision[:, None] * weights
+        slope, curvature = (f(likelihood, latent) for f in (rows.slopes, rows.curvatures))
+        gradient = rows.transposed(slope) - precision[:, None] * weights
         root = inverse_root(_negative_hessian(rows, curvature, precision))
         forward = root.matrix.T @ gradient.T.ravel()
         decrement = 0.5 * float(forward @ forward)
@@ -227,7 +260,7 @@ def find_mode(
         if root.is_exact and (decrement < _DECREMENT or is_rounding):
             return Mode(likelihood, precision, weights, latent, root, value, n_iter)
         step = (root.matrix @ forward).reshape(shape[::-1]).T
-        change = _latent(rows, step) - rows.origin
+        change = rows.product(step)
         share = 1.0
         while share > _LEAST_STEP:
             moved = weights + share * step, latent + share * change
@@ -243,47 +276,13 @@ def find_mode(
     )
 
 
-def _latent(rows: LatentRows, weights: Array) -> Array:
-    """Return latent values (n, L) for weights (P, L)."""
-    latent = np.empty((len(rows.y), weights.shape[1]))
-    for part, Z in rows.blocks():
-        latent[part] = Z @ weights
-    return latent + rows.origin
-
-
-def _argument(latent: Array) -> Array:
-    """Return latent values as a likelihood takes them: one function has no axis of its own."""
-    return latent[:, 0] if latent.shape[1] == 1 else latent
-
-
 def _log_joint(
     rows: LatentRows, likelihood: Likelihood, precision: Array, weights: Array, latent: Array
 ) -> float:
     with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
-        total = float(_log_densities(rows, likelihood, latent).sum())
+        total = float(rows.log_densities(likelihood, latent).sum())
     value = total - 0.5 * float(np.sum(precision[:, None] * weights**2))
     return value if np.isfinite(value) else -np.inf
-
-
-def _slopes(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
-    """Return weighted slopes of the log density, of shape (n, L)."""
-    slope = likelihood.slope(rows.y, _argument(latent)).reshape(latent.shape)
-    return as_array(rows.weight[:, None] * slope)
-
-
-def _curvatures(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
-    """Return weighted curvatures of the log density, of shape (n, L, L)."""
-    n, n_latent = latent.shape
-    curvature = likelihood.curvature(rows.y, _argument(latent)).reshape(n, n_latent, n_latent)
-    return as_array(rows.weight[:, None, None] * curvature)
-
-
-def _transposed(rows: LatentRows, columns: Array) -> Array:
-    """Return the sums over rows of features times columns (n, L), of shape (P, L)."""
-    total = np.zeros((rows.width, columns.shape[1]))
-    for part, Z in rows.blocks():
-        total += Z.T @ columns[part]
-    return total
 
 
 def _negative_hessian(rows: LatentRows, curvature: Array, precision: Array) -> Array:
@@ -305,60 +304,3 @@ def _weighted_products(Z: Array, weight: Array) -> Array:
         return as_array(Z.T @ (weight * Z))
     scaled = np.sqrt(weight) * Z
     return as_array(scaled.T @ scaled)
-
-
-def evidence_slope(
-    rows: LatentRows, mode: Mode, names: tuple[str, ...], n_features: int
-) -> tuple[float, Array]:
-    r"""Return the derivatives of the log evidence by log alpha and by the likelihood's parameters.
-
-    The first ``n_features`` weights have precision alpha. The mode moves with the parameters: with
-    :math:`v = \nabla_w (-\log |H| / 2)` and :math:`u = H^{-1} v` a change of the gradient of the
-    log density by :math:`\delta` changes the evidence by :math:`u \cdot \delta` (Rasmussen and
-    Williams, "Gaussian Processes for Machine Learning", 2006, section 5.5.1, in terms of weights).
-    Derivatives of curvatures and by parameters are central differences of the likelihood's.
-    """
-    likelihood, latent = mode.likelihood, mode.latent
-    n, n_latent = latent.shape
-    spread = np.empty((n, n_latent, n_latent))
-    for part, Z in rows.blocks():
-        spread[part] = _covariances(Z, mode.whitener, n_latent)
-    bend = np.empty((n, n_latent))
-    step = DIFFERENCE * likelihood.unit
-    for c in range(n_latent):
-        shift = step * (np.arange(n_latent) == c)
-        change = _curvatures(rows, likelihood, latent + shift)
-        change -= _curvatures(rows, likelihood, latent - shift)
-        bend[:, c] = -0.5 * np.sum(spread * change, axis=(1, 2)) / (2.0 * step)
-    v = _transposed(rows, bend).T.ravel()
-    u = (mode.whitener @ (mode.whitener.T @ v)).reshape(n_latent, -1).T
-    by_alpha = _slope_of_alpha(mode, u, n_features)
-    response = _latent(rows, u) - rows.origin
-    vector = likelihood.vector(names)
-    by_parameter = np.empty(len(vector))
-    for k in range(len(vector)):
-        shift = DIFFERENCE * (np.arange(len(vector)) == k)
-        ends = [likelihood.with_vector(names, vector + sign * shift) for sign in (1.0, -1.0)]
-        change = _difference(_log_densities, rows, ends, latent).sum()
-        change -= 0.5 * np.sum(spread * _difference(_curvatures, rows, ends, latent))
-        change += np.sum(response * _difference(_slopes, rows, ends, latent))
-        by_parameter[k] = change / (2.0 * DIFFERENCE)
-    return by_alpha, by_parameter
-
-
-def _slope_of_alpha(mode: Mode, u: Array, n_features: int) -> float:
-    """Return the derivative by log alpha."""
-    n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
-    weights = mode.weights[:n_features]
-    rows = mode.whitener.reshape(n_latent, -1, len(mode.whitener))[:, :n_features]
-    degrees = n_features * n_latent - alpha * float(np.sum(rows**2))
-    explicit = 0.5 * (degrees - alpha * float(np.sum(weights**2)))
-    return float(explicit - alpha * np.sum(u[:n_features] * weights))
-
-
-def _log_densities(rows: LatentRows, likelihood: Likelihood, latent: Array) -> Array:
-    return as_array(rows.weight * likelihood.log_density(rows.y, _argument(latent)))
-
-
-def _difference(function: Any, rows: LatentRows, ends: list[Likelihood], latent: Array) -> Array:
-    return as_array(function(rows, ends[0], latent) - function(rows, ends[1], latent))

@@ -1,6 +1,5 @@
 """The precision of the weights and the parameters of a likelihood, by Laplace's evidence."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,23 +8,18 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.optimize import minimize
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._numerics.arrays import Array, as_array
 from bochner.features.chunks import Chunk
-from bochner.features.length_scales import median_distance
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel
 from bochner.learning.laplace import (
     CONSTANT_SPREAD,
-    DIFFERENCE,
     LaplacePosterior,
     LatentRows,
     Mode,
-    evidence_slope,
     find_mode,
 )
+from bochner.learning.laplace_slopes import DIFFERENCE, EvidenceSlopes
 from bochner.likelihoods import Likelihood
-from bochner.sampling import Scheme
-from bochner.spectral import spectral_measure
 
 _LOG_ALPHA = (np.log(1e-6), np.log(1e6))
 """Range of log alpha, for latent functions in their unit: standard deviations of a unit kernel from
@@ -52,15 +46,11 @@ _NEAR = 0.1
 """Longest Newton step in logarithms; the root of a longer one is another maximum's."""
 
 _SUBSAMPLE = 1000
-"""Most rows in the choice of a length scale: half of what ridge regression takes, since every
-length scale needs some fifty passes over them."""
+"""Rows on which the search starts."""
 
 _MANY = 4
 """Times so many rows from which on the search starts with a subsample: its share of the time is
 then at most a quarter, and it saves more than half of the steps on all rows."""
-
-_MOST_FREQUENCIES = 64
-"""Most frequencies in this choice, for the same reason: it then takes about two seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,12 +71,12 @@ class LaplaceProblem:
         Parameters to learn, and alpha, are those of greatest evidence, by L-BFGS. On many rows it
         starts from those of some of the rows.
         """
-        search = self._search(frequencies)
+        search = self.search(frequencies)
         step = len(self.rows) // _SUBSAMPLE
         start = np.zeros(len(search.first))
         if start.size and step >= _MANY:
             some = replace(self, rows=self.rows[::step], offset=self.offset[::step])
-            start = some._search(frequencies).best(start)
+            start = some.search(frequencies).best(start)
         mode = search.mode(search.polished(search.best(start)))
         posterior = LaplacePosterior(
             coef=mode.weights,
@@ -98,40 +88,14 @@ class LaplaceProblem:
         )
         return mode.likelihood, posterior
 
-    def _search(self, frequencies: Frequencies) -> "_Search":
+    def search(self, frequencies: Frequencies) -> "LaplaceSearch":
+        """Return the evidence on features of these frequencies, to be searched."""
         rows = LatentRows.of(self.rows, self.offset, self.centre, frequencies, self.has_constant)
-        return _Search(rows, self.likelihood, self.alpha, self.names)
-
-    def best_kernel(
-        self,
-        family: Callable[[LengthScale], Kernel],
-        n_frequencies: int,
-        scheme: Scheme | str,
-        rng: np.random.Generator,
-    ) -> Kernel:
-        """Return the kernel of ``family`` of greatest evidence over a grid of length scales.
-
-        The grid spans a factor of eight below and above the median distance, in steps of two.
-        Every kernel is scored on the same 1000 rows with at most 64 frequencies from the same
-        seed, at the alpha and the parameters of the likelihood that are best for it.
-        """
-        n = len(self.rows)
-        chosen = np.sort(rng.choice(n, _SUBSAMPLE, replace=False)) if n > _SUBSAMPLE else slice(n)
-        some = replace(self, rows=self.rows[chosen], offset=self.offset[chosen])
-        n_frequencies, seed = min(n_frequencies, _MOST_FREQUENCIES), int(rng.integers(2**32))
-        X = some.rows.X
-
-        def log_evidence(kernel: Kernel) -> float:
-            measure = spectral_measure(kernel, X.shape[1])
-            return some.solved(measure.sample(n_frequencies, seed, scheme))[1].log_evidence
-
-        median = median_distance(X, rng, some.rows.weight)
-        grid = median * 2.0 ** np.arange(-3.0, 4.0)
-        return max((family(float(scale)) for scale in grid), key=log_evidence)
+        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names)
 
 
 @dataclass(slots=True, eq=False)
-class _Search:
+class LaplaceSearch:
     """The negative log evidence per row as a function of log alpha and parameters, with its slope.
 
     Arguments are counted from first values, those for which a unit kernel has the unit of the
@@ -170,13 +134,20 @@ class _Search:
         self._weights, self.n_iter = mode.weights, self.n_iter + mode.n_iter
         return mode
 
+    def slopes(self, x: Array) -> tuple[Mode, EvidenceSlopes]:
+        """Return the mode at such values, and the derivatives of the log evidence there."""
+        mode = self.mode(x)
+        return mode, EvidenceSlopes.of(self.rows, mode)
+
+    def by_numbers(self, slopes: EvidenceSlopes) -> Array:
+        """Return the derivatives of the log evidence by the arguments."""
+        by_alpha = [] if self.alpha is not None else [slopes.by_log_alpha()]
+        return np.append(by_alpha, slopes.by_parameters(self.names))
+
     def value_and_slope(self, x: Any) -> tuple[float, Array]:
         """Return the negative log evidence per row, and its derivatives."""
-        mode = self.mode(x)
-        n_features = self.rows.width - self.rows.has_constant
-        by_alpha, by_parameter = evidence_slope(self.rows, mode, self.names, n_features)
-        slope = by_parameter if self.alpha is not None else np.append(by_alpha, by_parameter)
-        return -mode.log_evidence / self.size, -slope / self.size
+        mode, slopes = self.slopes(x)
+        return -mode.log_evidence / self.size, -self.by_numbers(slopes) / self.size
 
     def best(self, x: Array) -> Array:
         """Return the values near ``x`` of greatest evidence."""

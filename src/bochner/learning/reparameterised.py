@@ -8,9 +8,8 @@ and Welling, "Auto-encoding variational Bayes", 2014).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -20,39 +19,30 @@ from scipy.special import softmax
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.features.chunks import Chunk
-from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.frequencies import Frequencies
-from bochner.kernels import (
-    KERNELS_BY_DIMENSION,
-    Anova,
-    Correlation,
-    Kernel,
-    SpectralMixture,
-    named_kernel,
-)
+from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
 
-_MOST_SCALES = 100
-"""Most inputs with length scales of their own: rows of a search hardly tell more apart."""
-
 _CONSTANT = 1e-8
 """Deviation relative to the mean up to which a column is constant: the root of the rounding."""
 
-_FACTORS = (1.0, 0.25, 4.0)
+FACTORS = (1.0, 0.25, 4.0)
 """Common factors of the length scales at which searches start. The evidence has a maximum for
 functions that vary from row to row, and one for functions that hardly vary at all."""
+
+_DECIMALS = 8
+"""Of numbers in units of their deviations: half of the digits, which no other rounding reaches."""
 
 _SHORTER = 4.0
 """Factor by which the scale of one input is shortened to try another maximum: some maxima of the
 evidence are closer to each other than that, and half of it leads back to the same."""
 
-_MOST_TRIED = 30
-"""Most inputs whose scales are tried one by one: more would take longer than the search."""
+MOST_TRIED = 30
+"""Most scales that are tried one by one: more would take longer than the search."""
 
-_SPREAD = 0.7
+SPREAD = 0.7
 """Standard deviation of the logarithms of a perturbed start: about a factor of two either way."""
 
 
@@ -65,8 +55,14 @@ class BaseDraws:
     share: Array  # (m,): Weight of a frequency per unit mass of its part
 
 
-class ParameterisedKernel(ABC):
-    """A family of kernels whose parameters (q,) are unconstrained numbers of order one."""
+D = TypeVar("D")
+
+
+class ParameterisedKernel(ABC, Generic[D]):
+    """A family of kernels whose parameters (q,) are unconstrained numbers of order one.
+
+    Base draws are of a type of the family's own, ``D``.
+    """
 
     __slots__ = ()
 
@@ -83,16 +79,35 @@ class ParameterisedKernel(ABC):
         """Return parameters (q,) across which the evidence may have another maximum."""
         return ()
 
-    @abstractmethod
-    def draw(self, m: int, seed: int, scheme: Scheme | str) -> BaseDraws:
-        """Return ``m`` base draws."""
+    @property
+    def total(self) -> float:
+        """The total variation of the kernel's measure, which does not depend on the parameters."""
+        return 1.0
+
+    @property
+    def least(self) -> int:
+        """Least number of frequencies that draws are made of."""
+        return 1
+
+    @property
+    def n_atoms(self) -> int | None:
+        """Number of frequencies with which draws are exact; ``None`` if no number will do."""
+        return None
 
     @abstractmethod
-    def frequencies(self, draws: BaseDraws, theta: Array) -> Frequencies:
+    def draw(self, m: int, seed: int, scheme: Scheme | str) -> D:
+        """Return ``m`` base draws, or :attr:`n_atoms` if there are fewer."""
+
+    def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> D:
+        """Return ``m`` base draws that are combined at random with those of another family."""
+        return self.draw(m, seed, scheme)
+
+    @abstractmethod
+    def frequencies(self, draws: D, theta: Array) -> Frequencies:
         """Return the frequencies at parameters (q,)."""
 
     @abstractmethod
-    def pulled_back(self, draws: BaseDraws, theta: Array, slopes: FrequencySlopes) -> Array:
+    def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
         """Return derivatives by parameters (q,) from those by the frequencies."""
 
     @abstractmethod
@@ -101,30 +116,32 @@ class ParameterisedKernel(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LengthScales(ParameterisedKernel):
+class LengthScales(ParameterisedKernel[BaseDraws]):
     r"""Kernels of the scaled lag, whose length scales are :math:`\ell = e^\theta` times ``unit``.
 
     :math:`\omega = e / \ell`, and the derivative by :math:`\log\ell_i` is
     :math:`-\sum_j \omega_{ji}\, \partial_{\omega_{ji}}`, whatever the law of :math:`e` is. One
-    parameter is shared by all inputs if ``is_shared``.
+    parameter is shared by all inputs if ``is_shared``. The kernel is one of rows whose columns are
+    not in ``units``.
     """
 
     family: Callable[[LengthScale], Kernel]
     unit: Array  # (d,): Length scales at which all parameters are zero
     is_shared: bool = False
+    units: Array | float = 1.0  # (d,)
 
     @property
     def origin(self) -> Array:
         return np.zeros(1 if self.is_shared else len(self.unit))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
-        common = [self.origin + np.log(factor) for factor in _FACTORS]
-        perturbed = self.origin + _SPREAD * rng.standard_normal(len(self.origin))
+        common = [self.origin + np.log(factor) for factor in FACTORS]
+        perturbed = self.origin + SPREAD * rng.standard_normal(len(self.origin))
         return common if len(self.origin) == 1 else [*common, perturbed]
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         # Few rows do not show variation at short lags, which more rows tell from noise.
-        if len(theta) > _MOST_TRIED:
+        if len(theta) > MOST_TRIED:
             return ()
         return list(theta - np.log(_SHORTER) * np.eye(len(theta)))
 
@@ -140,14 +157,14 @@ class LengthScales(ParameterisedKernel):
         return as_array(by_scale.sum(keepdims=True) if self.is_shared else by_scale)
 
     def kernel(self, theta: Array) -> Kernel:
-        return self.family(tuple(self._scales(theta).tolist()))
+        return self.family(tuple((self._scales(theta) * self.units).tolist()))
 
     def _scales(self, theta: Array) -> Array:
         return as_array(self.unit * np.exp(theta))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MixtureParameters(ParameterisedKernel):
+class MixtureParameters(ParameterisedKernel[BaseDraws]):
     r"""Spectral mixtures: logits of weights (Q,), means (Q, d), and logarithms of scales (Q, d).
 
     :math:`\omega = \mu_q + S_q L_q e`, where :math:`L_q` is the factor of the covariance of
@@ -166,13 +183,21 @@ class MixtureParameters(ParameterisedKernel):
         )
 
     def starts(self, rng: Generator) -> Sequence[Array]:
-        return [self.origin, self.origin + _SPREAD * rng.standard_normal(len(self.origin))]
+        return [self.origin, self.origin + SPREAD * rng.standard_normal(len(self.origin))]
+
+    @property
+    def total(self) -> float:
+        return float(np.sum(self.start.weights))
+
+    @property
+    def least(self) -> int:
+        return 2 * len(self.start.weights)
 
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> BaseDraws:
         weights, shape = as_array(self.start.weights), np.shape(self.start.means)
-        if m < 2 * len(weights):
+        if m < self.least:
             raise ValueError(
-                f"n_components must be at least {4 * len(weights)} to learn a SpectralMixture of "
+                f"n_components must be at least {2 * self.least} to learn a SpectralMixture of "
                 f"{len(weights)} components: two frequencies each; got {2 * m}."
             )
         standard = _mixture(weights, np.zeros(shape), np.ones(len(weights)))
@@ -192,8 +217,7 @@ class MixtureParameters(ParameterisedKernel):
         by_mean, by_stretch = np.zeros_like(means), np.zeros_like(means)
         np.add.at(by_mean, draws.part, slopes.omega)
         np.add.at(by_stretch, draws.part, slopes.omega * self._spread(draws))
-        # The weights are a softmax of their logits.
-        by_logit = by_weight - weights / weights.sum() * by_weight.sum()
+        by_logit = slopes_by_logit(as_array(by_weight), weights)
         return np.concatenate(
             (by_logit, (by_mean / self.unit).ravel(), (by_stretch * stretch).ravel())
         )
@@ -219,43 +243,13 @@ class MixtureParameters(ParameterisedKernel):
         return as_array(np.einsum("jik,jk->ji", self.start.factors()[draws.part], draws.e))
 
 
+def slopes_by_logit(by_log_weight: Array, weights: Array) -> Array:
+    """Return derivatives by logits (K,), where weights (K,) are their softmax times a number."""
+    return as_array(by_log_weight - weights / weights.sum() * by_log_weight.sum())
+
+
 def _mixture(weights: Array, means: Array, covariances: Array) -> SpectralMixture:
     return SpectralMixture(weights.tolist(), means.tolist(), covariances.tolist())
-
-
-def parameterised(
-    kernel: AnyKernel | str, rows: Chunk, rng: Generator
-) -> ParameterisedKernel | None:
-    """Return the family of kernels that a name or a kernel stands for, ``None`` if it is one only.
-
-    Length scales of a name are searched about the median distance of rows whose columns have unit
-    variance; more than 100 inputs share one. Those of a kernel are searched about its own.
-    """
-    dim = rows.X.shape[1]
-    is_shared = dim > _MOST_SCALES
-    if isinstance(kernel, str):
-        if kernel in KERNELS_BY_DIMENSION:
-            return None
-        unit = np.ones(dim) if is_shared else spreads(rows.X, rows.weights)
-        scaled = rows.X @ sparse.diags_array(1.0 / unit)
-        unit *= median_distance(scaled, rng, rows.weight)
-        return LengthScales(named_kernel(kernel), unit, is_shared)
-    if isinstance(kernel, Kernel):
-        kernel.check_dim(dim)
-    if isinstance(kernel, SpectralMixture):
-        return MixtureParameters(kernel, spreads(rows.X, rows.weights))
-    if not isinstance(kernel, Correlation | Anova):
-        return None
-    own = kernel.kernel if isinstance(kernel, Anova) else kernel
-    unit = np.broadcast_to(as_array(own.length_scale), dim)
-    return LengthScales(partial(_with_scales, kernel), unit, is_shared)
-
-
-def _with_scales(kernel: Correlation | Anova, length_scale: LengthScale) -> Kernel:
-    """Return the kernel with other length scales."""
-    if isinstance(kernel, Anova):
-        return replace(kernel, kernel=replace(kernel.kernel, length_scale=length_scale))
-    return replace(kernel, length_scale=length_scale)
 
 
 def spreads(X: Any, weights: Array) -> Array:
@@ -267,3 +261,12 @@ def spreads(X: Any, weights: Array) -> Array:
         variance = np.average((X - mean) ** 2, axis=0, weights=weights)
     deviation = np.sqrt(as_array(variance))
     return np.where(deviation > _CONSTANT * np.abs(mean), deviation, 1.0)
+
+
+def rounded(values: Any) -> Any:
+    """Return numbers of order one, dense or CSR, to half of their digits."""
+    if isinstance(values, np.ndarray):
+        return np.round(values, _DECIMALS) + 0.0
+    values = sparse.csr_array(values)
+    values.data = np.round(values.data, _DECIMALS) + 0.0
+    return values

@@ -1,26 +1,26 @@
 """Choosing the parameters of a kernel by the evidence of its features, along its gradient."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise, starmap
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+from numpy.typing import NDArray
+from scipy import sparse
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.namespaces import taken
 from bochner._numerics.threads import single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.length_scales import AnyKernel
 from bochner.features.stats import FeatureSums
 from bochner.features.targets import Numbers, Targets
 from bochner.kernels import Kernel
+from bochner.learning.evidence_search import EvidenceSearch
 from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
-from bochner.learning.reparameterised import (
-    BaseDraws,
-    ParameterisedKernel,
-    parameterised,
-    spreads,
-)
+from bochner.learning.kernel_families import in_units, parameterised
+from bochner.learning.reparameterised import ParameterisedKernel, rounded, spreads
 from bochner.learning.ridge import LOG_ALPHA, best_alpha, fit_ridge
 from bochner.sampling import Scheme
 
@@ -40,9 +40,6 @@ scales from noise, and more frequencies follow them. With half of the last ones,
 functions come out longer than those of the exact evidence; twice as many take four times as long.
 The first steps tell starts apart, and the others mostly end by their tolerance."""
 
-_ROUNDS = 3
-"""Most searches of a stage after the first: after each, shorter scales of inputs are tried."""
-
 _PRODUCTS = 2**33
 """Most rows times squared features: one second for a step, on two cores."""
 
@@ -52,24 +49,14 @@ _MOST_ENTRIES = 2**24
 _LEAST_FREQUENCIES = 16
 """Frequencies however many inputs there are."""
 
-_DEVIATION = np.log(10.0)
-"""Prior standard deviation of every parameter: scales of two inputs may differ by a factor of ten
-before it matters. It keeps those of irrelevant inputs, which the evidence leaves open, finite."""
-
-_REACH = 3.0 * _DEVIATION
-"""Most change of a parameter, three prior standard deviations: scales a thousand times as long."""
-
-_TOLERANCE = 1e-5
-"""Decrease of the loss of a row, of order one, at which a search ends: 0.01 of 1000 rows."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
+class _Problem(EvidenceSearch):
     """Rows, base draws and what stays fixed; a point holds parameters and the log of alpha."""
 
-    family: ParameterisedKernel
+    family: ParameterisedKernel[Any]
     rows: Chunk  # Targets are numbers (n, t)
-    draws: BaseDraws
+    draws: Any
     alpha: float | None  # None: learned
     fit_intercept: bool
 
@@ -89,22 +76,20 @@ class _Problem:
         return np.append(theta, np.log(best))
 
     def value(self, point: Array) -> float:
-        """Return the penalised negative log evidence, per unit of weight and target."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         found = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
-        return (self._penalty(theta) - found.log_evidence) / self._size
+        return (self.penalty(theta)[0] - found.log_evidence) / self._size
 
     def _sums(self, theta: Array) -> FeatureSums:
         frequencies = self.family.frequencies(self.draws, theta)
         return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
 
-    def _penalty(self, theta: Array) -> float:
-        """Return the negative log prior of parameters (q,)."""
-        away = (theta - self.family.origin) / _DEVIATION
-        return 0.5 * float(away @ away)
+    def _scale(self, theta: Array) -> float:
+        """Return the mean over rows of the kernel of a row with itself."""
+        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
+        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
 
     def loss(self, point: Array) -> tuple[float, Array]:
-        """Return what :meth:`value` returns, and its gradient."""
         theta = point[:-1]
         found = evidence_gradient(
             ArrayChunks(self.rows),
@@ -113,35 +98,55 @@ class _Problem:
             float(np.exp(point[-1])),
             fit_intercept=self.fit_intercept,
         )
-        by_theta = (theta - self.family.origin) / _DEVIATION**2
+        penalty, by_theta = self.penalty(theta)
         by_theta -= self.family.pulled_back(self.draws, theta, found.slopes)
         by_alpha = -found.log_alpha if self.alpha is None else 0.0
-        value = self._penalty(theta) - found.log_evidence
+        value = penalty - found.log_evidence
         return value / self._size, np.append(by_theta, by_alpha) / self._size
 
-    def climbed(self, start: Array, n_steps: int) -> tuple[Array, float]:
-        """Return the point of least loss that L-BFGS finds from a start, and its loss."""
-        origin = np.append(self.family.origin, start[-1])
-        low, high = (np.minimum(origin - _REACH, start), np.maximum(origin + _REACH, start))
-        low[-1] = high[-1] = start[-1]
-        if self.alpha is None:
-            frequencies = self.family.frequencies(self.draws, start[:-1])
-            low[-1], high[-1] = np.log(np.sum(np.abs(frequencies.weight))) + LOG_ALPHA
-        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": Bounds(low, high)}
-        options["options"] = {"maxiter": n_steps, "ftol": _TOLERANCE}
-        found = minimize(self.loss, start, **options)
-        return as_array(found.x), float(found.fun)
+    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
+        if self.alpha is not None:
+            return start[-1:], start[-1:]
+        low, high = np.log(self._scale(start[:-1])) + LOG_ALPHA
+        return np.array([low]), np.array([high])
 
-    def explored(self, point: Array, n_steps: int) -> Array:
-        """Return the point of least loss that searches find from a point, and from neighbours."""
-        for _ in range(_ROUNDS):
-            point, _ = self.climbed(point, n_steps)
-            others = [np.append(theta, point[-1]) for theta in self.family.neighbours(point[:-1])]
-            best = min([point, *others], key=self.value)
-            if best is point:
-                break
-            point = best
-        return point
+
+def _canonical(rows: Chunk) -> Chunk:
+    """Return the different rows in the order of their entries, with their total weights.
+
+    Targets are in units of their deviations, and rounded, as the last digit may decide between two
+    maxima of the evidence: repeated rows, other orders and other units do not change it.
+    """
+    first, total = canonical_rows(rows, rows.y)
+    return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
+
+
+def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return which rows are the first of equal ones, by their entries, and their total weights.
+
+    Rows are equal if their numbers (n, t), such as targets, are, too.
+    """
+    scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
+    keys = _sortable(rounded(scaled), _rounded(numbers, rows.weights))
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, as_array(np.bincount(number.ravel(), rows.weights))
+
+
+def _rounded(numbers: Array, weights: Array) -> Array:
+    """Return numbers (n, t) in units of their deviations, to some digits."""
+    return as_array(rounded(numbers / spreads(numbers, weights)))
+
+
+def _sortable(X: Any, y: Array) -> NDArray[Any]:
+    """Return rows and their targets as an array of numbers, or of bytes if sparse."""
+    if isinstance(X, np.ndarray):
+        return np.column_stack((X, y))
+    X.sort_indices()
+    keys = [
+        X.indices[row].tobytes() + X.data[row].tobytes() + target.tobytes()
+        for row, target in zip(starmap(slice, pairwise(X.indptr)), y, strict=True)
+    ]
+    return np.array(keys, dtype=object)
 
 
 def select_kernel(
@@ -160,20 +165,20 @@ def select_kernel(
     compared on at most 1000 rows with 128 frequencies. The best one goes on with more of both, at
     most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
-    ``rows`` have targets (n, t), whose units do not matter.
+    ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     order = row_rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
-    rows = rows[np.sort(order)]
-    rows = replace(rows, y=rows.y / spreads(rows.y, rows.weights))
-    family = parameterised(kernel, rows, median_rng)
+    rows, units = in_units(kernel, rows[np.sort(order)])
+    rows = _canonical(rows)
+    family = parameterised(kernel, rows, units, median_rng)
     if family is None:
         return None
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
     def problem(stage: _Stage) -> _Problem:
-        m = min(n_frequencies, stage.n_frequencies, room)
+        m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = np.sort(row_rng.permutation(len(rows))[:n_rows])
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)

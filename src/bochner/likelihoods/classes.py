@@ -207,8 +207,10 @@ class OrdinalLikelihood(LabelLikelihood):
 
     def log_density(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)
-        # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)).
-        return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(low - high)))
+        # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)). The width of
+        # the class has no latent value in it, in which it could be lost.
+        width = np.subtract(*reversed(self.ends(y)))
+        return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(-width)))
 
     def slope(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)

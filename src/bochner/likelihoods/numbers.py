@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import betaln, log_ndtr, logsumexp, ndtr
+from scipy.special import betaln, erfcx, log_ndtr, logsumexp, ndtr
 
 from bochner._numerics.arrays import Array, as_array, as_finite_scalar
 from bochner.likelihoods.base import NumberLikelihood, known, optional_scale
@@ -33,12 +33,33 @@ six digits: it decides the least precision of the quadrature."""
 _NEGLIGIBLE = 1e-12
 """Weight of a normal law below which it is left out of probabilities, which are off by 1e-10."""
 
+_MOST_LOG_VARIANCE = float(np.log(1e300))
+"""Of a part of Student's t law: deviations beyond 1e150 are wider than any targets."""
+
+_FAR = 1e3
+"""Distance in standard deviations from which the series of a hazard is exact to 1e-11."""
+
 _LOG_ROUNDING = 37.0
 """Minus the logarithm of the mass below which tails are rounding, 1e-16."""
 
 
 def _normal_log_density(z: Array) -> Array:
     return as_array(-0.5 * z**2 - _LOG_ROOT_2PI)
+
+
+def _normal_hazard(u: Array) -> Array:
+    r"""Return :math:`\varphi(u) / \Phi(u)` of the standard normal law, zero for infinity."""
+    with np.errstate(divide="ignore"):  # at minus infinity
+        return as_array(np.sqrt(2.0 / np.pi) / erfcx(-u / np.sqrt(2.0)))
+
+
+def _normal_bend(u: Array) -> Array:
+    r"""Return :math:`-(\log \Phi)''(u) = h (h + u)`, with the hazard ``h``."""
+    far = u < -_FAR
+    hazard = _normal_hazard(np.where(far, 0.0, u))
+    near = hazard * (hazard + np.where(np.isfinite(u) & ~far, u, 0.0))
+    # h + u loses its digits; the next term of the series is of order u^-4.
+    return as_array(np.where(far, 1.0 - np.minimum(u, -_FAR) ** -2, near))
 
 
 class LocationLikelihood(NumberLikelihood):
@@ -226,7 +247,9 @@ class StudentTLikelihood(LocationLikelihood):
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
         kept = weights > np.finfo(np.float64).tiny
-        return self.unit**2 * np.exp(-grid[kept]), weights[kept] / weights.sum()
+        # Of few degrees of freedom, some are beyond what any target tells apart.
+        log_variance = np.minimum(2.0 * np.log(self.unit) - grid[kept], _MOST_LOG_VARIANCE)
+        return np.exp(log_variance), weights[kept] / weights.sum()
 
 
 @register
@@ -313,18 +336,17 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return self._by_case(y, (y - f) / self.unit, -below, above) / self.unit
 
     def curvature(self, y: Array, f: Array) -> Array:
-        below, above = self._hazards(f)
-        low, high = (self._left - f) / self.unit, (f - self._right) / self.unit
-        with np.errstate(invalid="ignore"):  # of zero times infinity, where there is no limit
-            curved = self._by_case(y, np.ones(1), below * (low + below), above * (high + above))
-        return np.maximum(curved, 0.0) / self.unit**2
+        below, above = (_normal_bend(u) for u in self._distances(f))
+        return self._by_case(y, np.ones(1), below, above) / self.unit**2
 
     def _hazards(self, f: Array) -> tuple[Array, Array]:
         """Return the normal density over its integral below the left limit, and so on the right."""
-        both = (self._left - f) / self.unit, (f - self._right) / self.unit
-        with np.errstate(invalid="ignore"):  # of infinity less infinity, where there is no limit
-            below, above = (np.exp(_normal_log_density(u) - log_ndtr(u)) for u in both)
+        below, above = (_normal_hazard(u) for u in self._distances(f))
         return below, above
+
+    def _distances(self, f: Array) -> tuple[Array, Array]:
+        """Return the left limit less latent values, and these less the right one, in units."""
+        return (self._left - f) / self.unit, (f - self._right) / self.unit
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
         return rng.normal(f, self.unit)

@@ -2,7 +2,6 @@
 
 import os
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import as_flag
-from bochner._numerics.files import replacing
+from bochner._numerics.files import as_path, replacing
 from bochner.features.parameters import check_dtype
 from bochner.frequencies import Frequencies
 from bochner.onnx.graph import Graph
-from bochner.onnx.models import EXPORTED, add_outputs, steps_of
+from bochner.onnx.models import add_outputs, check_exported, steps_of
 
 
 def export_onnx(
@@ -90,11 +89,7 @@ def export_onnx(
     """
     if check_dtype(dtype) is None:
         raise ValueError("dtype must be 'float32' or 'float64', got None.")
-    if not isinstance(model, BaseEstimator | Frequencies):
-        raise TypeError(
-            f"export_onnx exports fitted models, got {type(model).__name__}. Exported are: "
-            f"{EXPORTED}."
-        )
+    check_exported(model)
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
     first = steps_of(model)[0]
@@ -103,6 +98,6 @@ def export_onnx(
     add_outputs(model, graph, graph.rows, as_flag("return_std", return_std))
     exported = graph.model(type(model).__name__, version("bochner"))
     if path is not None:
-        with replacing(Path(path)) as partial:
+        with replacing(as_path(path)) as partial:
             partial.write_bytes(exported.SerializeToString())
     return exported

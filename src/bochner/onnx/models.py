@@ -28,7 +28,15 @@ EXPORTED = (
 @singledispatch
 def add_outputs(model: Any, graph: Graph, X: str, return_std: bool) -> None:
     """Add the outputs of a fitted model for the rows ``X`` to a graph."""
-    raise TypeError(f"{type(model).__name__} cannot be exported to ONNX. Exported are: {EXPORTED}.")
+    check_exported(model)
+
+
+def check_exported(model: Any) -> None:
+    """Raise ``TypeError`` for a model without outputs."""
+    if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
+        raise TypeError(
+            f"{type(model).__name__} cannot be exported to ONNX. Exported are: {EXPORTED}."
+        )
 
 
 @singledispatch

@@ -54,7 +54,7 @@ TYPES: Mapping[str, type] = {"float": float, "float32": np.float32, "float64": n
 DTYPES = (*NUMERIC, "object")
 """Names of dtypes that can themselves be values."""
 
-_DEPTH = 64  # of nested values, far from the recursion limit of 1000 calls
+_DEPTH = 100  # of nested values: two for each of 40 nested kernels, far from 1000 calls
 _WIDEST = 256
 """Characters of an array of fixed-width text for each one that its items hold.
 
@@ -68,7 +68,7 @@ def where(path: Path) -> str:
 
 
 def check_depth(path: Path) -> None:
-    """Raise ``ValueError`` for values nested more than 64 deep."""
+    """Raise ``ValueError`` for values nested more than 100 deep."""
     if len(path) > _DEPTH:
         raise ValueError(f"values are nested more than {_DEPTH} deep")
 

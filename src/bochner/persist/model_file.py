@@ -1,9 +1,9 @@
 """Saving a model and loading it."""
 
 import os
-from pathlib import Path
 from typing import Any
 
+from bochner._numerics.files import as_path
 from bochner.persist.classes import is_estimator, is_value, not_saved
 from bochner.persist.container import ModelFileError, read, write
 from bochner.persist.tree import Encoder, decode
@@ -48,7 +48,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     bochner.load(path)
     2.0 * Matern(length_scale=0.5, nu=1.5)
     """
-    cls = type(model)
+    target, cls = as_path(path), type(model)
     if not (is_estimator(cls) or is_value(cls)):
         raise TypeError(
             f"bochner saves kernels, frequencies, estimators and pipelines of registered classes, "
@@ -57,7 +57,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     encoder = Encoder()
     tree = encoder.encode(model)
-    write(Path(path), tree, encoder.tensors)
+    write(target, tree, encoder.tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -76,11 +76,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         If there is no such file, or it is not a model file, damaged, from a newer version, or
         not consistent; the message names the reason. It is a ``ValueError``.
     """
-    path = Path(path)
-    tree, tensors = read(path)
+    file = as_path(path)
+    tree, tensors = read(file)
     try:
         model = decode(tree, tensors)
-        try_out(model, path.stat().st_size)
+        try_out(model, file.stat().st_size)
     except Exception as problem:  # of any kind: nothing of the file is trusted
         found = " ".join(str(problem).split())
         raise ModelFileError(f"{path} is not a sound model file: {found}") from problem

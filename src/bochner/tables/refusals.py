@@ -21,6 +21,9 @@ Found = Sequence[tuple[str, str]]
 _MOST_NAMED = 5
 """Columns that a message names before it counts the rest: a message stays within a few lines."""
 
+_MOST_LETTERS = 60
+"""Letters of a name that a message shows: most of a line."""
+
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
 
@@ -34,11 +37,16 @@ class InputError(ValueError):
 
 def naming(found: Found) -> str:
     """Return the names and details of at most five columns, and a count of the others."""
-    shown = [f"{name!r} ({detail})" if detail else repr(name) for name, detail in found]
+    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in found]
     rest = len(shown) - _MOST_NAMED
     shown = [*shown[:_MOST_NAMED], f"{rest} more"] if rest > 0 else shown
     listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
     return f"column{'s' if len(found) > 1 else ''} {listed}"
+
+
+def _brief(name: str) -> str:
+    """Return a name as a message shows it: whole if it fits into a line."""
+    return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
 
 
 def drop_advice(found: Found) -> str:
