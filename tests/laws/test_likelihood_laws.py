@@ -223,3 +223,11 @@ def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
         square = (parts.var() + parts.mean() ** 2).mean(axis=0)
         np.testing.assert_allclose(first, centre)
         np.testing.assert_allclose(second, square - centre**2)
+
+
+@pytest.mark.parametrize("level", [1e-6, 0.2, 0.499, 0.501, 0.8, 1.0 - 1e-6])
+def test_quantiles_of_laws_far_apart(level):
+    """Their distribution is flat in between, where no chord leads to the root."""
+    laws = (GaussianLikelihood(0.01), StudentTLikelihood(0.7, 3.0))
+    found = Predictive(laws, np.array([[0.0], [1e4]]), np.array([[1e-6], [2.0]]))
+    assert abs(found.distribution(found.quantiles(level))[0] - level) < 1e-9

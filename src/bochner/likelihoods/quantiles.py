@@ -1,19 +1,27 @@
-"""Quantiles of predictive distributions, by bisection."""
+"""Quantiles of predictive distributions: roots of their normal scores, or counts by bisection."""
 
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
 
-_HALVINGS = 60
-"""Bisections of a bracket: as many as change a float64."""
+_DOUBLINGS = 60
+"""Most doublings of a bracket: beyond a factor of 1e18 there is no target."""
+
+_STEPS = 200
+"""Most steps inside a bracket, of which every third halves it: 60 halvings change a float64."""
 
 _LARGEST = 2.0**52
 """Count at which the search of an upper end stops. Beyond twice that float64 has no odd numbers."""
 
-_SETTLED = 1e-9
-"""Width of a bracket, in that of the first one, at which bisection ends."""
+_SETTLED = 1e-10
+"""Error of the normal score of a probability at which the search ends: probabilities are exact to
+4e-11."""
+
+_HIGHEST = 40.0
+"""Normal score in place of infinity, beyond those of all float64 probabilities."""
 
 Distribution = Callable[[Array], Array]
 """Probabilities (n,) that new targets are at most ``y`` (n,)."""
@@ -24,20 +32,43 @@ def quantiles(distribution: Distribution, level: float, centre: Array, width: Ar
 
     The search starts from ``centre`` (n,), and from ``width`` (n,) on either side.
     """
+
+    def score(y: Array) -> Array:
+        return np.clip(ndtri(distribution(y)), -_HIGHEST, _HIGHEST) - ndtri(level)
+
     low, high, far = centre - width, centre + width, width
-    for _ in range(_HALVINGS):
-        is_above = distribution(low) > level
-        is_below = distribution(high) < level
-        if not (is_above.any() or is_below.any()):
+    below, above = score(low), score(high)
+    for _ in range(_DOUBLINGS):
+        if not ((below > 0.0).any() or (above < 0.0).any()):
             break
         far = 2.0 * far
-        low, high = np.where(is_above, centre - far, low), np.where(is_below, centre + far, high)
-    for _ in range(_HALVINGS):
-        if (high - low <= _SETTLED * width).all():
-            break
+        low = np.where(below > 0.0, centre - far, low)
+        high = np.where(above < 0.0, centre + far, high)
+        below, above = score(low), score(high)
+    return _root(score, low, high, below, above)
+
+
+def _root(score: Distribution, low: Array, high: Array, below: Array, above: Array) -> Array:
+    """Return where an increasing function is zero, between ends (n,) with these values.
+
+    Steps along chords: those of normal laws lead there at once. The value at an end that stays is
+    halved (Illinois method).
+    """
+    for step in range(_STEPS):
         middle = 0.5 * (low + high)
-        reached = distribution(middle) >= level
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        if step % 3 < 2:  # The third one halves the bracket, however the function is bent
+            rise = above - below
+            chord = low - below * (high - low) / np.where(rise > 0.0, rise, 1.0)
+            middle = np.where((chord > low) & (chord < high), chord, middle)
+        value = score(middle)
+        found = np.abs(value) <= _SETTLED
+        reached = value >= 0.0
+        above = np.where(reached, value, 0.5 * above)
+        below = np.where(reached, 0.5 * below, value)
+        low = np.where(found | ~reached, middle, low)
+        high = np.where(found | reached, middle, high)
+        if (high - low <= np.spacing(np.abs(high))).all():
+            break
     return high
 
 
