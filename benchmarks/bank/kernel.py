@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.bank.design import OURS
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_models import BaNKRegressor
+from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.learning.inference.preparation import Scaling
 
 TRUE, TRUE_SPECTRUM = "true kernel", "true spectral distribution"

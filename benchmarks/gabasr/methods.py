@@ -23,7 +23,8 @@ from benchmarks.predictions import (
     thinned,
 )
 from bochner._numerics.arrays import Array
-from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
+from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
 from bochner.features.length_scales import median_distance
 

@@ -8,7 +8,8 @@ from bochner.diagnosis import Diagnosis, diagnose
 from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA
 from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
 from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
-from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
+from bochner.estimators.bank_classifier import BaNKClassifier
+from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.digmm_features import DIGMMFeatures
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor

@@ -16,6 +16,7 @@ from bochner.learning.inference import driver
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.published.joint_pairs import JointPairChain
 from bochner.learning.published.models import LeastSquaresChain
+from bochner.likelihoods import StudentTLikelihood
 
 CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {
@@ -51,12 +52,18 @@ def modulated_classifier(**parameters):
 CASES = {
     "sparse": lambda: (regressor(structure="sparse", trend=1), Y),
     "dense": lambda: (regressor(structure="dense"), Y),
+    "outliers": lambda: (regressor(structure="sparse", likelihood=StudentTLikelihood(None)), Y),
+    "counts": lambda: (
+        regressor(structure="dense", likelihood="negative_binomial"),
+        np.round(np.exp(Y + 1.0)),
+    ),
     "hamiltonian": lambda: (regressor(structure="dense", sampler="hmc", dtype="float32"), Y),
     "sparse hamiltonian": lambda: (regressor(structure="sparse", sampler="hmc"), Y),
     "independence": lambda: (regressor(sampler="mh", thin=2), Y),
     "two classes": lambda: (classifier(structure="sparse"), Y > 0),
     "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
+    "ordered classes": lambda: (classifier(structure="sparse", likelihood="ordinal"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
     "modulated classes": lambda: (
         modulated_classifier(structure="dense", pairs="grid", n_envelope=2),

@@ -34,7 +34,9 @@ LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1}
 @parametrize_with_checks(
     [
         BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        BaNKRegressor(**LITTLE, structure="dense", n_burn_in=12, likelihood="student_t"),
         BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        BaNKClassifier(**LITTLE, structure="sparse", n_burn_in=5, likelihood="ordinal"),
         GaBaSRRegressor(**LITTLE, structure="dense", n_burn_in=12),
     ],
     xfail_strict=True,

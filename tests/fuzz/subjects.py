@@ -103,7 +103,13 @@ SUBJECTS = {
     ),
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.BaNKRegressor, CHAINS, weight=3),
+    "chain, outliers": Subject(
+        bochner.BaNKRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
+    ),
     "chain of classes": Subject(bochner.BaNKClassifier, CHAINS, "labels", weight=3),
+    "chain of ordered classes": Subject(
+        bochner.BaNKClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
+    ),
     "local chain": Subject(bochner.GaBaSRRegressor, {**CHAINS, "n_envelope": 2}, weight=2),
     "local chain of classes": Subject(
         bochner.GaBaSRClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2

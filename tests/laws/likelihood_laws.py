@@ -20,8 +20,8 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
+from bochner.likelihoods.mixture import Predictive
 from bochner.likelihoods.numbers import LocationLikelihood
-from bochner.likelihoods.quantiles import quantiles
 
 ALPHA = 1e-4
 """Probability that a test of samples fails by chance."""
@@ -186,7 +186,7 @@ def quantiles_invert_the_distribution(name):
     one = INSTANCES[name]
     mean, variance = map(np.array, zip(*MOMENTS, strict=True))
     for level in (0.001, 0.05, 0.5, 0.95, 0.999):
-        found = quantiles(one.law, level, mean, variance)
+        found = Predictive((one.law,), mean[None], variance[None]).quantiles(level)
         reached = one.law.distribution(found, mean, variance)
         if one.law.is_discrete:
             before = one.law.distribution(found - 1.0, mean, variance)

@@ -15,7 +15,7 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.quantiles import quantiles
+from bochner.likelihoods.mixture import Predictive
 
 every = pytest.mark.parametrize("name", laws.INSTANCES)
 numbers = pytest.mark.parametrize("name", laws.NUMBERS)
@@ -150,7 +150,7 @@ def test_distant_limits_are_the_normal_law():
 def test_quantiles_of_large_and_of_tiny_counts():
     law = PoissonLikelihood()
     mean = np.log(np.array([1e-6, 1e6]))
-    found = quantiles(law, 0.975, mean, np.full(2, 1e-16))
+    found = Predictive((law,), mean[None], np.full((1, 2), 1e-16)).quantiles(0.975)
     np.testing.assert_array_equal(found, stats.poisson(np.exp(mean)).ppf(0.975))
 
 
@@ -204,3 +204,30 @@ def test_guesses_are_near_moments():
 def test_impossible_parameters_and_targets_are_refused(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+def test_a_mixture_averages_its_laws_and_a_factor_scales_distances():
+    """Normal laws, whose mixtures SciPy has."""
+    mean, variance = np.array([[0.0, 1.0], [2.0, 1.5]]), np.array([[0.5, 1.0], [0.1, 2.0]])
+    laws = (GaussianLikelihood(0.5), GaussianLikelihood(1.0))
+    scale = np.sqrt(variance + np.array([[0.25], [1.0]]))
+    centre = mean.mean(axis=0)
+    for factor in (1.0, 1.7):
+        found = Predictive(laws, mean, variance, factor)
+        parts = stats.norm(centre + factor * (mean - centre), factor * scale)
+        y = np.array([0.3, 2.6])
+        np.testing.assert_allclose(found.distribution(y), parts.cdf(y).mean(axis=0))
+        np.testing.assert_allclose(found.log_density(y), np.log(parts.pdf(y).mean(axis=0)))
+        np.testing.assert_allclose(found.distribution(found.quantiles(0.2)), 0.2, rtol=1e-8)
+        first, second = found.moments()
+        square = (parts.var() + parts.mean() ** 2).mean(axis=0)
+        np.testing.assert_allclose(first, centre)
+        np.testing.assert_allclose(second, square - centre**2)
+
+
+@pytest.mark.parametrize("level", [1e-6, 0.2, 0.499, 0.501, 0.8, 1.0 - 1e-6])
+def test_quantiles_of_laws_far_apart(level):
+    """Their distribution is flat in between, where no chord leads to the root."""
+    laws = (GaussianLikelihood(0.01), StudentTLikelihood(0.7, 3.0))
+    found = Predictive(laws, np.array([[0.0], [1e4]]), np.array([[1e-6], [2.0]]))
+    assert abs(found.distribution(found.quantiles(level))[0] - level) < 1e-9

@@ -33,6 +33,7 @@ from bochner import (
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learning.series.parts import ConstantLevel
+from bochner.likelihoods import StudentTLikelihood
 from bochner.persist.tree import decode
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
@@ -227,6 +228,10 @@ FITTED = {
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
     "sparse learned kernel": lambda: (bank(BaNKRegressor, "sparse").fit(X, Y), NEW),
+    "learned kernel and outliers": lambda: (
+        bank(BaNKRegressor, "sparse").set_params(likelihood=StudentTLikelihood(None)).fit(X, Y),
+        NEW,
+    ),
     "dense learned kernel": lambda: (bank(BaNKRegressor, "dense").fit(FRAME, Y), FRAME[::-1]),
     "learned kernels of classes": lambda: (bank(BaNKClassifier, "auto").fit(X, COLOURS), NEW),
     "amplitudes and noise": lambda: (bank(GaBaSRRegressor, "sparse").fit(X, Y), NEW),

@@ -32,6 +32,7 @@ from bochner.learning.inference.checkpoint import forget, problem_paths
 from bochner.learning.inference.components import spectral_mixture, waves_in_units
 from bochner.learning.inference.learned_kernel import Convergence, Learned
 from bochner.learning.inference.models import BANK, Model
+from bochner.learning.inference.outcomes import Outcomes
 from bochner.learning.inference.plan import Sampler, SamplerSettings, fingerprint_of, learn
 from bochner.learning.inference.pooling import (
     LeftOut,
@@ -64,6 +65,7 @@ class Problems:
     weight: Array | None  # (n,) or None
     task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
     unit: float = 1.0  # Number by which the given weights were divided
+    outcomes: Outcomes | None = None  # Targets of another law than a normal one
 
 
 @dataclass(eq=False, repr=False)
@@ -182,12 +184,15 @@ class BaNK(BaseEstimator, ABC):
         rows in memory, up to rounding. Beyond, every partition draws its own Polya-Gamma variables.
         Chains run one after another.
         """
-        progress = Progress(print if callback is None and self.verbose else callback)
+        progress = self._progress(callback)
         if is_dask(X):
             self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
         else:
             self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
         return self
+
+    def _progress(self, callback: Callback | None) -> Progress:
+        return Progress(print if callback is None and self.verbose else callback)
 
     def _learn_on_workers(
         self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
@@ -221,13 +226,24 @@ class BaNK(BaseEstimator, ABC):
         self._trend = Trend.of(scaled, self.trend)
         fixed = self._trend.columns(scaled)
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
-        settings = replace(settings, model=self._model(choice, scaled))
+        model, outcomes = self._model(choice, scaled), problems.outcomes
+        if outcomes is not None:
+            model = model.observed_by(outcomes.likelihood)
+        settings = replace(settings, model=model)
         basis = settings.model.basis(settings.n_frequencies)
         seed = drawn_seed(self.random_state)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
         paths = problem_paths(checkpoint, targets.shape[1])
         columns = [
-            ScaledData(inputs, target, fixed, weight, self._is_classifier, basis=basis)
+            ScaledData(
+                inputs,
+                target,
+                fixed,
+                weight,
+                self._is_classifier and outcomes is None,
+                basis=basis,
+                observed=None if outcomes is None else outcomes.observed,
+            )
             for target in np.ascontiguousarray(targets.T)
         ]
         rng, block, parts = np.random.default_rng(seed), None, None
@@ -251,7 +267,9 @@ class BaNK(BaseEstimator, ABC):
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=progress,
                 )
-                self.learned_.append(Learned.of(chains, structure.name, self._scaling, data.basis))
+                law = settings.model.likelihood().target_law
+                parts_of_draws = structure.name, self._scaling, data.basis, law
+                self.learned_.append(Learned.of(chains, *parts_of_draws))
         self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
         self.convergence_ = [
             Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
-from bochner.estimators.bank_parameters import documented
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
@@ -23,7 +22,6 @@ from bochner.learning.inference.function_draws import drawn_functions
 from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
-from bochner.registry import register
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
@@ -91,7 +89,7 @@ def positive_rows(X: Array, y: Any, sample_weight: Any) -> tuple[Array, Any, Arr
     return X[kept], y[kept], weight[kept]
 
 
-def _moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
+def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
     """Return mean and variance (n,) over draws of the function, at known weights."""
     mean, variance = np.empty((2, inputs.shape[1]))
     for part, values in draws.activations(inputs, fixed):
@@ -162,7 +160,7 @@ class BaNKRegression(RegressorMixin, BaNK):
             return lazily(self, "predict", X, return_std=return_std or return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
-        mean, variance = _moments(draws, inputs, fixed)
+        mean, variance = function_moments(draws, inputs, fixed)
         mean = self.target_mean_ + self.target_scale_ * mean
         if return_cov:
             unit = (self._scale * self.target_scale_) ** 2
@@ -183,7 +181,7 @@ class BaNKRegression(RegressorMixin, BaNK):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
         for own, (chain,), inputs, fixed in left_out.by_chain([draws]):
-            mean, within = _moments(chain, inputs, fixed)
+            mean, within = function_moments(chain, inputs, fixed)
             residual[own] -= mean
             variance[own] += within + _spread(chain, inputs, fixed)
         self.score_ = self.target_scale_ * np.sqrt(left_out.mean(residual**2))
@@ -258,67 +256,6 @@ class BaNKRegression(RegressorMixin, BaNK):
         return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
 
 
-@register
-@documented
-class BaNKRegressor(BaNKRegression):
-    r"""Regression with a learned kernel (BaNK).
-
-    The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
-    sampled together with its parameters and the ratio of noise to signal, all weights integrated
-    out:
-
-    .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
-              \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
-
-    Predictions average over posterior draws. Inputs and target are standardised internally.
-
-    <left out>
-    Standard deviations are multiplied by the root mean square of left-out residuals, each over the
-    root of its chain's predictive variance plus the variance between the means of the chains.
-
-    Parameters
-    ----------
-    n_frequencies : int, default=200
-        Number of frequencies, ``m``; each makes a cosine and a sine.
-    <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
-        after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
-        independence proposals of the paper, which mix slowly. A sequence of moves defines
-        another round, see :class:`bochner.learning.moves.Move`.
-    <iterations>
-    <chains>
-
-    Attributes
-    ----------
-    kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
-    <learned>
-    score_ : float or None
-        Root mean square error of left-out rows; ``None`` if no rows were left out.
-    target_mean_, target_scale_ : float
-        Mean and standard deviation of the training targets.
-
-    References
-    ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016, for the dense model and equations (8) to (15). The block algebra, the sparse
-    frequencies and the local proposals are this library's own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import BaNKRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(0, 10, size=(200, 1))
-    >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
-    >>> model = BaNKRegressor(50, n_burn_in=30, n_samples=30, random_state=0).fit(X, y)
-    >>> mean, std = model.predict([[3.25]], return_std=True)
-    >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
-    (True, True)
-    """
-
-
 class BaNKClassification(ClassifierMixin, BaNK):
     """A model that learns its kernel from labels."""
 
@@ -379,58 +316,3 @@ class BaNKClassification(ClassifierMixin, BaNK):
             return lazily(self, "predict", X)
         probability = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(probability, axis=1)])
-
-
-@register
-@documented
-class BaNKClassifier(BaNKClassification):
-    r"""Classification with a learned kernel (BaNK).
-
-    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
-
-    with the frequencies as in :class:`bochner.BaNKRegressor`. Pólya-Gamma variables make the
-    likelihood Gaussian, so that frequencies move with all weights integrated out. More than two
-    classes are learned one against the rest, each with its own frequencies.
-
-    <left out>
-    Probabilities are raised to the power, normed to sum one, that left-out rows fit best
-    (a temperature).
-
-    Parameters
-    ----------
-    n_frequencies : int, default=200
-        Number of frequencies; each makes a cosine and a sine.
-    <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies, as in :class:`bochner.BaNKRegressor`. ``"mh"`` is the paper's
-        joint move of a frequency and its two weights.
-    <iterations>
-    <chains>
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels in ascending order.
-    kernel_ : SpectralMixture
-        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
-    <learned>
-    score_ : float or None
-        Log loss of left-out rows in nats; ``None`` if no rows were left out.
-
-    References
-    ----------
-    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
-    2016. Polson, Scott and Windle, "Bayesian inference for logistic models using Pólya-Gamma
-    latent variables", 2013.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from bochner import BaNKClassifier
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = BaNKClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.93)
-    True
-    >>> model.predict_proba(X).shape
-    (200, 2)
-    """

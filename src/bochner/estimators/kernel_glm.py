@@ -1,19 +1,24 @@
 """Regression of counts, censored numbers and numbers with outliers on random features."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_array, as_count, as_level, as_levels
+from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
 from bochner._numerics.checked import validated_with_numbers
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
+from bochner.estimators.kernel_glm_head import (
+    KernelGLM,
+    checked_exposure,
+    resolve_likelihood,
+    weighted_rows,
+)
+from bochner.estimators.law_predictions import LawPredictions, check_shape
 from bochner.likelihoods import (
     GaussianLikelihood,
     Likelihood,
@@ -22,7 +27,7 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.quantiles import quantiles
+from bochner.likelihoods.mixture import Predictive
 from bochner.registry import register
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
@@ -36,7 +41,7 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
 
 @register
 @dataclass(eq=False, repr=False)
-class KernelGLMRegressor(RegressorMixin, KernelGLM):
+class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     r"""Regression of counts, censored numbers or numbers with outliers on random features.
 
     Targets follow a likelihood :math:`p(y \mid f)` given a latent function
@@ -136,7 +141,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         X, y = validated_with_numbers(self, X, y, **options)
         rows = weighted_rows(X, as_array(y), sample_weight)
         likelihood = self._resolved_likelihood()
-        given = self._checked_exposure(exposure, len(rows), likelihood)
+        given = checked_exposure(exposure, len(rows), likelihood)
         self._fit_rows(rows, given, likelihood)
         return self
 
@@ -158,7 +163,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
             The mean alone unless ``return_std``. Censored targets are predicted as if they were
             not censored.
         """
-        parts = [self._law.moments(m, v) for m, v in self._latent(X, exposure)]
+        parts = [part.moments() for _, part in self._predictive(X, exposure)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return (mean, np.sqrt(variance)) if return_std else mean
 
@@ -172,55 +177,6 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return mean, as_array(np.sqrt(variance))
 
-    def predict_interval(
-        self, X: Any, level: float = 0.9, exposure: Any = None
-    ) -> tuple[Array, Array]:
-        """Return lower and upper ends (n,) of central intervals of new targets.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        level : float, default=0.9
-            Probability of the interval, between 0 and 1. Those of counts contain at least as much.
-        exposure : array-like of shape (n,), default=None
-            As in :meth:`predict`.
-        """
-        chosen = as_level(level)
-        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
-        return both[:, 0], both[:, 1]
-
-    def predict_quantiles(
-        self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
-    ) -> Array:
-        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
-
-        They are quantiles of the mixture of the likelihood over the latent value. Those of counts
-        are whole numbers.
-        """
-        chosen = as_levels(levels).tolist()
-        return np.concatenate(
-            [
-                np.column_stack([quantiles(self._law, level, m, v) for level in chosen])
-                for m, v in self._latent(X, exposure)
-            ]
-        )
-
-    def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
-        """Return log densities, or probabilities, (n,) of targets ``y`` (n,).
-
-        Their mean over rows that were held out measures the predictive distribution; larger is
-        better.
-        """
-        X = self._validated(X)
-        targets = as_array(y)
-        if targets.shape != (X.shape[0],):
-            raise ValueError(f"y must have shape ({X.shape[0]},), got {targets.shape}.")
-        targets, density = self._law.checked(targets), np.empty(len(targets))
-        for part, mean, covariance in self._latent_blocks(X, exposure):
-            moments = mean[:, 0], covariance[:, 0, 0]
-            density[part] = self._law.log_predictive(targets[part], *moments)
-        return density
-
     def sample_y(
         self, X: Any, n_samples: int = 1, random_state: Any = 0, exposure: Any = None
     ) -> Array:
@@ -229,7 +185,7 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
         The rows of one sample share the weights of the latent function.
         """
         X = self._validated(X)
-        given = self._checked_exposure(exposure, X.shape[0], self.likelihood_)
+        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
@@ -238,16 +194,18 @@ class KernelGLMRegressor(RegressorMixin, KernelGLM):
             latent += np.log(given)[:, None]
         return as_array(self.likelihood_.sample(rng, latent))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
-        """Return the coefficient of determination of the predicted means."""
-        predicted = self.predict(X, exposure=exposure)
-        return float(r2_score(y, predicted, sample_weight=sample_weight))
-
-    @property
-    def _law(self) -> NumberLikelihood:
+    def _target_law(self) -> NumberLikelihood:
         check_is_fitted(self, "posterior_")
         assert isinstance(self.likelihood_, NumberLikelihood)
         return self.likelihood_
+
+    def _predictive(
+        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[slice, Predictive]]:
+        laws = (self._target_law(),)
+        check_shape(shape, X)
+        for rows, mean, covariance in self._latent_blocks(X, exposure):
+            yield rows, Predictive(laws, mean[None, :, 0], covariance[None, :, 0, 0])
 
     def _latent(self, X: Any, exposure: Any) -> list[tuple[Array, Array]]:
         """Return means and variances of latent values, block by block."""

@@ -114,31 +114,10 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             )
         return kernel, found.frequencies, found.region
 
-    def _checked_exposure(self, exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
-        """Return exposures (n,), or ``None``; ``ValueError`` where the likelihood takes none."""
-        if exposure is None:
-            return None
-        if not likelihood.takes_exposure:
-            raise ValueError(
-                f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
-                f"likelihood 'poisson' or 'negative_binomial'."
-            )
-        if np.iscomplexobj(exposure):
-            raise ValueError("exposure must hold real numbers, got complex ones.")
-        with named("exposure"):
-            given = as_array(exposure)
-        if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
-            raise ValueError(
-                f"exposure must hold a positive, finite number for each of the {n} rows, got an "
-                f"array of shape {given.shape}"
-                + (f" with minimum {given.min():g}." if given.size else ".")
-            )
-        return given
-
     def _latent_blocks(self, X: Any, exposure: Any = None) -> Iterator[tuple[slice, Array, Array]]:
         """Yield slices of rows, and means (n, L) and covariances (n, L, L) of latent values."""
         X = self._validated(X)
-        given = self._checked_exposure(exposure, X.shape[0], self.likelihood_)
+        given = checked_exposure(exposure, X.shape[0], self.likelihood_)
         posterior = self.posterior_
         for part in row_blocks(X.shape[0], 16 * len(posterior.coef)):
             mean, covariance = posterior.latent(self._features(X[part]))
@@ -178,6 +157,28 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | None:
+    """Return exposures (n,), or ``None``; ``ValueError`` where the likelihood takes none."""
+    if exposure is None:
+        return None
+    if not likelihood.takes_exposure:
+        raise ValueError(
+            f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
+            f"likelihood 'poisson' or 'negative_binomial'."
+        )
+    if np.iscomplexobj(exposure):
+        raise ValueError("exposure must hold real numbers, got complex ones.")
+    with named("exposure"):
+        given = as_array(exposure)
+    if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():
+        raise ValueError(
+            f"exposure must hold a positive, finite number for each of the {n} rows, got an "
+            f"array of shape {given.shape}"
+            + (f" with minimum {given.min():g}." if given.size else ".")
+        )
+    return given
 
 
 def resolve_likelihood(

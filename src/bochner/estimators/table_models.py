@@ -26,8 +26,9 @@ from bochner._numerics.arrays import (
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner.estimators.bank import BaNK
-from bochner.estimators.bank_models import BaNKClassifier, BaNKRegressor
+from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_parameters import check_name
+from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.fixed_tables import ENCODINGS, FixedKernelTable
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier

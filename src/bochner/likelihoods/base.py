@@ -126,6 +126,13 @@ class NumberLikelihood(Likelihood):
     is_discrete: ClassVar[bool] = False
     """Whether targets are whole numbers."""
 
+    def in_units(self, centre: float, unit: float) -> Self:
+        """Return the law of ``(y - centre) / unit`` given the latent value in these units.
+
+        Laws whose latent value is a link of the mean are returned as they are.
+        """
+        return self
+
     @abstractmethod
     def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         """Return mean and variance (n,) of new targets."""

@@ -194,22 +194,22 @@ class OrdinalLikelihood(LabelLikelihood):
         cuts = np.cumsum(np.append(vector[0], np.exp(vector[1:])))
         return replace(self, cutpoints=tuple(cuts.tolist()))
 
-    def _limits(self, y: Array, f: Array) -> tuple[Array, Array]:
-        """Return the class's lower and upper cutpoint, less the latent value."""
-        low, high = self._ends(y)
-        return as_array(low - f), as_array(high - f)
-
-    def _ends(self, y: Array) -> tuple[Array, Array]:
-        """Return the class's lower and upper cutpoint."""
+    def ends(self, y: Array) -> tuple[Array, Array]:
+        """Return the lower and the upper cutpoint of classes, infinite at the ends."""
         ends = np.concatenate(([-np.inf], self._cuts, [np.inf]))
         number = np.asarray(y, dtype=np.intp)
         return as_array(ends[number]), as_array(ends[number + 1])
+
+    def _limits(self, y: Array, f: Array) -> tuple[Array, Array]:
+        """Return the class's lower and upper cutpoint, less the latent value."""
+        low, high = self.ends(y)
+        return as_array(low - f), as_array(high - f)
 
     def log_density(self, y: Array, f: Array) -> Array:
         low, high = self._limits(y, f)
         # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high)). The width of
         # the class has no latent value in it, in which it could be lost.
-        width = np.subtract(*reversed(self._ends(y)))
+        width = np.subtract(*reversed(self.ends(y)))
         return as_array(log_expit(high) + log_expit(-low) + np.log(-np.expm1(-width)))
 
     def slope(self, y: Array, f: Array) -> Array:

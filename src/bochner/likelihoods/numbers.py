@@ -30,6 +30,9 @@ _FARTHEST = 1e3
 """Distance of a target from the latent value, in scales, up to which log densities are exact to
 six digits: it decides the least precision of the quadrature."""
 
+_NEGLIGIBLE = 1e-12
+"""Weight of a normal law below which it is left out of probabilities, which are off by 1e-10."""
+
 _MOST_LOG_VARIANCE = float(np.log(1e300))
 """Of a part of Student's t law: deviations beyond 1e150 are wider than any targets."""
 
@@ -90,6 +93,11 @@ class LocationLikelihood(NumberLikelihood):
     def shifted(self, shift: float) -> Self:
         return self
 
+    def in_units(self, centre: float, unit: float) -> Self:
+        scale = None if self.scale is None else self.scale / unit
+        changed: Self = replace(self, scale=scale)  # type: ignore[type-var]
+        return changed
+
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         if self.scale is not None:
             return self
@@ -105,8 +113,9 @@ class LocationLikelihood(NumberLikelihood):
 
     def distribution(self, y: Array, mean: Array, variance: Array) -> Array:
         noise, weights = self.noise_variances()
-        total = np.sqrt(variance[:, None] + noise)
-        return as_array(ndtr((y - mean)[:, None] / total) @ weights)
+        counted = weights > _NEGLIGIBLE
+        total = np.sqrt(variance[:, None] + noise[counted])
+        return as_array(ndtr((y - mean)[:, None] / total) @ weights[counted])
 
     def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
         noise, weights = self.noise_variances()
@@ -189,33 +198,38 @@ class StudentTLikelihood(LocationLikelihood):
         object.__setattr__(self, "scale", optional_scale("scale", self.scale))
 
     @property
-    def _df(self) -> float:
+    def degrees_of_freedom(self) -> float:
+        """The number ``df``; ``ValueError`` if it has not been learned."""
         return known("df", self.df)
 
     @property
     def noise_variance(self) -> float:
         """Variance of the noise, infinite if ``df`` is at most 2."""
-        return self.unit**2 * self._df / (self._df - 2.0) if self._df > 2.0 else np.inf
+        return (
+            self.unit**2 * self.degrees_of_freedom / (self.degrees_of_freedom - 2.0)
+            if self.degrees_of_freedom > 2.0
+            else np.inf
+        )
 
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         started = LocationLikelihood.started(self, y, exposure, weight)
         return started if self.df is not None else replace(started, df=_DF_GUESS)
 
     def log_density(self, y: Array, f: Array) -> Array:
-        df, z = self._df, (y - f) / self.unit
+        df, z = self.degrees_of_freedom, (y - f) / self.unit
         constant = -betaln(0.5 * df, 0.5) - 0.5 * np.log(df)
         return as_array(constant - np.log(self.unit) - 0.5 * (df + 1.0) * np.log1p(z**2 / df))
 
     def slope(self, y: Array, f: Array) -> Array:
-        df, z = self._df, (y - f) / self.unit
+        df, z = self.degrees_of_freedom, (y - f) / self.unit
         return as_array((df + 1.0) * z / (self.unit * (df + z**2)))
 
     def curvature(self, y: Array, f: Array) -> Array:
-        df, z = self._df, (y - f) / self.unit
+        df, z = self.degrees_of_freedom, (y - f) / self.unit
         return as_array((df + 1.0) * (df - z**2) / (self.unit * (df + z**2)) ** 2)
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
-        return as_array(f + self.unit * rng.standard_t(self._df, size=np.shape(f)))
+        return as_array(f + self.unit * rng.standard_t(self.degrees_of_freedom, size=np.shape(f)))
 
     def noise_variances(self) -> tuple[Array, Array]:
         r"""Return variances :math:`s^2 / \lambda` for precisions with a Gamma(df/2, df/2) law.
@@ -223,9 +237,9 @@ class StudentTLikelihood(LocationLikelihood):
         The trapezoidal rule in :math:`\log \lambda`, whose density is smooth and decays at either
         end exponentially or faster.
         """
-        shape = 0.5 * self._df
+        shape = 0.5 * self.degrees_of_freedom
         # The density of log(lambda) falls as lambda^shape below, and beyond any power above.
-        low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self._df)
+        low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self.degrees_of_freedom)
         high = np.log1p(_LOG_ROUNDING / shape) + np.log1p(np.sqrt(_LOG_ROUNDING / shape))
         # At least as fine as the spread of log(lambda), some root of 1 / shape.
         step = min(_LOG_STEP, 0.5 / np.sqrt(shape)) if shape > 1.0 else _LOG_STEP
@@ -286,6 +300,11 @@ class CensoredGaussianLikelihood(LocationLikelihood):
             raise ValueError(f"left must be less than right, got {self.left} and {self.right}.")
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """Both limits, infinite where there is none."""
+        return self._left, self._right
+
+    @property
     def _left(self) -> float:
         return -np.inf if self.left is None else self.left
 
@@ -294,8 +313,12 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return np.inf if self.right is None else self.right
 
     def shifted(self, shift: float) -> Self:
-        ends = (None if end is None else end - shift for end in (self.left, self.right))
-        return replace(self, **dict(zip(("left", "right"), ends, strict=True)))
+        return self.in_units(shift, 1.0)
+
+    def in_units(self, centre: float, unit: float) -> Self:
+        ends = (None if end is None else (end - centre) / unit for end in (self.left, self.right))
+        moved = replace(self, **dict(zip(("left", "right"), ends, strict=True)))
+        return moved if self.scale is None else replace(moved, scale=self.scale / unit)
 
     def _by_case(self, y: Array, inside: Array, below: Array, above: Array) -> Array:
         return np.where(y <= self._left, below, np.where(y >= self._right, above, inside))

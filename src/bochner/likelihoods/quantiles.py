@@ -1,53 +1,92 @@
-"""Quantiles of predictive distributions, by bisection."""
+"""Quantiles of predictive distributions: roots of their normal scores, or counts by bisection."""
+
+from collections.abc import Callable
 
 import numpy as np
+from scipy.special import ndtri
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.likelihoods.base import NumberLikelihood
 
-_HALVINGS = 60
-"""Bisections of a bracket: as many as change a float64."""
+_DOUBLINGS = 60
+"""Most doublings of a bracket: beyond a factor of 1e18 there is no target."""
+
+_STEPS = 200
+"""Most steps inside a bracket, of which every third halves it: 60 halvings change a float64."""
 
 _LARGEST = 2.0**52
 """Count at which the search of an upper end stops. Beyond twice that float64 has no odd numbers."""
 
+_SETTLED = 1e-10
+"""Error of the normal score of a probability at which the search ends: probabilities are exact to
+4e-11."""
 
-def quantiles(likelihood: NumberLikelihood, level: float, mean: Array, variance: Array) -> Array:
+_HIGHEST = 40.0
+"""Normal score in place of infinity, beyond those of all float64 probabilities."""
+
+Distribution = Callable[[Array], Array]
+"""Probabilities (n,) that new targets are at most ``y`` (n,)."""
+
+
+def quantiles(distribution: Distribution, level: float, centre: Array, width: Array) -> Array:
     """Return the least ``q`` (n,) with probability ``level`` of new targets up to ``q``.
 
-    ``mean`` and ``variance`` (n,) are those of the latent values.
+    The search starts from ``centre`` (n,), and from ``width`` (n,) on either side.
     """
-    if likelihood.is_discrete:
-        return _whole_quantiles(likelihood, level, mean, variance)
-    width = np.sqrt(variance) + likelihood.unit
-    low, high = mean - width, mean + width
-    for _ in range(_HALVINGS):
-        is_above = likelihood.distribution(low, mean, variance) > level
-        is_below = likelihood.distribution(high, mean, variance) < level
-        if not (is_above.any() or is_below.any()):
+
+    def score(y: Array) -> Array:
+        return np.clip(ndtri(distribution(y)), -_HIGHEST, _HIGHEST) - ndtri(level)
+
+    low, high, far = centre - width, centre + width, width
+    below, above = score(low), score(high)
+    for _ in range(_DOUBLINGS):
+        if not ((below > 0.0).any() or (above < 0.0).any()):
             break
-        width = 2.0 * width
-        low, high = np.where(is_above, mean - width, low), np.where(is_below, mean + width, high)
-    for _ in range(_HALVINGS):
+        far = 2.0 * far
+        low = np.where(below > 0.0, centre - far, low)
+        high = np.where(above < 0.0, centre + far, high)
+        below, above = score(low), score(high)
+    return _root(score, low, high, below, above)
+
+
+def _root(score: Distribution, low: Array, high: Array, below: Array, above: Array) -> Array:
+    """Return where an increasing function is zero, between ends (n,) with these values.
+
+    Steps along chords: those of normal laws lead there at once. The value at an end that stays is
+    halved (Illinois method).
+    """
+    for step in range(_STEPS):
         middle = 0.5 * (low + high)
-        reached = likelihood.distribution(middle, mean, variance) >= level
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        if step % 3 < 2:  # The third one halves the bracket, however the function is bent
+            rise = above - below
+            chord = low - below * (high - low) / np.where(rise > 0.0, rise, 1.0)
+            middle = np.where((chord > low) & (chord < high), chord, middle)
+        value = score(middle)
+        found = np.abs(value) <= _SETTLED
+        reached = value >= 0.0
+        above = np.where(reached, value, 0.5 * above)
+        below = np.where(reached, 0.5 * below, value)
+        low = np.where(found | ~reached, middle, low)
+        high = np.where(found | reached, middle, high)
+        if (high - low <= np.spacing(np.abs(high))).all():
+            break
     return high
 
 
-def _whole_quantiles(
-    likelihood: NumberLikelihood, level: float, mean: Array, variance: Array
-) -> Array:
-    low = np.full(len(mean), -1.0)
-    high = np.exp(np.clip(np.ceil(mean), 0.0, np.log(_LARGEST))).round()
+def whole_quantiles(distribution: Distribution, level: float, log_mean: Array) -> Array:
+    """Return the least counts (n,) with probability ``level`` of new ones up to them.
+
+    The search starts from logarithmic means (n,).
+    """
+    low = np.full(len(log_mean), -1.0)
+    high = np.exp(np.clip(np.ceil(log_mean), 0.0, np.log(_LARGEST))).round()
     while True:
-        is_below = (likelihood.distribution(high, mean, variance) < level) & (high < _LARGEST)
+        is_below = (distribution(high) < level) & (high < _LARGEST)
         if not is_below.any():
             break
         low, high = np.where(is_below, high, low), np.where(is_below, 2.0 * high + 1.0, high)
     while (high - low > 1.0).any():
         middle = np.floor(0.5 * (low + high))
-        reached = likelihood.distribution(middle, mean, variance) >= level
+        reached = distribution(middle) >= level
         open_ = high - low > 1.0
         low = np.where(open_ & ~reached, middle, low)
         high = np.where(open_ & reached, middle, high)

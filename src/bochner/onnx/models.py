@@ -16,6 +16,7 @@ from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge import RidgePosterior
 from bochner.learning.softmax_weights import UNIFORM, SoftmaxWeights
+from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.onnx.graph import Graph
 
 EXPORTED = (
@@ -157,6 +158,11 @@ def _labels(classes: Any, graph: Graph) -> Any:
 def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
     draws, trend = model.learned_[0].draws, model._trend
+    if not isinstance(draws.law, LocationLikelihood):
+        raise ValueError(
+            f"The mean of counts is no sum of waves: {type(model).__name__} is exported to ONNX "
+            f"with the likelihoods of numbers only."
+        )
     X = graph("Div", graph("Sub", X, model._scaling.centre), model._scaling.scale)
     coef, width = draws.coef, 2 * draws.n_waves
     waves = [

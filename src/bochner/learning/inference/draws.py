@@ -1,7 +1,7 @@
 """What is kept of a chain: frequencies and weights of some of its states, and predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,13 @@ from bochner.learning.inference.evidence import Evidence
 from bochner.learning.inference.prior import FrequencyPrior
 from bochner.learning.inference.waves import Waves
 from bochner.learning.moves.noise_field import log_factor
+from bochner.likelihoods import GaussianLikelihood
+from bochner.likelihoods import Likelihood as Laws
+from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
+
+NORMAL = GaussianLikelihood()
+"""Normal targets, with the noise variance of a draw."""
 
 
 @register(
@@ -30,6 +36,7 @@ from bochner.registry import register
         "whitened": "w",
         "field_omega": "ski",
         "field_weights": "se",
+        "law_parameters": "sl",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +57,9 @@ class Draws:
     basis: Basis = PLAIN
     field_omega: Array | None = None  # (S, K, d), where noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
+    # Law of a target given the function, in its unit; parameters that are None are those of a draw
+    law: Laws = NORMAL
+    law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
 
     def __post_init__(self) -> None:
         if not np.isin(self.whitened, np.arange(self.n_draws)).all():
@@ -60,6 +70,10 @@ class Draws:
             and self.field_weights.shape[1] != 2 * self.field_omega.shape[1]
         ):
             raise ValueError("field_weights must have two columns for each of field_omega")
+        if bool(set(self.law.unknown) - {"scale"}) != (self.law_parameters is not None):
+            raise ValueError(f"law_parameters do not fit to {self.law!r}")
+        for index in range(self.n_draws):
+            self.law_of(index)
 
     @property
     def n_draws(self) -> int:
@@ -128,9 +142,22 @@ class Draws:
             covariance += within / len(self.whitened)
         return covariance
 
+    def law_of(self, index: int, scale: float | None = None) -> Laws:
+        """Return the law of targets of one draw, with its own ``scale`` of the noise or another."""
+        law = self.law
+        if isinstance(law, LocationLikelihood):
+            own = float(np.sqrt(self.noise_variance[index])) if scale is None else scale
+            scaled: Laws = replace(law, scale=own)  # type: ignore[type-var]
+            law = scaled
+        if self.law_parameters is None:
+            return law
+        return law.with_vector(law.unknown, self.law_parameters[index])
+
     def noise(self, index: int, inputs: Array) -> Array:
         """Return the noise's variance of one draw at inputs (d, n), of shape (n,)."""
-        variance = float(self.noise_variance[index])
+        unit = self.law_of(index, scale=1.0)
+        assert isinstance(unit, LocationLikelihood)
+        variance = float(self.noise_variance[index]) * unit.noise_variance
         if self.field_omega is None or self.field_weights is None:
             return np.full(inputs.shape[1], variance)
         field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
@@ -159,6 +186,10 @@ class Draws:
         return row_blocks(n_samples, 8 * self.coef.shape[1], least=64)
 
 
+_OPTIONAL = ("field_omega", "field_weights", "law_parameters")
+"""Fields that draws of some likelihoods have."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     """One state of a chain, as it is kept; see :class:`Draws`."""
@@ -172,6 +203,7 @@ class Draw:
     components: Components | None
     field_omega: Array | None = None
     field_weights: Array | None = None
+    law_parameters: Array | None = None
 
 
 def drawn(
@@ -204,7 +236,7 @@ def point_draw(
     return Draw(*parts, prior.components() if in_full else None)
 
 
-def stacked(draws: Sequence[Draw], basis: Basis = PLAIN) -> Draws:
+def stacked(draws: Sequence[Draw], basis: Basis = PLAIN, law: Laws = NORMAL) -> Draws:
     """Return the draws as one value."""
 
     def all_of(name: str) -> Any:
@@ -216,10 +248,11 @@ def stacked(draws: Sequence[Draw], basis: Basis = PLAIN) -> Draws:
     names = ("omega", "coef", "precision", "noise_variance", "log_density")
     whitener, p = all_of("whitener"), len(draws[0].coef)
     return Draws(
-        **{name: all_of(name) for name in (*names, "field_omega", "field_weights")},
+        **{name: all_of(name) for name in (*names, *_OPTIONAL)},
         whitener=np.empty((0, p, p), dtype=np.float32) if whitener is None else whitener,
         whitened=np.flatnonzero([draw.whitener is not None for draw in draws]),
         basis=basis,
+        law=law,
     )
 
 

@@ -44,6 +44,10 @@ class Noise(ABC):
     def variance(self, residual: float, degrees: float) -> float:
         """Return the posterior mean of the noise variance."""
 
+    @abstractmethod
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
+        """Return a draw of the posterior, weights integrated out; of the prior given two zeros."""
+
 
 @dataclass(frozen=True, slots=True)
 class InverseGammaNoise(Noise):
@@ -61,19 +65,23 @@ class InverseGammaNoise(Noise):
         return (self.rate + residual / 2.0) / (shape - 1.0 if shape > 1.5 else shape)
 
     def sample(self, rng: Generator, residual: float, degrees: float) -> float:
-        """Return a draw of the posterior, weights integrated out; of the prior given two zeros."""
         return (self.rate + residual / 2.0) / float(rng.gamma(self.shape + degrees / 2.0))
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise(Noise):
-    """A variance of one: rows whose weights are precisions, as in logistic regression."""
+    """A known variance; of one for rows whose weights are precisions, as in logistic regression."""
+
+    value: float = 1.0
 
     def coefficients(self, degrees: float) -> tuple[float, float, float]:
-        return 0.5, 0.0, 1.0
+        return 0.5 / self.value, 0.0, 1.0
 
     def variance(self, residual: float, degrees: float) -> float:
-        return 1.0
+        return self.value
+
+    def sample(self, rng: Generator, residual: float, degrees: float) -> float:
+        return self.value
 
 
 @dataclass(slots=True, eq=False)

@@ -10,10 +10,11 @@ from bochner.kernels import Kernel
 from bochner.learning.convergence import effective_sample_size, split_rhat
 from bochner.learning.inference.basis import PLAIN, Basis
 from bochner.learning.inference.components import frequency_components, mean_kernel, mean_of_waves
-from bochner.learning.inference.draws import Draws, stacked
+from bochner.learning.inference.draws import NORMAL, Draws, stacked
 from bochner.learning.inference.driver import Progress
 from bochner.learning.inference.preparation import Scaling
 from bochner.learning.trace import Trace
+from bochner.likelihoods import Likelihood as Laws
 from bochner.registry import register
 
 # Draws, evenly spread, whose kernels are averaged: the cost is in proportion to them.
@@ -39,12 +40,17 @@ class Learned:
 
     @classmethod
     def of(
-        cls, chains: Sequence[Progress], structure: str, scaling: Scaling, basis: Basis = PLAIN
+        cls,
+        chains: Sequence[Progress],
+        structure: str,
+        scaling: Scaling,
+        basis: Basis = PLAIN,
+        law: Laws = NORMAL,
     ) -> "Learned":
         """Return what the chains have made; ``scaling`` is that of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
         kept = [draw for chain in chains for draw in chain.draws[-n_kept:]]
-        draws = stacked(kept, basis)
+        draws = stacked(kept, basis, law)
         components = [draw.components for draw in kept if draw.components is not None]
         chosen = np.unique(np.linspace(0, len(kept) - 1, _POOLED_DRAWS).astype(np.intp))
         waves = [draws.waves(index) for index in chosen]

@@ -10,6 +10,8 @@ from bochner._numerics.arrays import Array
 from bochner.learning.inference.evidence import Evidence, Noise, evidence_of
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import SummedRows
+from bochner.likelihoods import GaussianLikelihood as NormalTargets
+from bochner.likelihoods import Likelihood as Laws
 
 
 class Likelihood(ABC):
@@ -22,6 +24,14 @@ class Likelihood(ABC):
 
     noise: Noise
     """Law of the noise variance, given the latent variables."""
+
+    @property
+    def target_law(self) -> Laws:
+        """Law of targets given the function, in the unit of the chain.
+
+        Parameters that are ``None`` differ from draw to draw. Binary labels have none.
+        """
+        return NormalTargets()
 
     def start(
         self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int

@@ -29,6 +29,8 @@ _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 """Half an observation's worth of prior for the noise of standardised targets, of variance 2e-6:
 almost noiseless data are possible, and a hundred rows outweigh it two hundred times."""
 
+_NORMAL = GaussianLikelihood(_NOISE)
+
 _SCARCITY = 20.0
 """Prior odds that an amplitude is constant: what the likelihood of another one must outweigh."""
 
@@ -66,6 +68,13 @@ class Model(ABC):
         """Return the likelihood of a regression."""
         return GaussianLikelihood(_NOISE)
 
+    def observed_by(self, likelihood: Likelihood) -> "Model":
+        """Return the model with another likelihood; ``ValueError`` if it has only its own."""
+        raise ValueError(
+            "sampler='mh' is the paper's model, with normal noise or logistic labels: use "
+            "sampler='auto', 'pcn' or 'hmc' with another likelihood."
+        )
+
     def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
         return CollapsedChain(rows, LogisticLabels(), moves)
@@ -73,10 +82,18 @@ class Model(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Stationary(Model):
-    """The model of BaNK: Gaussian noise, or labels with Polya-Gamma variables."""
+    """The model of BaNK: a law of numbers, or labels with Polya-Gamma variables."""
+
+    numbers: Likelihood = _NORMAL
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
+
+    def likelihood(self) -> Likelihood:
+        return self.numbers
+
+    def observed_by(self, likelihood: Likelihood) -> Model:
+        return replace(self, numbers=likelihood)
 
 
 BANK = Stationary()

@@ -129,7 +129,7 @@ def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> st
     # The number of processes and threads changes no result.
     settings = replace(settings, n_jobs=None, n_threads=1)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
-    for array in (data.X, data.y, data.fixed, data.weight):
+    for array in (data.X, data.y, data.fixed, data.weight, data.observed):
         if array is not None:
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -108,6 +108,8 @@ class TrainingData(SummedRows):
     weight: Array | None  # (n,) or None: Weights w of the rows; None means one
     n_threads: int = 1  # That share the blocks of rows, linear algebra inside having one
     basis: Basis = PLAIN
+    # (2, n): Targets as a likelihood with latent variables takes them, and offsets of the function
+    observed: Array | None = None
 
     @classmethod
     def of(
@@ -118,11 +120,13 @@ class TrainingData(SummedRows):
         weight: Array | None = None,
         n_threads: int = 1,
         basis: Basis = PLAIN,
+        observed: Array | None = None,
     ) -> "TrainingData":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         target = y if weight is None else weight * y
-        return cls(np.ascontiguousarray(X.T), target, columns, weight, n_threads, basis)
+        inputs = np.ascontiguousarray(X.T)
+        return cls(inputs, target, columns, weight, n_threads, basis, observed)
 
     @property
     def n_samples(self) -> int:
@@ -193,8 +197,14 @@ class TrainingData(SummedRows):
     def part(self, chosen: slice) -> "TrainingData":
         """Return a slice of the rows."""
         weight = None if self.weight is None else self.weight[chosen]
-        inputs, fixed = self.inputs[:, chosen], self.fixed[:, chosen]
-        return replace(self, inputs=inputs, target=self.target[chosen], fixed=fixed, weight=weight)
+        return replace(
+            self,
+            inputs=self.inputs[:, chosen],
+            target=self.target[chosen],
+            fixed=self.fixed[:, chosen],
+            weight=weight,
+            observed=None if self.observed is None else self.observed[:, chosen],
+        )
 
     def blocks(self, n_features: int) -> Iterator[slice]:
         """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
@@ -225,6 +235,7 @@ class ScaledData:
     is_binary: bool  # Whether the likelihood is logistic
     elsewhere: SummedRows | None = None  # Rows that chains end with, if these are their sample
     basis: Basis = PLAIN
+    observed: Array | None = None  # (2, n): see TrainingData; ``y`` stands in for it at a start
 
     @property
     def n_samples(self) -> int:
@@ -239,10 +250,18 @@ class ScaledData:
     def rows(self, n_threads: int = 1) -> TrainingData:
         """Return the rows in memory as training data of a chain."""
         target = self.target_factor * self.y
-        return TrainingData.of(self.X, target, self.fixed, self.weight, n_threads, self.basis)
+        settings = n_threads, self.basis, self.observed
+        return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 
     def subset(self, index: Any) -> "ScaledData":
         """Return some of the rows in memory."""
         weight = None if self.weight is None else self.weight[index]
-        X, y, fixed = self.X[index], self.y[index], self.fixed[index]
-        return replace(self, X=X, y=y, fixed=fixed, weight=weight, elsewhere=None)
+        return replace(
+            self,
+            X=self.X[index],
+            y=self.y[index],
+            fixed=self.fixed[index],
+            weight=weight,
+            elsewhere=None,
+            observed=None if self.observed is None else self.observed[:, index],
+        )

@@ -1,6 +1,11 @@
-"""Moves of a Markov chain over frequencies; see :class:`Move` for how to add one."""
+"""Moves of a Markov chain over frequencies, and likelihoods with latent variables of the rows.
+
+:class:`Move` and :class:`Augmentation` tell how to add one.
+"""
 
 from bochner.learning.inference.state import ChainState, Info
+from bochner.learning.moves.augmentation import Augmentation
+from bochner.learning.moves.augmentations import augmented
 from bochner.learning.moves.base import Move, PriorParameters
 from bochner.learning.moves.hamiltonian import Hamiltonian
 from bochner.learning.moves.precision import LogNormalPrecision, PrecisionWalk
@@ -11,6 +16,7 @@ LOCAL_MOVES: tuple[Move, ...] = (ReplacementSweep(), PrecisionWalk(), PriorParam
 
 __all__ = [
     "LOCAL_MOVES",
+    "Augmentation",
     "ChainState",
     "Hamiltonian",
     "Info",
@@ -19,4 +25,5 @@ __all__ = [
     "PrecisionWalk",
     "PriorParameters",
     "ReplacementSweep",
+    "augmented",
 ]

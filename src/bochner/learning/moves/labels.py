@@ -124,10 +124,15 @@ def part_activation(part: TrainingData, Z: NDArray[Any] | None, omega: Array, be
 
 def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array:
     """Return Polya-Gamma variables, of shape (n,)."""
-    count = np.broadcast_to(_count(part), activation.shape)
+    return polya_gamma(count_of(part), activation, rng)
+
+
+def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array:
+    """Return Polya-Gamma variables of counts ``size``, one or (n,), of shape (n,)."""
+    count = np.broadcast_to(size, activation.shape)
     rare = count < _LEAST_COUNT
     if not rare.any():
-        weight: Array = random_polyagamma(_count(part), activation, random_state=rng)
+        weight: Array = random_polyagamma(size, activation, random_state=rng)
         return weight
     drawn = np.empty(activation.shape)
     drawn[rare] = _series(count[rare], activation[rare], rng)
@@ -154,7 +159,7 @@ def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
 
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return curvatures of the log likelihood, and pseudo-targets times them."""
-    count, probability = _count(part), expit(activation)
+    count, probability = count_of(part), expit(activation)
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
     slope = part.target - count * (probability - 0.5)
     return curvature, curvature * activation + slope
@@ -163,14 +168,14 @@ def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
 def bound(part: TrainingData, activation: Array) -> tuple[Array, Array]:
     """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
     mean = _mean_weight(activation)
-    return _count(part) * mean, part.target
+    return count_of(part) * mean, part.target
 
 
 def part_log_likelihood(part: TrainingData, activation: Array) -> tuple[float]:
     """Return the log likelihood of a part of the rows."""
     # kappa psi - c log(2 cosh(psi / 2)), without overflow.
     half = 0.5 * np.abs(activation)
-    terms = part.target * activation - _count(part) * (half + np.log1p(np.exp(-2.0 * half)))
+    terms = part.target * activation - count_of(part) * (half + np.log1p(np.exp(-2.0 * half)))
     return (float(np.sum(terms)),)
 
 
@@ -180,5 +185,6 @@ def _mean_weight(activation: Array) -> Array:
     return np.where(half > _NEAR_ZERO, np.tanh(half) / np.maximum(4.0 * half, _NEAR_ZERO), 0.25)
 
 
-def _count(part: TrainingData) -> Array | float:
+def count_of(part: TrainingData) -> Array | float:
+    """Return how many rows each row of a part stands for."""
     return 1.0 if part.weight is None else part.weight

@@ -1,0 +1,155 @@
+"""Classification with a learned kernel, of classes without or with an order."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import Array
+from bochner.estimators.bank import Problems
+from bochner.estimators.bank_models import BaNKClassification, Numbers
+from bochner.estimators.bank_parameters import documented
+from bochner.estimators.inputs import is_dask, lazily
+from bochner.estimators.kernel_glm_head import resolve_likelihood
+from bochner.learning.inference.draws import Draws
+from bochner.learning.inference.outcomes import outcomes_of
+from bochner.likelihoods import (
+    BernoulliLikelihood,
+    LabelLikelihood,
+    Likelihood,
+    OrdinalLikelihood,
+)
+from bochner.registry import register
+
+_NAMES: Mapping[str, type[Likelihood]] = {
+    "logistic": BernoulliLikelihood,
+    "ordinal": OrdinalLikelihood,
+}
+"""Likelihoods of labels by name."""
+
+
+@register
+@documented
+@dataclass(eq=False, repr=False)
+class BaNKClassifier(BaNKClassification):
+    r"""Classification with a learned kernel (BaNK).
+
+    .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
+
+    with the frequencies as in :class:`bochner.BaNKRegressor`. Pólya-Gamma variables make the
+    likelihood Gaussian, so that frequencies move with all weights integrated out. More than two
+    classes are learned one against the rest, each with its own frequencies. Classes in order have
+    one function and cutpoints between them (proportional odds), with two Pólya-Gamma variables a
+    row.
+
+    <left out>
+    Probabilities are raised to the power, normed to sum one, that left-out rows fit best
+    (a temperature).
+
+    Parameters
+    ----------
+    n_frequencies : int, default=200
+        Number of frequencies; each makes a cosine and a sine.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        Moves of the frequencies, as in :class:`bochner.BaNKRegressor`. ``"mh"`` is the paper's
+        joint move of a frequency and its two weights.
+    <iterations>
+    <chains>
+    likelihood : {"logistic", "ordinal"} or OrdinalLikelihood, default="logistic"
+        ``"ordinal"``: the classes, in ascending order of their labels, are ordered. Distances of
+        cutpoints have an exponential prior of mean two, unless the object has cutpoints. Nothing
+        is left out then, and rows must be in memory.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels in ascending order.
+    kernel_ : SpectralMixture
+        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
+    <learned>
+    likelihood_ : OrdinalLikelihood or BernoulliLikelihood
+        The likelihood with the posterior means of the cutpoints; the constant of the function is
+        flat, so that only their distances are determined.
+    score_ : float or None
+        Log loss of left-out rows in nats; ``None`` if no rows were left out.
+
+    References
+    ----------
+    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
+    2016. Polson, Scott and Windle, "Bayesian inference for logistic models using Pólya-Gamma
+    latent variables", 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from bochner import BaNKClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = BaNKClassifier(30, n_burn_in=20, n_samples=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.93)
+    True
+    >>> model.predict_proba(X).shape
+    (200, 2)
+    """
+
+    _: KW_ONLY
+    likelihood: Likelihood | str = "logistic"
+
+    def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
+        also = "Numbers are learned by BaNKRegressor."
+        law = resolve_likelihood(self.likelihood, _NAMES, LabelLikelihood, also)
+        problems = super()._problems(X, y, sample_weight, labels)
+        if isinstance(law, BernoulliLikelihood):
+            return problems
+        if labels is not None:
+            raise ValueError(
+                "Rows of Dask collections have the likelihood 'logistic'; for another one, pass "
+                "rows in memory, such as X.compute()."
+            )
+        assert isinstance(law, LabelLikelihood)
+        if law.n_classes not in (None, len(self.classes_)):
+            raise ValueError(
+                f"y has {len(self.classes_)} classes, and {law!r} is for {law.n_classes}: give one "
+                f"cutpoint less than there are classes, or none, to learn them."
+            )
+        outcomes = outcomes_of(law, law.checked(problems.codes), None, problems.weight)
+        task = Numbers(0.0, 1.0)
+        return replace(problems, codes=outcomes.stand_in, task=task, outcomes=outcomes)
+
+    @property
+    def likelihood_(self) -> LabelLikelihood:
+        """The likelihood with the posterior means of its cutpoints, if it has any."""
+        laws = self._laws
+        if not laws:
+            return BernoulliLikelihood()
+        cuts = np.mean([law.cutpoints or () for law in laws], axis=0)
+        return OrdinalLikelihood(tuple(cuts.tolist()))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
+        laws = self._laws
+        if is_dask(X):
+            return lazily(self, "predict_proba", X)
+        if not laws:
+            return super().predict_proba(X)
+        inputs, fixed = self._rows(X)
+        found, draws = np.zeros((inputs.shape[1], len(self.classes_))), self._draws
+        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*both, strict=True):
+            variance = spreads.mean(axis=0)[:, None, None]
+            for law, mean in zip(laws, values, strict=True):
+                found[rows] += law.probabilities(mean[:, None], variance) / len(laws)
+        return found
+
+    @property
+    def _draws(self) -> Draws:
+        check_is_fitted(self, "learned_")
+        return self.learned_[0].draws
+
+    @property
+    def _laws(self) -> list[OrdinalLikelihood]:
+        """Laws of the draws of classes in order; none of others."""
+        each = (self._draws.law_of(index) for index in range(self._draws.n_draws))
+        return [law for law in each if isinstance(law, OrdinalLikelihood)]

@@ -1,0 +1,378 @@
+"""Regression with a learned kernel, for numbers of any law that chains can sample."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._numerics.arrays import Array, as_count, as_flag
+from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.progress import Callback
+from bochner._numerics.whole_fits import all_or_nothing
+from bochner.estimators.bank import Problems
+from bochner.estimators.bank_models import (
+    BaNKRegression,
+    Numbers,
+    function_moments,
+    positive_rows,
+)
+from bochner.estimators.bank_parameters import documented
+from bochner.estimators.inputs import check_one_spread, is_dask, lazily
+from bochner.estimators.kernel_glm import NUMBERS
+from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
+from bochner.estimators.law_predictions import LawPredictions, check_shape
+from bochner.features.parameters import generators
+from bochner.learning.inference.draws import NORMAL, Draws
+from bochner.learning.inference.outcomes import outcomes_of
+from bochner.learning.inference.preparation import distinct_rows
+from bochner.likelihoods import Likelihood, NumberLikelihood
+from bochner.likelihoods.mixture import Predictive
+from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.registry import register
+
+
+@register
+@documented
+@dataclass(eq=False, repr=False)
+class BaNKRegressor(LawPredictions, BaNKRegression):
+    r"""Regression with a learned kernel (BaNK).
+
+    The frequencies :math:`\omega_j` of the features are unknowns with a nonparametric prior,
+    sampled together with its parameters and the ratio of noise to signal, all weights integrated
+    out:
+
+    .. math:: y = \Phi_\omega \beta + T \gamma + \varepsilon, \quad
+              \beta \sim N(0, (\sigma^2 / \lambda_0) I), \quad \varepsilon \sim N(0, \sigma^2 I).
+
+    Predictions average over posterior draws. Inputs and target are standardised internally.
+
+    Targets may have another law than a normal one. Latent variables of the rows make it normal,
+    and are drawn in each round: precisions of rows for Student-t noise, true targets for censored
+    ones, Pólya-Gamma variables for negative binomial counts. The function :math:`\Phi_\omega \beta
+    + T \gamma` is then the location of the targets or, for counts, the logarithm of their rate.
+
+    <left out>
+    Standard deviations are multiplied by the root mean square of left-out residuals, each over the
+    root of its chain's predictive variance plus the variance between the means of the chains.
+
+    Parameters
+    ----------
+    n_frequencies : int, default=200
+        Number of frequencies, ``m``; each makes a cosine and a sine.
+    <structure>
+    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+        Moves of the frequencies. ``"pcn"``, which ``"auto"`` means: local moves of one frequency
+        after another. ``"hmc"``: trajectories of all frequencies along gradients. ``"mh"``: the
+        independence proposals of the paper, which mix slowly. A sequence of moves defines
+        another round, see :class:`bochner.learning.moves.Move`.
+    <iterations>
+    <chains>
+    likelihood : str or NumberLikelihood, default="gaussian"
+        Law of the targets given the function: ``"gaussian"``, ``"student_t"``,
+        ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such as
+        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are sampled, the
+        degrees of freedom ``df`` with a Gamma(2, 0.1) prior, ``dispersion`` with an exponential one
+        of mean one. Poisson counts are learned by :class:`bochner.KernelGLMRegressor`. Laws other
+        than ``"gaussian"`` leave nothing out, and need rows in memory.
+
+    Attributes
+    ----------
+    likelihood_ : NumberLikelihood
+        The likelihood with the posterior means of its parameters.
+    kernel_ : SpectralMixture
+        Posterior mean of the kernel, :math:`k(0) = 1`, on inputs in their own units.
+    <learned>
+    score_ : float or None
+        Root mean square error of left-out rows; ``None`` if no rows were left out.
+    target_mean_, target_scale_ : float
+        Mean and standard deviation of the training targets; the median, and a standard deviation
+        from the quartiles, for other laws than ``"gaussian"``; zero and one for counts.
+
+    References
+    ----------
+    Oliva, Dubey, Wilson, Póczos, Schneider and Xing, "Bayesian nonparametric kernel-learning",
+    2016, for the dense model and equations (8) to (15). The block algebra, the sparse
+    frequencies and the local proposals are this library's own. Geweke, "Bayesian treatment of the
+    independent Student-t linear model", 1993. Chib, "Bayes inference in the Tobit censored
+    regression model", 1992. Pillow and Scott, "Fully Bayesian inference for neural models with
+    negative-binomial spiking", 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import BaNKRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, size=(200, 1))
+    >>> y = np.sin(2 * np.pi * X[:, 0]) + 0.1 * rng.normal(size=200)
+    >>> model = BaNKRegressor(50, n_burn_in=30, n_samples=30, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[3.25]], return_std=True)
+    >>> bool(abs(mean[0] - 1.0) < 0.1), bool(std[0] < 0.2)
+    (True, True)
+
+    A few gross outliers, which Student-t noise ignores:
+
+    >>> y[::20] += 30.0
+    >>> robust = BaNKRegressor(50, likelihood="student_t", n_chains=2, random_state=0).fit(X, y)
+    >>> bool(abs(robust.predict([[3.25]])[0] - 1.0) < 0.1)
+    True
+    """
+
+    _: KW_ONLY
+    likelihood: Likelihood | str = "gaussian"
+
+    _law_: NumberLikelihood = field(init=False, default=NORMAL)
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        exposure: Any = None,
+        checkpoint: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or Dask array or data frame
+            Inputs. Rows of a Dask collection stay on its workers.
+        y : array-like of shape (n,), or Dask array or column of a data frame
+            Targets; counts are whole numbers.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows. A row of weight ``w`` counts as ``w`` rows, which may be a
+            fraction, but for censored targets. Weights whose mean is less than one are scaled up
+            to one.
+        exposure : array-like of shape (n,), default=None
+            Time, area or population in which the counts of a row arose, by which their mean is
+            multiplied; ones if ``None``. For counts only.
+        checkpoint, callback
+            As in :meth:`bochner.BaNKClassifier.fit`.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the data are unusable or impossible under the
+            likelihood, chains cannot sample the likelihood, or the checkpoint belongs to another
+            fit, or to one on Dask collections.
+        """
+        also = "Classes are learned by BaNKClassifier."
+        law = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(law, NumberLikelihood)
+        self._law_ = law
+        if law == NORMAL:
+            checked_exposure(exposure, 0, law)
+            super().fit(X, y, sample_weight, checkpoint=checkpoint, callback=callback)
+            return self
+        if is_dask(X):
+            raise ValueError(
+                "Rows of Dask collections have the likelihood 'gaussian'; for another one, pass "
+                "rows in memory, such as X.compute()."
+            )
+        problems = self._outcomes(law, X, y, sample_weight, exposure)
+        self._learn(problems, checkpoint, self._progress(callback))
+        return self
+
+    def _outcomes(
+        self, law: NumberLikelihood, X: Any, y: Any, sample_weight: Any, exposure: Any
+    ) -> Problems:
+        """Return checked, distinct rows whose targets have a law."""
+        X, y = validated_with_numbers(self, X, y, dtype=np.float64)
+        times = checked_exposure(exposure, len(X), law)
+        # Rows of equal inputs and other exposures are distinct.
+        keyed = X if times is None else np.column_stack([X, times])
+        y = law.checked(y.astype(np.float64))
+        keyed, y, weight = distinct_rows(*positive_rows(keyed, y, sample_weight))
+        X, times = (keyed, None) if times is None else (keyed[:, :-1], keyed[:, -1])
+        unit = 1.0
+        if weight is not None:  # weights of a mean below one are scaled up to it
+            unit = min(1.0, float(weight.mean()))
+            weight = weight / unit
+        outcomes = outcomes_of(law, y, times, weight)
+        if weight is not None and not outcomes.takes_weights:
+            index = repetitions(weight)
+            X, weight, outcomes = X[index], None, outcomes.rows(index)
+        self.target_mean_, self.target_scale_ = outcomes.centre, outcomes.unit
+        return Problems(X, outcomes.stand_in, weight, Numbers(0.0, 1.0), unit, outcomes)
+
+    @property
+    def likelihood_(self) -> NumberLikelihood:
+        """The likelihood with the posterior means of its parameters."""
+        draws = self._draws
+        laws = [self._law_of(index) for index in range(draws.n_draws)]
+        names = self._law_.unknown
+        means = {name: float(np.mean([getattr(law, name) for law in laws])) for name in names}
+        found: NumberLikelihood = replace(laws[0], **means)  # type: ignore[type-var]
+        return found
+
+    @property
+    def noise_variance_(self) -> float:
+        """Posterior mean of the noise's variance, in squared units of the target."""
+        if self._draws.law == NORMAL:
+            return super().noise_variance_
+        laws = [self._law_of(index) for index in range(self._draws.n_draws)]
+        variances = [law.noise_variance for law in laws if isinstance(law, LocationLikelihood)]
+        if not variances:
+            raise AttributeError("Counts have no noise_variance_; likelihood_ has a dispersion.")
+        return float(np.mean(variances))
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        exposure: Any = None,
+    ) -> Array | tuple[Array, Array]:
+        """Return posterior means and, if asked for, standard deviations or covariances.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or Dask array or data frame
+            Rows; for a Dask collection the result is a Dask array, without standard deviations.
+        return_std : bool, default=False
+            The standard deviation of a new observation, noise included. It is infinite where a
+            draw of Student-t noise has at most two degrees of freedom.
+        return_cov : bool, default=False
+            The covariance of new observations at all rows, with the squares of the standard
+            deviations on its diagonal; not for counts.
+        exposure : array-like of shape (n,), default=None
+            Exposures of the new counts; ones if ``None``, so that predictions are rates.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,)
+            Censored targets are predicted as if they were not censored.
+        std : ndarray of shape (n,)
+            Only if ``return_std``.
+        cov : ndarray of shape (n, n)
+            Only if ``return_cov``.
+
+        Raises
+        ------
+        ValueError
+            If both are asked for, or exposures or covariances that the likelihood does not have.
+        """
+        if isinstance(self._draws.law, LocationLikelihood):
+            checked_exposure(exposure, 0, self._draws.law)
+            return super().predict(X, return_std, return_cov)
+        check_one_spread(return_std, return_cov)
+        if return_cov:
+            raise ValueError(
+                "Counts have no return_cov: draw them jointly by sample_y, or use return_std."
+            )
+        if is_dask(X):
+            return lazily(self, "predict", X, return_std=return_std)
+        parts = [part.moments() for _, part in self._predictive(X, exposure)]
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def predict_latent(self, X: Any, exposure: Any = None) -> tuple[Array, Array]:
+        """Return means and standard deviations (n,) of the function, without noise.
+
+        That of counts is the logarithm of their rate, or of their mean if ``exposure`` (n,) is
+        given.
+        """
+        inputs, fixed, offset = self._rows_at(X, exposure)
+        draws = self._draws
+        mean, variance = function_moments(draws, inputs, fixed)
+        level = draws.noise_variance[draws.whitened, None]
+        for part, spreads in draws.spreads(inputs, fixed):
+            variance[part] += np.mean(level * spreads, axis=0)
+        unit = self.target_scale_
+        std: Array = self._scale * unit * np.sqrt(variance)
+        return self.target_mean_ + unit * mean + offset, std
+
+    def sample_y(
+        self,
+        X: Any,
+        n_samples: int = 1,
+        random_state: Any = 0,
+        *,
+        noise: bool = True,
+        exposure: Any = None,
+    ) -> Array:
+        """Return draws from the posterior predictive, jointly at all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+        noise : bool, default=True
+            Whether to draw observations, or the function without its noise: for counts the
+            logarithm of their mean.
+        exposure : array-like of shape (n,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, n_samples)
+        """
+        _, _, offset = self._rows_at(X, exposure)
+        if self._draws.law == NORMAL:
+            return super().sample_y(X, n_samples, random_state, noise=noise)
+        function_rng, noise_rng = generators(random_state, 2)
+        functions, deviating = self._drawn(as_count("n_samples", n_samples), function_rng)
+        samples = functions(X) + offset[:, None]
+        if as_flag("noise", noise):
+            for index in np.unique(deviating):
+                own = np.flatnonzero(deviating == index)
+                samples[:, own] = self._law_of(int(index)).sample(noise_rng, samples[:, own])
+        return samples
+
+    @property
+    def _draws(self) -> Draws:
+        check_is_fitted(self, "learned_")
+        return self.learned_[0].draws
+
+    def _law_of(self, index: int) -> NumberLikelihood:
+        """Return the law of targets of a draw, in their own unit."""
+        own = self._draws.law_of(index)
+        values = {name: getattr(own, name) for name in self._law_.unknown}
+        if "scale" in values:
+            values["scale"] *= self.target_scale_
+        found: NumberLikelihood = replace(self._law_, **values)  # type: ignore[type-var]
+        return found
+
+    def _rows_at(self, X: Any, exposure: Any) -> tuple[Array, Array, Array]:
+        """Return scaled inputs (d, n), fixed columns (q, n) and offsets (n,) of new rows."""
+        inputs, fixed = self._rows(X)
+        times = checked_exposure(exposure, inputs.shape[1], self._draws.law)
+        return inputs, fixed, np.zeros(inputs.shape[1]) if times is None else np.log(times)
+
+    def _target_law(self) -> NumberLikelihood:
+        check_is_fitted(self, "learned_")
+        return self._law_
+
+    def _predictive(
+        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[slice, Predictive]]:
+        """Yield the mixtures of the likelihood over all draws, and the rows they are of.
+
+        Where left-out rows scale the standard deviations, they scale all distances from the mean.
+        """
+        check_shape(shape, X)
+        inputs, fixed, offset = self._rows_at(X, exposure)
+        draws, centre, unit = self._draws, self.target_mean_, self.target_scale_
+        laws = tuple(self._law_of(index) for index in range(draws.n_draws))
+        both = draws.activations(inputs, fixed), draws.spreads(inputs, fixed)
+        for (rows, values), (_, spreads) in zip(*both, strict=True):
+            mean = centre + unit * values + offset[rows]
+            variance = unit**2 * draws.noise_variance[:, None] * spreads.mean(axis=0)
+            yield rows, Predictive(laws, mean, variance, self._scale)
+
+
+def repetitions(weight: Array) -> Any:
+    """Return rows as often as their weights (n,), whole numbers, count them."""
+    times = np.rint(weight)
+    if not np.array_equal(times, weight):
+        wrong = weight[times != weight][0]
+        raise ValueError(
+            f"sample_weight must hold whole numbers for censored targets, repetitions of rows, "
+            f"got {wrong:g}; use KernelGLMRegressor for others."
+        )
+    return np.repeat(np.arange(len(weight)), times.astype(np.intp))

@@ -1,0 +1,86 @@
+"""Predictions of models whose targets have a law: quantiles, intervals, log densities."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import _num_samples
+
+from bochner._numerics.arrays import Array, as_array, as_level, as_levels
+from bochner.likelihoods import NumberLikelihood
+from bochner.likelihoods.mixture import Predictive
+
+
+class LawPredictions(ABC):
+    """What predictive distributions of new targets are good for."""
+
+    @abstractmethod
+    def _target_law(self) -> NumberLikelihood:
+        """Return the law of targets; ``NotFittedError`` before a fit."""
+
+    @abstractmethod
+    def _predictive(
+        self, X: Any, exposure: Any, shape: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[slice, Predictive]]:
+        """Yield slices of rows with their predictive distributions.
+
+        Targets of another ``shape`` than the rows have raise ``ValueError``.
+        """
+
+    def predict_interval(
+        self, X: Any, level: float = 0.9, exposure: Any = None
+    ) -> tuple[Array, Array]:
+        """Return lower and upper ends (n,) of central intervals of new targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        level : float, default=0.9
+            Probability of the interval, between 0 and 1. Those of counts contain at least as much.
+        exposure : array-like of shape (n,), default=None
+            As in :meth:`predict`.
+        """
+        chosen = as_level(level)
+        both = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
+        return both[:, 0], both[:, 1]
+
+    def predict_quantiles(
+        self, X: Any, levels: Any = (0.1, 0.5, 0.9), exposure: Any = None
+    ) -> Array:
+        """Return quantiles (n, q) of new targets, of levels (q,) between 0 and 1.
+
+        They are quantiles of the mixture of the likelihood over the latent value. Those of counts
+        are whole numbers.
+        """
+        chosen = as_levels(levels).tolist()
+        return np.concatenate(
+            [
+                np.column_stack([part.quantiles(level) for level in chosen])
+                for _, part in self._predictive(X, exposure)
+            ]
+        )
+
+    def log_predictive_density(self, X: Any, y: Any, exposure: Any = None) -> Array:
+        """Return log densities, or probabilities, (n,) of targets ``y`` (n,).
+
+        Their mean over rows that were held out measures the predictive distribution; larger is
+        better.
+        """
+        law, targets = self._target_law(), as_array(y)
+        parts = self._predictive(X, exposure, targets.shape)
+        given = law.checked(targets)
+        return np.concatenate([part.log_density(given[rows]) for rows, part in parts])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
+        """Return the coefficient of determination of the predicted means."""
+        predicted = self.predict(X, exposure=exposure)  # type: ignore[attr-defined]
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+
+def check_shape(shape: tuple[int, ...] | None, X: Any) -> None:
+    """Raise ``ValueError`` unless targets of a ``shape``, if any, are those of rows ``X``."""
+    n = _num_samples(X)
+    if shape not in (None, (n,)):
+        raise ValueError(f"y must have shape ({n},), got {shape}.")
