@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
-from bochner import kernels, spectral_measure
+from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.parts import Draw
@@ -292,3 +292,12 @@ def test_rows_are_either_fitted_or_held_out(one_sided):
         assert sorted(both) == sorted(rows[:, 0])
     for part in (fit, held_out):
         assert_array_equal(part.gram, part.left + 1000.0 * part.right.T)
+
+
+def test_values_that_have_no_squares_are_refused():
+    def large(X, Y):
+        return 1e300 * kernels.Gaussian()(X, Y)
+
+    features = FourierFeatures(large, 32, weights="least_squares", random_state=0)
+    with pytest.raises(ValueError, match=r"at most 1e\+150 in size, .*got 1e\+300. Scale it"):
+        features.fit(np.random.default_rng(0).normal(size=(60, 2)))

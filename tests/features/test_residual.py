@@ -92,6 +92,15 @@ def test_very_many_rows_give_some_candidates():
     assert np.isin(features.landmarks, X).all()
 
 
+def test_repeated_rows_and_their_order_leave_the_landmarks():
+    features = features_of(KERNELS[0])
+    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(60), 2))
+    again = ResidualFeatures.of(
+        features.frequencies, KERNELS[0], X[rows], 25, np.random.default_rng(1)
+    )
+    np.testing.assert_array_equal(again.landmarks, features.landmarks)
+
+
 def test_sparse_is_dense_and_types_are_kept():
     features, thin = features_of(KERNELS[1]), np.where(np.abs(NEW) > 0.5, NEW, 0.0)
     dense = features.features(thin)

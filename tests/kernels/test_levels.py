@@ -1,12 +1,14 @@
 """Kernels of codes, periodic and linear kernels: limits, other libraries, refusals."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.gaussian_process import kernels as theirs
 
-from bochner import spectral_measure
+from bochner import KreinRidge, spectral_measure
 from bochner.kernels import Categorical, Constant, Gaussian, Laplacian, Linear, Ordinal, Periodic
 
 RNG = np.random.default_rng(0)
@@ -100,6 +102,17 @@ def test_sparse_rows_resolve_as_dense_ones():
         (lambda: Constant(np.inf), ValueError, "value must be finite"),
         (lambda: spectral_measure(Linear(), 2), ValueError, "give reach"),
         (lambda: spectral_measure(Ordinal(), 2), ValueError, "give n_levels"),
+        (
+            lambda: spectral_measure(Ordinal(n_levels=10**9), 1),
+            ValueError,
+            "at most 1048576 levels",
+        ),
+        (
+            lambda: KreinRidge(Categorical()).fit([[0.0], [1.0], [1e9]], [0.0, 1.0, 2.0]),
+            ValueError,
+            r"X has the code 1e\+09. Number the levels that occur",
+        ),
+        (lambda: spectral_measure(Linear(reach=1e150), 1), ValueError, "overflow.*Scale X"),
         (lambda: spectral_measure(Periodic(1.0, 1e-4), 1), ValueError, "at least 0.001"),
     ],
 )
@@ -122,6 +135,15 @@ def test_lines_outside_of_the_reach_bend_slowly():
     relative = f.gram(far, [[1.0]])[:, 0] / far[:, 0] - 1.0
     assert np.all(np.abs(relative) < [1e-10, 3e-7, 3e-3])
     assert abs(relative[2] + 1e-2 / 6.0) < 1e-4  # the cubic term of a sine of 0.1
+
+
+def test_rows_far_outside_of_the_reach_are_warned_of():
+    model = KreinRidge(Linear(), 8, random_state=0).fit(X, X[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(1e3 * X)
+    with pytest.warns(UserWarning, match="more than 10000 times as far from the centre as reach"):
+        model.predict([[1e6]])
 
 
 def test_constants_and_lines_take_one_frequency_of_a_sum():

@@ -128,6 +128,22 @@ def test_few_degrees_of_freedom_have_finite_noise():
     assert weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("df", [1e-12, 1e-3, 0.3])
+def test_mixtures_of_few_degrees_of_freedom_are_short_and_whole(df):
+    variances, weights = StudentTLikelihood(df, 1.0).noise_variances()
+    assert len(variances) < 5000
+    assert weights.sum() == pytest.approx(1.0)
+    tails = weights @ stats.norm.sf(2.0 / np.sqrt(variances))
+    assert tails == pytest.approx(stats.t(df).sf(2.0), abs=1e-4)
+
+
+def test_counts_of_unlimited_means_have_finite_densities():
+    f, y = np.array([800.0, 1e4]), np.array([0.0, 3.0])
+    with np.errstate(all="raise"):
+        for name in ("log_density", "slope", "curvature"):
+            assert np.isfinite(getattr(PoissonLikelihood(), name)(y, f)).all()
+
+
 def test_little_dispersion_is_the_poisson_law():
     y, f = np.array([0.0, 3.0, 20.0]), np.array([0.0, 1.0, 2.5])
     for name in ("log_density", "slope", "curvature"):

@@ -129,8 +129,8 @@ class KernelGLMClassifier(ClassifierMixin, KernelGLM):
         )
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms (n, n_classes) of the probabilities."""
-        return as_array(np.log(self.predict_proba(X)))
+        """Return the logarithms (n, n_classes) of the probabilities, at least the least float's."""
+        return as_array(np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, of shape (n,)."""

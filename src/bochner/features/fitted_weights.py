@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array, some_rows, squared_norms
-from bochner._numerics.limits import FUNCTION_ROUNDING
+from bochner._numerics.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
 from bochner._numerics.warn import warn_user
 from bochner.features.length_scales import (
     AnyKernel,
@@ -125,6 +125,12 @@ def _proposed(left: Array, right: Array, draw: Draw, rng: Generator) -> Frequenc
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
     """Return the Gram matrix, and whether it and the kernel are symmetric."""
     values = exact_values(kernel, left, right)
+    greatest = float(np.abs(values).max(initial=0.0))
+    if greatest > LARGEST_ENTRY:
+        raise ValueError(
+            f"Values of the kernel must be at most {LARGEST_ENTRY:g} in size, because they are "
+            f"squared; got {greatest:.3g}. Scale it, or X, by a smaller factor."
+        )
     gram = values.astype(np.float64)
     if isinstance(kernel, Kernel) and not kernel.is_symmetric:
         return gram, False

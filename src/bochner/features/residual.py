@@ -93,7 +93,10 @@ class ResidualFeatures:
             )
         n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
         size = max(n_landmarks, n_bytes // (8 * n_landmarks))
-        candidates = dense_rows(X, rng.permutation(X.shape[0])[:size])
+        # Repeated rows and their order leave the choice as it is.
+        some_rng, first_rng = rng.spawn(2)
+        candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
+        candidates = first_rng.permutation(candidates)
         landmarks, lower = _pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
         return cls(frequencies, kernel, landmarks, lower, projected)

@@ -22,6 +22,9 @@ from bochner.kernels.base import Kernel, LagKernel, convert_fields, decay
 
 Counts = int | tuple[int, ...] | None
 
+_MOST_LEVELS = 2**20
+"""Levels of one input that have features: more are identifiers, and take gigabytes."""
+
 _ROUNDING = 1e-12
 """Of weights that sum to one; the transform of a million levels is off by a hundredth of it."""
 
@@ -84,6 +87,7 @@ class Levels(LagKernel):
             return self
         self.check_inputs(rows)
         greatest = column_extremes(rows)[1]
+        _check_count(greatest.max() + 1.0, f"X has the code {greatest.max():g}")
         return replace(self, n_levels=tuple(int(code) + 1 for code in greatest))
 
     def lines(self, dim: int) -> list[tuple[Array, Array]]:
@@ -95,7 +99,7 @@ class Levels(LagKernel):
         Raises
         ------
         ValueError
-            If the number of levels is not known, or some weight is negative.
+            If the number of levels is not known or too large, or some weight is negative.
         """
         if self.n_levels is None:
             raise ValueError(
@@ -104,6 +108,7 @@ class Levels(LagKernel):
             )
         self.check_dim(dim)
         counts = np.broadcast_to(self.n_levels, dim).tolist()
+        _check_count(max(counts), f"n_levels is {max(counts)}")
         return [self._lines_of(index, count) for index, count in enumerate(counts)]
 
     def _lines_of(self, index: int, n_levels: int) -> tuple[Array, Array]:
@@ -226,6 +231,14 @@ class Ordinal(Levels):
     def check_dim(self, dim: int) -> None:
         Levels.check_dim(self, dim)
         check_dim("length_scale", self.length_scale, dim)
+
+
+def _check_count(n_levels: float, found: str) -> None:
+    if n_levels > _MOST_LEVELS:
+        raise ValueError(
+            f"Features are for at most {_MOST_LEVELS} levels of an input, and {found}. Number the "
+            f"levels that occur; sklearn.preprocessing.OrdinalEncoder does."
+        )
 
 
 def _of(values: LengthScale, index: int) -> float:

@@ -18,6 +18,7 @@ from bochner._numerics.arrays import (
     check_dim,
     column_extremes,
 )
+from bochner._numerics.warn import warn_user
 from bochner.kernels.base import Kernel, LagKernel, checked_rows, convert_fields
 
 
@@ -62,6 +63,9 @@ class Linear(Kernel):
     centre: LengthScale = 0.0
     reach: LengthScale | None = None
 
+    farthest: ClassVar[float] = 1e4
+    """Multiple of the reach from which the error of the features is beyond 2e-3 of themselves."""
+
     angle: ClassVar[float] = 1e-5
     """In radians, at the reach: the error of a sine grows with its square, and rounding falls."""
 
@@ -78,6 +82,18 @@ class Linear(Kernel):
         rows = checked_rows(X)
         self.check_dim(rows.shape[1])
         return as_array(((rows - as_array(self.centre)) ** 2 * as_array(self.variance)).sum(axis=1))
+
+    def check_inputs(self, X: Any) -> None:
+        if self.reach is None or not X.shape[0]:
+            return
+        low, high = column_extremes(X)
+        reach = np.maximum(high - as_array(self.centre), as_array(self.centre) - low)
+        if (reach > self.farthest * as_array(self.reach)).any():
+            warn_user(
+                f"Features of {self!r} are sines, and bend on rows that are more than "
+                f"{self.farthest:g} times as far from the centre as reach. Give a larger reach, or "
+                f"fit on data that reach as far."
+            )
 
     def check_dim(self, dim: int) -> None:
         for name in ("variance", "centre", "reach"):

@@ -272,7 +272,9 @@ def find_mode(
             share *= 0.5
         weights, latent, value, before = *moved, found, decrement
     raise LinAlgError(
-        f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps."
+        f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps. "
+        f"{likelihood!r} may not suit y: change the unit of y, the likelihood or its parameters, "
+        f"or give a larger alpha."
     )
 
 

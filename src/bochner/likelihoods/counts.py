@@ -113,19 +113,19 @@ class PoissonLikelihood(CountLikelihood):
         return 0.0
 
     def log_density(self, y: Array, f: Array) -> Array:
-        return as_array(y * f - np.exp(f) - gammaln(y + 1.0))
+        return as_array(y * f - _mean(f) - gammaln(y + 1.0))
 
     def slope(self, y: Array, f: Array) -> Array:
-        return as_array(y - np.exp(f))
+        return as_array(y - _mean(f))
 
     def curvature(self, y: Array, f: Array) -> Array:
-        return np.broadcast_to(np.exp(f), np.broadcast(y, f).shape)
+        return np.broadcast_to(_mean(f), np.broadcast(y, f).shape)
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:
         return as_array(rng.poisson(_rate(f)))
 
     def at_most(self, y: Array, f: Array) -> Array:
-        return as_array(gammaincc(y + 1.0, np.exp(np.minimum(f, _LARGEST_LOG))))
+        return as_array(gammaincc(y + 1.0, _mean(f)))
 
 
 @register
@@ -194,6 +194,11 @@ class NegativeBinomialLikelihood(CountLikelihood):
     def at_most(self, y: Array, f: Array) -> Array:
         r, logit = self._shape_and_logit(f)
         return as_array(betainc(r, y + 1.0, expit(-logit)))
+
+
+def _mean(f: Array) -> Array:
+    """Return means of counts, as large as a float."""
+    return as_array(np.exp(np.minimum(f, _LARGEST_LOG)))
 
 
 def _rate(f: Array) -> Array:

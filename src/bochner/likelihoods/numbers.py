@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import betaln, erfcx, log_ndtr, logsumexp, ndtr
+from scipy.special import betaln, erfcx, gammainc, log_ndtr, logsumexp, ndtr
 
 from bochner._numerics.arrays import Array, as_array, as_finite_scalar
 from bochner.likelihoods.base import NumberLikelihood, known, optional_scale
@@ -240,16 +240,20 @@ class StudentTLikelihood(LocationLikelihood):
         shape = 0.5 * self.degrees_of_freedom
         # The density of log(lambda) falls as lambda^shape below, and beyond any power above.
         low = -_LOG_ROUNDING / shape - np.log1p(_FARTHEST**2 / self.degrees_of_freedom)
+        low = max(low, -_MOST_LOG_VARIANCE)
         high = np.log1p(_LOG_ROUNDING / shape) + np.log1p(np.sqrt(_LOG_ROUNDING / shape))
         # At least as fine as the spread of log(lambda), some root of 1 / shape.
         step = min(_LOG_STEP, 0.5 / np.sqrt(shape)) if shape > 1.0 else _LOG_STEP
         grid = np.arange(low, high + step, step)
         log_weights = shape * (grid - np.exp(grid))
         weights = np.exp(log_weights - log_weights.max())
-        kept = weights > np.finfo(np.float64).tiny
-        # Of few degrees of freedom, some are beyond what any target tells apart.
-        log_variance = np.minimum(2.0 * np.log(self.unit) - grid[kept], _MOST_LOG_VARIANCE)
-        return np.exp(log_variance), weights[kept] / weights.sum()
+        weights[weights <= np.finfo(np.float64).tiny] = 0.0
+        # Of few degrees of freedom, some variances are beyond what any target tells apart.
+        beyond = gammainc(shape, shape * np.exp(low))
+        weights = np.append(weights * (1.0 - beyond) / weights.sum(), beyond)
+        log_variance = 2.0 * np.log(self.unit) - np.append(grid, -np.inf)
+        kept = weights > 0.0
+        return np.exp(np.minimum(log_variance[kept], _MOST_LOG_VARIANCE)), weights[kept]
 
 
 @register

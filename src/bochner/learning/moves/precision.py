@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.learning.inference.evidence import log_evidence_at, solved
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.moves.base import Move
@@ -59,7 +60,7 @@ class PrecisionWalk(Move):
         evidence = state.evidence
 
         def log_likelihood(log_precision: float) -> float:
-            if log_precision < np.log(evidence.least_precision):
+            if not np.log(evidence.least_precision) <= log_precision <= np.log(LARGEST_ENTRY):
                 return -np.inf
             try:
                 return log_evidence_at(evidence, float(np.exp(log_precision)))
