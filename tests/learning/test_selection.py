@@ -65,7 +65,7 @@ def test_units_of_columns_do_not_matter():
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_rounding_does_not_decide_between_maxima(kernel):
     """Repeated rows, another order and another unit of the targets change their last digits."""
-    X, y = relevant(200)
+    X, y = relevant(60)
     scale = selected(kernel, X, y).length_scale
     order = np.random.default_rng(1).permutation(len(y))
     for again in (
