@@ -1,0 +1,96 @@
+"""What NumPy turns into numbers although it holds none, and what hides a part of its entries."""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bochner._numerics.namespaces import on_device
+
+NUMBERS = (Real, Decimal, np.bool_)
+"""Types of entries of object arrays that are numbers."""
+
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that an error message shows: two entries fit on one line."""
+
+_MOST_BITS = 128
+"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
+
+_NUMBER_KINDS = "biufc"
+_NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+_KIND_NAMES = {"M": "dates", "m": "durations"}
+
+
+def shown(entry: Any) -> str:
+    """Return an entry as a message shows it: short, and without NumPy's name of its type."""
+    plain = entry.item() if isinstance(entry, np.generic) else entry
+    if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
+        return f"a whole number of {plain.bit_length()} bits"
+    text = repr(plain)
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 4] + "...'"
+
+
+def not_numbers(values: Any) -> str | None:
+    """Return which text, date or duration an array, a list or a table holds, if there is one."""
+    for where, part in _parts(values):
+        kind = part.dtype.kind
+        if kind in _KIND_NAMES:
+            return f"{_KIND_NAMES[kind]} ({part.dtype}){where}"
+        for entry in part.flat if kind in "OSU" else ():
+            if isinstance(entry, _NO_NUMBERS):
+                kind_name = next(t.__name__ for t in _NO_NUMBERS if isinstance(entry, t))
+                return f"{shown(entry)} of type {kind_name}{where}"
+    return None
+
+
+def refuse_masked(name: str, values: Any, also: str = "") -> None:
+    """Raise ValueError if entries of a masked array are masked; ``also`` ends the message."""
+    count = int(np.count_nonzero(np.ma.getmaskarray(values))) if np.ma.is_masked(values) else 0
+    if count:
+        raise ValueError(
+            f"{name} must not have masked entries, which count as missing, got {count}. Leave "
+            f"their rows out, or fill them in.{also}"
+        )
+
+
+def refuse_complex(name: str, values: Any) -> None:
+    """Raise ValueError for an array of complex numbers."""
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers, got {dtype}. Pass "
+            f"{name}.real and {name}.imag, as separate columns or to separate models."
+        )
+
+
+def refuse_no_rows(name: str, X: Any) -> None:
+    """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+        raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
+    of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
+    if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
+        what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
+        raise TypeError(
+            f"{name} is {what}: expected an array or a table. Give pandas.DataFrame({name})."
+        )
+
+
+def _parts(values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield arrays that may hold something else than numbers, with the column they are in."""
+    if on_device(values) or sparse.issparse(values):
+        return
+    if getattr(getattr(values, "dtype", None), "kind", "O") in _NUMBER_KINDS:
+        return
+    is_pandas = hasattr(values, "iloc")
+    if not (hasattr(values, "columns") and (is_pandas or hasattr(values, "get_column"))):
+        yield "", np.asarray(values)
+        return
+    pairs = zip(values.columns, values.dtypes, strict=True)
+    for place, (name, dtype) in enumerate(pairs):
+        if getattr(dtype, "kind", "O") not in _NUMBER_KINDS:
+            column = values.iloc[:, place] if is_pandas else values[name]
+            yield f" in column {str(name)!r}", np.asarray(column)
