@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -105,10 +106,11 @@ def test_numbers_beyond_floats_and_complex_ones_are_named():
     with pytest.raises(ValueError, match="X must hold numbers that fit into a float"):
         checked.validated(BaseEstimator(), np.array([[10**400]], dtype=object), dtype=np.float64)
     for refused in (checked.numbers, checked.labels):
-        with pytest.raises(ValueError, match=r"not supported: y must hold real .* complex128\."):
+        with pytest.raises(ValueError, match="not supported: y must hold real numbers"):
             refused(X[:, 0] + 0j)
-    with pytest.raises(ValueError, match=r"not supported: X must hold real .* complex128\."):
-        checked.validated(BaseEstimator(), X + 0j)
+    for rows in (X + 0j, pd.DataFrame(X + 0j)):
+        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
+            checked.validated(BaseEstimator(), rows)
 
 
 def test_missing_entries_are_for_tables():

@@ -96,6 +96,11 @@ def test_masked_entries_are_named():
         bochner.KreinRidge(n_components=8).fit(X, Y, abs(hidden))
 
 
+def test_weights_in_text_are_named():
+    with pytest.raises(ValueError, match=r"sample_weight must hold numbers, got '1\.0'"):
+        bochner.KreinRidge(n_components=8).fit(X, Y, np.ones(20).astype(str))
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -108,6 +113,8 @@ def test_masked_entries_are_named():
 def test_what_is_no_table_of_rows(model, given, message):
     with pytest.raises(TypeError, match=message):
         model.fit(given, Y)
+    with pytest.raises(TypeError, match=message.replace("X", "y")):
+        model.fit(X, given)
 
 
 def test_names_of_columns_are_distinct():

@@ -20,6 +20,8 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 from bochner._numerics.arrays import Array
 from bochner._numerics.foreign import (
     NUMBERS,
+    complex_words,
+    is_frame,
     not_numbers,
     refuse_complex,
     refuse_masked,
@@ -98,7 +100,7 @@ def numbers(y: Any) -> Any:
             if not isinstance(entry, NUMBERS):
                 plain = entry.item() if isinstance(entry, np.generic) else entry
                 raise ValueError(
-                    f"y must hold numbers for a regression, got {plain!r} of type "
+                    f"y must hold numbers for a regression, got {shown(plain)} of type "
                     f"{type(plain).__name__}. Labels are learned by a classifier."
                 )
         with named("y"):
@@ -192,19 +194,19 @@ def _refuse_foreign(name: str, X: Any) -> None:
     """Raise TypeError or ValueError for what scikit-learn would take as numbers, or not explain."""
     refuse_no_rows(name, X)
     refuse_masked(name, X, _TABLES_MASKED if name == "X" else "")
-    if hasattr(X, "columns"):
+    if is_frame(X):
         refuse_repeated(list(map(str, X.columns)))
     with named(name):
         found = not_numbers(X)
     if found:
         also = _TABLES if name == "X" else " Convert it."
         raise ValueError(f"{name} must hold numbers, got {found}.{also}")
-    refuse_complex(name, X)
 
 
 def _entries(y: Any, name: str = "y") -> NDArray[Any]:
     if sparse.issparse(y):
         raise TypeError(f"{name} is sparse, and dense targets were expected: {name}.toarray().")
+    refuse_no_rows(name, y)
     refuse_masked(name, y)
     with named(name):
         values = np.asarray(y)
@@ -234,6 +236,8 @@ def named(name: str) -> Iterator[None]:
         raise ValueError(f"{name} must hold numbers that fit into a float: {error}.") from error
     except (TypeError, ValueError) as error:
         message = str(error)
+        if message.startswith("Complex data not supported\n"):
+            raise ValueError(complex_words(name)) from None
         if message.startswith(f"Input {name} contains NaN.\n"):
             # What follows recommends models of scikit-learn.
             raise ValueError(

@@ -31,7 +31,12 @@ def shown(entry: Any) -> str:
     if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
         return f"a whole number of {plain.bit_length()} bits"
     text = repr(plain)
-    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 4] + "...'"
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 4]}...{text[-1]}"
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+    return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
 
 
 def not_numbers(values: Any) -> str | None:
@@ -57,20 +62,29 @@ def refuse_masked(name: str, values: Any, also: str = "") -> None:
         )
 
 
+def complex_words(name: str) -> str:
+    """Return the message for complex numbers, which begins as scikit-learn's does."""
+    return (
+        f"Complex data not supported: {name} must hold real numbers. Pass real and imaginary "
+        f"parts as separate columns, or to separate models."
+    )
+
+
 def refuse_complex(name: str, values: Any) -> None:
     """Raise ValueError for an array of complex numbers."""
-    dtype = getattr(values, "dtype", None)
-    if getattr(dtype, "kind", "") == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} must hold real numbers, got {dtype}. Pass "
-            f"{name}.real and {name}.imag, as separate columns or to separate models."
-        )
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise ValueError(complex_words(name))
+
+
+def refuse_lazy(name: str, X: Any) -> None:
+    """Raise TypeError for a lazy table of polars."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+        raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
 
 
 def refuse_no_rows(name: str, X: Any) -> None:
     """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
-        raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
+    refuse_lazy(name, X)
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
     if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
         what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
@@ -85,12 +99,11 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
         return
     if getattr(getattr(values, "dtype", None), "kind", "O") in _NUMBER_KINDS:
         return
-    is_pandas = hasattr(values, "iloc")
-    if not (hasattr(values, "columns") and (is_pandas or hasattr(values, "get_column"))):
+    if not is_frame(values):
         yield "", np.asarray(values)
         return
     pairs = zip(values.columns, values.dtypes, strict=True)
     for place, (name, dtype) in enumerate(pairs):
         if getattr(dtype, "kind", "O") not in _NUMBER_KINDS:
-            column = values.iloc[:, place] if is_pandas else values[name]
+            column = values.iloc[:, place] if hasattr(values, "iloc") else values[name]
             yield f" in column {str(name)!r}", np.asarray(column)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights, labels, named
-from bochner._numerics.foreign import refuse_masked
+from bochner._numerics.foreign import not_numbers, refuse_masked
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
@@ -193,6 +193,8 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
     refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
+        if found := not_numbers(sample_weight):
+            raise ValueError(f"sample_weight must hold numbers, got {found}. Convert it.")
         weight: Array = _check_sample_weight(
             to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
         )

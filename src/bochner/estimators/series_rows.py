@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_masked
+from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_lazy, refuse_masked
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 
 _FEWEST = 8
@@ -28,10 +28,13 @@ class SeriesRows(NamedTuple):
 
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame, and ``None`` if it is one."""
+    refuse_lazy("y", y)
     if isinstance(y, Mapping):
         found = {str(name): one for name, one in y.items()}
     elif hasattr(y, "columns"):
-        found = {str(name): y.iloc[:, place] for place, name in enumerate(y.columns)}
+        is_pandas = hasattr(y, "iloc")
+        pairs = enumerate(y.columns)
+        found = {str(name): y.iloc[:, i] if is_pandas else y[name] for i, name in pairs}
     else:
         return None
     if not found:
@@ -126,6 +129,8 @@ def series_values(y: Any) -> Array:
 
 def _times(y: Any, times: Any, count: int) -> Times:
     if times is not None:
+        refuse_masked("times", times)
+        refuse_complex("times", times)
         return timed(times)
     index = getattr(y, "index", None)
     return timed(index) if hasattr(index, "get_indexer") and count else steps(count)

@@ -112,6 +112,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
                 "is None."
             )
         refuse_no_rows("X", X)
+        refuse_no_rows("y", y)
         refuse_masked("y", y)
         # Sums in another order of memory would be others, up to rounding.
         with named("y"):

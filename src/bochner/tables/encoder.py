@@ -14,7 +14,8 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_scale
-from bochner._numerics.foreign import refuse_complex, refuse_no_rows
+from bochner._numerics.checked import named
+from bochner._numerics.foreign import is_frame, refuse_no_rows
 from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.registry import register
@@ -250,12 +251,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
         least = 2 if reset else 1
         refuse_no_rows("X", X)
-        if not (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))):
+        if not is_frame(X):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
-            refuse_complex("X", table)
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
-            series = list(validate_data(self, table, reset=reset, **options).T)
+            with named("X"):
+                series = list(validate_data(self, table, reset=reset, **options).T)
             names = [f"x{i}" for i in range(len(series))]
         else:
             names = list(map(str, X.columns))
