@@ -45,10 +45,11 @@ def not_numbers(values: Any) -> str | None:
         kind = part.dtype.kind
         if kind in _KIND_NAMES:
             return f"{_KIND_NAMES[kind]} ({part.dtype}){where}"
-        for entry in part.flat if kind in "OSU" else ():
-            if isinstance(entry, _NO_NUMBERS):
-                kind_name = next(t.__name__ for t in _NO_NUMBERS if isinstance(entry, t))
-                return f"{shown(entry)} of type {kind_name}{where}"
+        types = set(map(type, part.flat)) if kind in "OSU" else ()
+        if any(issubclass(one, _NO_NUMBERS) for one in types):
+            entry = next(entry for entry in part.flat if isinstance(entry, _NO_NUMBERS))
+            kind_name = next(one.__name__ for one in _NO_NUMBERS if isinstance(entry, one))
+            return f"{shown(entry)} of type {kind_name}{where}"
     return None
 
 
