@@ -1,9 +1,12 @@
 """Numbers too large or too small to be squared, and entries that are no numbers."""
 
+import datetime
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -41,8 +44,8 @@ def test_rows_that_are_learned_from_are_not_all_tiny():
 
 
 def test_words_of_numpy_get_the_name_of_the_argument():
-    with pytest.raises(ValueError, match="X must hold numbers: could not convert"):
-        checked.validated(BaseEstimator(), [["a", "b"]], dtype=np.float64)
+    with pytest.raises(ValueError, match=r"X must hold numbers: setting an array .*\w\. Table"):
+        checked.validated(BaseEstimator(), [[[1], [2, 3]]], dtype=np.float64)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,8 @@ def test_durations_need_a_unit():
 
 
 def test_numbers_of_any_type_are_targets():
-    assert checked.numbers([Fraction(1, 2), 2**70]).tolist() == [0.5, 2.0**70]
+    given = [Fraction(1, 2), 2**70, Decimal("0.25")]
+    assert checked.numbers(given).tolist() == [0.5, 2.0**70, 0.25]
 
 
 @pytest.mark.parametrize("y", [["p", None], ["p", 1], [None, None]])
@@ -73,6 +77,51 @@ def test_labels_of_two_kinds(y):
     with pytest.raises(ValueError, match=r"labels of one kind.*got"):
         checked.labels(np.array(y, dtype=object))
     checked.labels(np.array([1, True, 2.0], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("y", "dtype"),
+    [([1, 0, 2**62], "i8"), ([True, np.False_], bool), ([1.0, 2], "f8"), (["a", "b"], object)],
+)
+def test_labels_among_objects_have_their_own_type(y, dtype):
+    found = checked.labels(np.array(y, dtype=object))
+    assert (found.dtype, found.tolist()) == (np.dtype(dtype), y)
+    checked.check_classes(found)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([2**63 + 1, 1], "got 9223372036854775809 of type int"),
+        ([10**5000, 1], "got a whole number of 16610 bits of type int"),
+        ([datetime.date(2020, 1, 1)] * 2, "got datetime.date(2020, 1, 1) of type date"),
+    ],
+)
+def test_objects_that_are_no_labels(y, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        checked.check_classes(checked.labels(np.array(y, dtype=object)))
+
+
+def test_numbers_beyond_floats_and_complex_ones_are_named():
+    with pytest.raises(ValueError, match="X must hold numbers that fit into a float"):
+        checked.validated(BaseEstimator(), np.array([[10**400]], dtype=object), dtype=np.float64)
+    for refused in (checked.numbers, checked.labels):
+        with pytest.raises(ValueError, match="not supported: y must hold real numbers"):
+            refused(X[:, 0] + 0j)
+    for rows in (X + 0j, pd.DataFrame(X + 0j)):
+        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
+            checked.validated(BaseEstimator(), rows)
+
+
+def test_missing_entries_are_for_tables():
+    with pytest.raises(ValueError, match=r"^Input X contains NaN\. .* TableRegressor [^\n]*$"):
+        checked.validated(BaseEstimator(), np.where(X > 0.0, np.nan, X))
+
+
+@pytest.mark.parametrize("refused", [checked.numbers, checked.labels])
+def test_sparse_targets(refused):
+    with pytest.raises(TypeError, match=r"y is sparse.* y\.toarray\(\)"):
+        refused(sparse.csr_array(X[:, :1]))
 
 
 @pytest.mark.parametrize("factor", [1e-110, 1e110])

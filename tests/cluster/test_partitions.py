@@ -50,6 +50,15 @@ BAD = {
         lambda: (arrays(Y)[0], da.from_array(np.where(Y > 1.0, np.nan, Y), chunks=90), None),
         "not finite",
     ),
+    "a masked target": (
+        lambda: (arrays(Y)[0], da.from_array(np.ma.masked_greater(Y, 1.0), chunks=90), None),
+        r"In partition \d: y must not have masked entries",
+    ),
+    "a masked weight": (
+        lambda: arrays(Y, np.ma.array(WEIGHT, mask=Y > 1.0)),
+        "sample_weight must not have masked entries",
+    ),
+    "text": (lambda: (da.from_array(X.astype(str), chunks=(90, 3)), *arrays(Y)[1:]), "got '"),
     "a negative weight": (lambda: arrays(Y, WEIGHT - 1.0), "not negative"),
     "no weight": (lambda: arrays(Y, 0.0 * WEIGHT), "no rows|weight|zero"),
 }
@@ -64,6 +73,7 @@ def test_bad_data_are_refused(case, model):
 
 
 ONE_CLASS = arrays(np.zeros(len(X)))
+HIDDEN = arrays(np.ma.array(Y > 0.0, mask=Y > 1.0))
 TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
 
 
@@ -75,6 +85,7 @@ TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
             r"Partition \d has 80 rows of X and \d+ of y",
         ),
         (lambda: KreinRidgeClassifier().fit(*ONE_CLASS), "two classes"),
+        (lambda: KreinRidgeClassifier().fit(*HIDDEN), "y must not have masked entries"),
         (lambda: BaNKClassifier().fit(*ONE_CLASS), "two classes"),
         (lambda: BaNKClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
         (lambda: BaNKRegressor(4).fit(*arrays(Y), checkpoint="file"), "checkpoint=None"),

@@ -1,5 +1,7 @@
 """Chunks of rows from Parquet files."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,6 +66,14 @@ def test_a_classifier_meets_the_labels_first(path):
         .score(TABLE[["a", "b"]].to_numpy(), TABLE["label"])
         > 0.95
     )
+
+
+def test_decimals_are_numbers(tmp_path):
+    exact = TABLE[["a", "y"]].map(lambda value: Decimal(f"{value:.3f}"))
+    exact.to_parquet(tmp_path / "exact.parquet")
+    ((X, y),) = ParquetChunks(tmp_path / "exact.parquet", "y")
+    assert X.dtype == y.dtype == np.float64
+    assert_allclose(np.column_stack((X, y)), exact.astype(np.float64), rtol=1e-15)
 
 
 def test_columns_that_are_not_there_are_named(path):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -302,7 +303,14 @@ def test_series_that_are_none():
     refused(values(7), ValueError, "at least 8 known values to learn from, got 7")
     refused(np.full(30, np.nan), ValueError, "got 0")
     refused([*values(20), np.inf], ValueError, "some are infinite")
-    refused(["a"] * 20, TypeError, "a series of numbers")
+    refused(["a"] * 20, TypeError, "a series of numbers, got 'a' of type str")
+    refused(values(20).astype(str), TypeError, "a series of numbers, got '")
+    refused(np.arange(20).astype("M8[D]"), TypeError, "a series of numbers, got dates")
+    refused([10**400] * 20, ValueError, "numbers that fit into a float")
+    for complex_y in (values(20) + 0j, list(values(20) + 0j), pd.Series(values(20) + 0j)):
+        refused(complex_y, ValueError, "y must hold real numbers")
+    refused(values(20), ValueError, "X must hold real numbers", X=np.ones((20, 1)) + 0j)
+    refused(values(20), TypeError, "X must hold numbers.* got '1' of type str", X=[["1"]] * 20)
     refused(np.ones((20, 2)), ValueError, "several series as a data frame")
     refused({}, ValueError, "at least one series")
     twice = monthly(20)
@@ -397,3 +405,23 @@ def test_the_far_future_has_numbers():
     mean, std = Forecaster(**QUICK).fit(values(40)).predict([1e9, 1e100], return_std=True)
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
+
+
+def test_masked_values_are_unknown():
+    y = np.sin(np.arange(40.0)) + 0.1 * np.arange(40.0)
+    hidden = np.arange(40) == 5
+    expected = Forecaster(random_state=0).fit(np.where(hidden, np.nan, y)).predict(3)
+    masked = np.ma.array(np.where(hidden, -999.0, y), mask=hidden)
+    assert_allclose(Forecaster(random_state=0).fit(masked).predict(3), expected, rtol=0.0)
+    with pytest.raises(ValueError, match="X must not have masked entries"):
+        Forecaster().fit(y, masked[:, None])
+
+
+def test_frames_of_polars_are_several_series():
+    frame = pl.DataFrame({"a": values(30), "b": values(30)[::-1]})
+    found = Forecaster(**QUICK).fit(frame).predict(2)
+    assert_allclose(found["a"], Forecaster(**QUICK).fit(frame["a"]).predict(2), rtol=0.0)
+    assert sorted(found) == ["a", "b"]
+    refused(frame.lazy(), TypeError, r"y is a lazy table.* y\.collect\(\)")
+    hidden = np.ma.array(np.arange(30.0), mask=np.arange(30) == 3)
+    refused(values(30), ValueError, "times must not have masked entries", times=hidden)

@@ -1,12 +1,14 @@
 """Models of tables with several targets."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 import bochner
 from bochner import TableRegressor
@@ -174,3 +176,19 @@ def test_files_whose_targets_do_not_fit_are_refused(tmp_path):
     model.head_ = replace(model.head_, laws=replace(laws, members=members))
     with pytest.raises(ValueError, match=r"KernelLaw\.signal has shape \(3,\)"):
         bochner.save(model, tmp_path / "m.bochner")
+
+
+def test_decimals_are_numbers_and_objects_are_classes():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0].round(2)
+    model = TableRegressor(Gaussian(), n_components=32, random_state=0)
+    expected = clone(model).fit(X, y).predict(X)
+    assert_array_equal(clone(model).fit(X, [Decimal(str(v)) for v in y]).predict(X), expected)
+    for classifier in (
+        bochner.TableClassifier(Gaussian(), n_components=32, random_state=0),
+        bochner.KreinRidgeClassifier(n_components=8, random_state=0),
+    ):
+        for labels in (y > 0.0, (y > 0.0).astype(int)):
+            fitted = clone(classifier).fit(X, pd.Series(labels, dtype=object))
+            assert fitted.classes_.dtype == labels.dtype
+            assert_array_equal(fitted.predict(X), clone(classifier).fit(X, labels).predict(X))

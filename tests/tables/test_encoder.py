@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import f_oneway, rankdata
@@ -525,3 +526,40 @@ def test_one_row_and_all_missing_rows_are_transformed():
 def test_parameters(parameters, match):
     with pytest.raises(ValueError, match=match):
         TableEncoder(**parameters).fit(table())
+
+
+@pytest.mark.parametrize("kind", [float, int, object, "U6", "M8[ns]"])
+def test_masked_entries_are_missing(kind):
+    whole = np.arange(8, dtype="i8").reshape(4, 2) * 10**10
+    hidden = whole == whole[2, 1]
+    given = np.ma.array(whole.astype(kind), mask=hidden)
+    expected = pd.DataFrame(whole.astype(kind), columns=["x0", "x1"]).mask(hidden)
+    encoder = TableEncoder().fit(given)
+    np.testing.assert_array_equal(encoder.transform(given), TableEncoder().fit_transform(expected))
+    assert len(encoder.get_feature_names_out()) > 2
+
+
+def test_tables_of_a_model_may_be_masked():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0]
+    hidden = X > 1.0
+    model = TableRegressor("gaussian", n_components=32, random_state=0)
+    rows = np.where(hidden, np.nan, X)
+    expected = clone(model).fit(rows, y).predict(rows)
+    masked = np.ma.array(np.where(hidden, 1e6, X), mask=hidden)
+    np.testing.assert_array_equal(model.fit(masked, y).predict(masked), expected)
+
+
+def test_records_and_arrays_of_polars_are_named():
+    numbers = [1.0, 2.0, 3.0]
+    records = pl.Series([{"p": 1, "q": "x"}] * 3)
+    arrays = pl.Series([[1, 2]] * 3, dtype=pl.Array(pl.Int64, 2))
+    for column, name in ((records, "dict"), (arrays, "Series")):
+        with pytest.raises(TypeError, match=rf"Unreadable column 's' \({name}\)"):
+            TableEncoder().fit(pl.DataFrame({"a": numbers, "s": column}))
+
+
+def test_whole_numbers_beyond_floats_are_named():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1, -(10**5000), 3]})
+    with pytest.raises(ValueError, match=r"in column 'b' .* row 2: a whole number of 16610 bits"):
+        TableEncoder().fit(frame)

@@ -7,7 +7,7 @@ scikit-learn's validation, whose messages are given the name of the argument whe
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,30 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.foreign import (
+    NUMBERS,
+    complex_words,
+    is_frame,
+    not_numbers,
+    refuse_complex,
+    refuse_masked,
+    refuse_no_rows,
+    shown,
+)
 from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
 from bochner._numerics.namespaces import namespace, on_device
+from bochner._numerics.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
 """How NumPy's errors of conversion begin, which do not say what was converted."""
 
+_TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked entries."
+_TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
+
 
 def check_rows_given(X: Any, name: str = "X", **options: Any) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
+    _refuse_foreign(name, X)
     with named(name):
         rows = check_array(X, input_name=name, **options)
     check_size(name, rows)
@@ -41,6 +56,7 @@ def column_names(X: Any) -> list[str] | None:
 
 def validated(model: Any, X: Any, **options: Any) -> Any:
     """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
+    _refuse_foreign("X", X)
     with named("X"):
         rows = validate_data(model, X, **options)
     check_size("X", rows, fitted=options.get("reset", True))
@@ -49,6 +65,7 @@ def validated(model: Any, X: Any, **options: Any) -> Any:
 
 def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
+    _refuse_foreign("X", X)
     y = numbers(y)
     with named("X"):
         rows, targets = validate_data(model, X, y, y_numeric=True, **options)
@@ -59,6 +76,7 @@ def validated_with_numbers(model: Any, X: Any, y: Any, **options: Any) -> tuple[
 
 def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[Any, NDArray[Any]]:
     """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
+    _refuse_foreign("X", X)
     y = labels(y)
     with named("X"):
         rows, found = validate_data(model, X, y, **options)
@@ -69,7 +87,7 @@ def validated_with_labels(model: Any, X: Any, y: Any, **options: Any) -> tuple[A
 
 def numbers(y: Any) -> Any:
     """Return targets with entries that are no numbers refused; what scikit-learn refuses passes."""
-    if y is None or on_device(y) or sparse.issparse(y):
+    if y is None or on_device(y):
         return y
     values = _entries(y)
     if values.dtype.kind == "m":
@@ -79,40 +97,52 @@ def numbers(y: Any) -> Any:
         )
     if values.dtype.kind in "OUSMV":
         for entry in values.ravel():
-            if not isinstance(entry, Real):
-                shown = entry.item() if isinstance(entry, np.generic) else entry
+            if not isinstance(entry, NUMBERS):
+                plain = entry.item() if isinstance(entry, np.generic) else entry
                 raise ValueError(
-                    f"y must hold numbers for a regression, got {shown!r} of type "
-                    f"{type(shown).__name__}. Labels are learned by a classifier."
+                    f"y must hold numbers for a regression, got {shown(plain)} of type "
+                    f"{type(plain).__name__}. Labels are learned by a classifier."
                 )
-        try:
+        with named("y"):
             return values.astype(np.float64)
-        except OverflowError as error:
-            raise ValueError(f"y must hold numbers that fit into a float: {error}.") from error
     return y
 
 
 def labels(y: Any, name: str = "y") -> Any:
-    """Return labels, with those that cannot be compared with each other refused."""
-    if y is None or on_device(y) or sparse.issparse(y):
+    """Return labels, with those that are no classes or cannot be compared refused.
+
+    Numbers and booleans among objects become an array of their own type.
+    """
+    if y is None or on_device(y):
         return y
     values = _entries(y, name)
     if values.dtype.kind != "O":
         return y
     kinds: dict[type, Any] = {}
     for entry in values.ravel():
-        kinds.setdefault(Real if isinstance(entry, Real) else type(entry), entry)
+        kinds.setdefault(Real if isinstance(entry, Real | np.bool_) else type(entry), entry)
     if len(kinds) > 1 or type(None) in kinds:
-        found = " and ".join(repr(entry) for entry in list(kinds.values())[:3])
+        found = " and ".join(shown(entry) for entry in list(kinds.values())[:3])
         raise ValueError(
             f"{name} must hold labels of one kind, such as text or whole numbers, without missing "
             f"ones; got {found}."
         )
+    if Real in kinds:
+        plain = np.array(values.tolist())
+        is_whole = all(isinstance(entry, Integral | np.bool_) for entry in values.flat)
+        if plain.dtype.kind in ("biu" if is_whole else "biuf"):  # as floats, two may be equal
+            return plain
     return y
 
 
 def check_classes(y: NDArray[Any]) -> None:
     """Raise ValueError unless targets are labels of classes."""
+    entry = y.flat[0] if y.dtype.kind == "O" else ""
+    if not isinstance(entry, str):
+        raise ValueError(
+            f"y must hold labels that are text, booleans or whole numbers of 64 bits, got "
+            f"{shown(entry)} of type {type(entry).__name__}. Convert them to text."
+        )
     with np.errstate(invalid="ignore"):  # of the cast that tells whole numbers from others
         check_classification_targets(y)
 
@@ -160,9 +190,28 @@ def check_weights(weight: Array) -> None:
         )
 
 
-def _entries(y: Any, name: str = "y") -> NDArray[Any]:
+def _refuse_foreign(name: str, X: Any) -> None:
+    """Raise TypeError or ValueError for what scikit-learn would take as numbers, or not explain."""
+    refuse_no_rows(name, X)
+    refuse_masked(name, X, _TABLES_MASKED if name == "X" else "")
+    if is_frame(X):
+        refuse_repeated(list(map(str, X.columns)))
     with named(name):
-        return np.asarray(y)
+        found = not_numbers(X)
+    if found:
+        also = _TABLES if name == "X" else " Convert it."
+        raise ValueError(f"{name} must hold numbers, got {found}.{also}")
+
+
+def _entries(y: Any, name: str = "y") -> NDArray[Any]:
+    if sparse.issparse(y):
+        raise TypeError(f"{name} is sparse, and dense targets were expected: {name}.toarray().")
+    refuse_no_rows(name, y)
+    refuse_masked(name, y)
+    with named(name):
+        values = np.asarray(y)
+    refuse_complex(name, values)
+    return values
 
 
 def _largest(values: Any) -> float:
@@ -183,10 +232,20 @@ def named(name: str) -> Iterator[None]:
         # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.
         with np.errstate(over="ignore", invalid="ignore"):
             yield
+    except OverflowError as error:
+        raise ValueError(f"{name} must hold numbers that fit into a float: {error}.") from error
     except (TypeError, ValueError) as error:
-        if not str(error).startswith(_FOREIGN):
+        message = str(error)
+        if message.startswith("Complex data not supported\n"):
+            raise ValueError(complex_words(name)) from None
+        if message.startswith(f"Input {name} contains NaN.\n"):
+            # What follows recommends models of scikit-learn.
+            raise ValueError(
+                f"Input {name} contains NaN. Fill missing entries in, as "
+                f"sklearn.impute.SimpleImputer does, or use TableRegressor or TableClassifier, "
+                f"which take them."
+            ) from None
+        if not message.startswith(_FOREIGN):
             raise
-        also = " TableRegressor, TableClassifier and TableEncoder take text and dates."
-        raise type(error)(
-            f"{name} must hold numbers: {error}.{also if name == 'X' else ''}"
-        ) from error
+        also = _TABLES if name == "X" else ""
+        raise type(error)(f"{name} must hold numbers: {message.rstrip('.')}.{also}") from error

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bochner._numerics.arrays import Array, as_positive_scalar
 from bochner._numerics.checked import validated_with_labels
+from bochner._numerics.foreign import shown
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
@@ -112,7 +113,7 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         if len(self.classes_) < 2:
             raise ValueError(
                 f"RandomFrequencyClassifier needs at least two classes, got 1 class: "
-                f"{self.classes_[0]!r}."
+                f"{shown(self.classes_[0])}."
             )
         alpha = as_positive_scalar("alpha", self.alpha)
         given = Preparation(self, X)

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
+from bochner._numerics.naming import naming
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.estimators.table_base import ClassificationTable, TableModel
 from bochner.tables.columns import KIND_NAMES, Column, read_column
 from bochner.tables.reading import ReadOptions, read
-from bochner.tables.refusals import InputError, naming
+from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

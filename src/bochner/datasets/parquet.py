@@ -111,6 +111,8 @@ def _opened(path: Path) -> "ParquetFile":
 
 def _numbers(batch: "Table", names: Sequence[str]) -> NDArray[Any]:
     """Return columns side by side, of shape (n, len(names)), in float64 unless all are float32."""
+    from pyarrow.types import is_decimal
+
     arrays = []
     for name in names:
         column = batch.column(name)
@@ -119,6 +121,8 @@ def _numbers(batch: "Table", names: Sequence[str]) -> NDArray[Any]:
                 f"Column {name!r} lacks {column.null_count} of {len(column)} values; fill them, "
                 f"or drop their rows."
             )
+        if is_decimal(column.type):
+            column = column.cast("float64")
         array = column.to_numpy(zero_copy_only=False)
         if array.dtype.kind not in "biuf":
             raise ValueError(

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from bochner._numerics.arrays import FLOATS
-from bochner._numerics.checked import check_rows_given, check_targets, check_weights, numbers
+from bochner._numerics.checked import (
+    check_rows_given,
+    check_targets,
+    check_weights,
+    labels,
+    numbers,
+)
+from bochner._numerics.foreign import refuse_masked
 from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
 from bochner.distributed.partitions import is_frame, partitions_of
 from bochner.distributed.passes import gathered, kept, mapped, summed
@@ -177,7 +184,7 @@ class Check:
     def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
         dtypes = np.float64 if self.learning else FLOATS
         X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
-        y = np.asarray(numbers(y) if self.numeric else y)
+        y = np.asarray(numbers(y) if self.numeric else labels(y))
         y = column_or_1d(y) if self.learning or not self.numeric or y.ndim == 1 else y
         if self.numeric:
             y = y.astype(np.float64)
@@ -186,6 +193,7 @@ class Check:
             check_targets(y)
         if weight is None:
             return Chunk(X, y)
+        refuse_masked("sample_weight", weight)
         weight = column_or_1d(np.asarray(weight)).astype(np.float64)
         if not (np.isfinite(weight) & (weight >= 0.0)).all():
             raise ValueError("sample_weight must be finite and not negative.")

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import (
     Array,
-    as_array,
     as_count,
     as_level,
     as_levels,
@@ -23,7 +22,13 @@ from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.rolling_origins import rolling_table
-from bochner.estimators.series_rows import SeriesRows, future_inputs, read_series, several
+from bochner.estimators.series_rows import (
+    SeriesRows,
+    future_inputs,
+    read_series,
+    series_values,
+    several,
+)
 from bochner.features.parameters import check_choice, generators
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
@@ -307,7 +312,7 @@ class Forecaster(BaseEstimator):
         """
         if not self._fitted().is_single_:
             raise ValueError("log_density takes a model that was fitted to a single series.")
-        values = as_array(y)
+        values = series_values(y)
         if times is None:
             index = getattr(y, "index", None)
             times = index if hasattr(index, "get_indexer") else len(values)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_scale
-from bochner._numerics.checked import check_rows_given, check_weights, named
+from bochner._numerics.checked import check_rows_given, check_weights, labels, named
+from bochner._numerics.foreign import not_numbers, refuse_masked
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
@@ -138,7 +139,7 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
             "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
             "chunks, or an object whose __iter__ starts anew; or call partial_fit with classes."
         )
-    found = [np.unique(parts[1]) for parts in map(_unpacked, X) if not _is_empty(parts)]
+    found = [np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)]
     if not found:
         raise ValueError(NO_ROWS)
     return np.unique(np.concatenate(found))
@@ -190,7 +191,10 @@ def checked_weight(sample_weight: Any, X: Any) -> Array | None:
     # Weights stay on the host. The check uses nothing but the number of rows, so that rows on a
     # device need not be copied.
     rows = np.broadcast_to(0.0, X.shape) if on_device(X) else X
+    refuse_masked("sample_weight", sample_weight)
     with named("sample_weight"):
+        if found := not_numbers(sample_weight):
+            raise ValueError(f"sample_weight must hold numbers, got {found}. Convert it.")
         weight: Array = _check_sample_weight(
             to_numpy(sample_weight), rows, dtype=np.float64, ensure_non_negative=True
         )

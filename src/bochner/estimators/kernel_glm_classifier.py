@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array
 from bochner._numerics.checked import validated_with_labels
+from bochner._numerics.foreign import shown
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.likelihoods import (
@@ -108,7 +109,9 @@ class KernelGLMClassifier(ClassifierMixin, KernelGLM):
         rows = weighted_rows(X, as_array(numbers), sample_weight)
         likelihood = self._resolved_likelihood(len(classes))
         if len(np.unique(numbers[rows.weights > 0.0])) < 2:
-            raise ValueError(f"Two or more classes are needed, y has one class: {classes[0]!r}.")
+            raise ValueError(
+                f"Two or more classes are needed, y has one class: {shown(classes[0])}."
+            )
         if isinstance(likelihood, OrdinalLikelihood) and classes.dtype.kind not in "biuf":
             raise ValueError(
                 f"The likelihood 'ordinal' takes classes that are numbers in their order, got "

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
 from bochner._numerics.checked import named, validated
+from bochner._numerics.foreign import refuse_masked
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
@@ -170,6 +171,7 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
         )
     if np.iscomplexobj(exposure):
         raise ValueError("exposure must hold real numbers, got complex ones.")
+    refuse_masked("exposure", exposure)
     with named("exposure"):
         given = as_array(exposure)
     if given.shape != (n,) or not np.isfinite(given).all() or (given <= 0.0).any():

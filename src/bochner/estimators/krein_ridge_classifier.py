@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics import limits
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import labels
+from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
@@ -129,7 +130,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         labels = labels_of(rows, X) if classes is None else _distinct(classes)
         if len(labels) < 2:
             raise ValueError(
-                f"KreinRidgeClassifier needs at least two classes, got 1 class: {labels[0]!r}."
+                f"KreinRidgeClassifier needs at least two classes, got 1 class: {shown(labels[0])}."
             )
         again = rows if rows.is_repeatable else ArrayChunks(rows.head)
         size = self._sample_size(rows.head)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_lazy, refuse_masked
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
 
 _FEWEST = 8
@@ -27,10 +28,13 @@ class SeriesRows(NamedTuple):
 
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame, and ``None`` if it is one."""
+    refuse_lazy("y", y)
     if isinstance(y, Mapping):
         found = {str(name): one for name, one in y.items()}
     elif hasattr(y, "columns"):
-        found = {str(name): y.iloc[:, place] for place, name in enumerate(y.columns)}
+        is_pandas = hasattr(y, "iloc")
+        pairs = enumerate(y.columns)
+        found = {str(name): y.iloc[:, i] if is_pandas else y[name] for i, name in pairs}
     else:
         return None
     if not found:
@@ -45,7 +49,7 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
 
     Times are ``times``, or the index of a pandas series, or positions.
     """
-    values = _values(y)
+    values = series_values(y)
     found = _times(y, times, len(values))
     if found.numbers.shape != values.shape:
         raise ValueError(
@@ -96,15 +100,21 @@ def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None
     return found
 
 
-def _values(y: Any) -> Array:
+def series_values(y: Any) -> Array:
+    """Return values (n,), NaN where one is unknown or masked, or raise TypeError or ValueError."""
+    refuse_complex("y", y if hasattr(y, "dtype") else np.asarray(y))
+    if found := not_numbers(y):
+        raise TypeError(f"y must be a series of numbers, got {found}.")
     values: Array
-    if hasattr(y, "to_numpy") and hasattr(y, "index"):
-        values = y.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        try:
-            values = np.array(y, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"y must be a series of numbers: {error}") from error
+    try:
+        if hasattr(y, "to_numpy") and hasattr(y, "index"):
+            values = y.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = np.ma.array(y, dtype=np.float64).filled(np.nan)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"y must be a series of numbers: {error}") from error
+    except OverflowError as error:
+        raise ValueError(f"y must be a series of numbers that fit into a float: {error}") from error
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -119,6 +129,8 @@ def _values(y: Any) -> Array:
 
 def _times(y: Any, times: Any, count: int) -> Times:
     if times is not None:
+        refuse_masked("times", times)
+        refuse_complex("times", times)
         return timed(times)
     index = getattr(y, "index", None)
     return timed(index) if hasattr(index, "get_indexer") and count else steps(count)
@@ -157,6 +169,12 @@ def _inputs(X: Any, y: Any, count: int) -> tuple[Array, list[str] | None]:
 
 
 def _matrix(X: Any) -> tuple[Array, list[str] | None]:
+    refuse_masked("X", X)
+    refuse_complex("X", X)
+    if text := not_numbers(X):
+        raise TypeError(
+            f"X must hold numbers, as indicators of classes do (pandas.get_dummies), got {text}."
+        )
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     try:
         found = np.array(X, dtype=np.float64)

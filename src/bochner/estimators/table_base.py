@@ -16,7 +16,8 @@ from sklearn.utils.validation import (
 )
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import check_classes, check_targets, labels, numbers
+from bochner._numerics.checked import check_classes, check_targets, labels, named, numbers
+from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.whole_fits import all_or_nothing
@@ -110,8 +111,11 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y "
                 "is None."
             )
+        refuse_no_rows("X", X)
+        refuse_no_rows("y", y)
+        refuse_masked("y", y)
         # Sums in another order of memory would be others, up to rounding.
-        with np.errstate(over="ignore", invalid="ignore"):  # Of the sum that tells if all is finite
+        with named("y"):
             complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)
@@ -277,7 +281,7 @@ def _per_row(name: str, X: Any, given: Any, n_samples: int) -> NDArray[Any] | No
     if found.shape != (n_samples,):
         got = len(found) if found.ndim == 1 else f"an array of shape {found.shape}"
         raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
-    if any(entry is None or entry != entry for entry in found.tolist()):
+    if np.ma.is_masked(given) or any(e is None or e != e for e in found.tolist()):
         raise ValueError(f"{name} must not have missing entries.")
     return np.asarray(labels(found, name))
 
@@ -323,7 +327,7 @@ class ClassificationTable(ClassifierMixin, TableModel):
         check_classes(y)
         if len(np.unique(y)) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, got 1 class: {y[0]!r}."
+                f"{type(self).__name__} needs at least two classes, got 1 class: {shown(y[0])}."
             )
         return y
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bochner._numerics.naming import refuse_repeated
 from bochner.tables.delimited import MISSING
-from bochner.tables.refusals import InputError, nearest, refuse_repeated
+from bochner.tables.refusals import InputError, nearest
 
 if TYPE_CHECKING:
     import sqlite3

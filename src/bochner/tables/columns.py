@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
 from bochner._numerics.arrays import decimal_years
+from bochner._numerics.foreign import shown
 from bochner._numerics.limits import LARGEST_ENTRY
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
@@ -38,8 +39,6 @@ _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
 _MONTH_LENGTH = len("2020-03")
-_SHOWN_LENGTH = 40
-"""Most characters of an entry that an error message shows: two entries fit on one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +61,7 @@ class Column:
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""
-        return f"row {row + 1}: {_shown(self.raw[row])}"
+        return f"row {row + 1}: {shown(self.raw[row])}"
 
     def first(self, kind: Kind | None = None) -> str:
         """Return :meth:`at` of the first present entry, or of the first entry of one kind."""
@@ -111,6 +110,16 @@ def rows_of(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
 
 
+def unmasked(X: Any) -> Any:
+    """Return an array with its masked entries missing; other tables as they are."""
+    if not np.ma.is_masked(X):
+        return X
+    if X.dtype.kind in "mM":
+        return X.filled(np.array("NaT", X.dtype))
+    # Whole numbers and text have no entry of their type for a missing one.
+    return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+
+
 def labels(raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
     """Return entries as text, None where missing; whole numbers have no decimal point."""
     text = np.full(raw.shape[0], None, dtype=object)
@@ -138,6 +147,8 @@ def _as_array(series: Any) -> npt.NDArray[Any]:
     if getattr(getattr(series, "dtype", None), "tz", None) is not None:
         return np.asarray(series, dtype="datetime64[us]")
     raw = np.asarray(series)
+    if raw.ndim != 1 or raw.dtype.names:  # entries are arrays or records, as those of polars
+        raw = np.fromiter(series, dtype=object, count=len(series))
     if raw.dtype.kind == "m":
         return raw / np.timedelta64(1, "D")
     return raw.astype(object) if raw.dtype.kind == "U" else raw
@@ -199,10 +210,25 @@ def _values(kind: Kind, raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -
         return raw
     values = np.full(raw.shape[0], np.nan)
     if kind == "numeric":
-        values[present] = raw[present].astype(np.float64)
+        values[present] = _floats(raw[present])
     if kind == "date":
         values[present] = decimal_years(_utc(raw[present]))
     return values
+
+
+def _floats(entries: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return numbers as floats; those that fit into none are infinite."""
+    try:
+        return entries.astype(np.float64)
+    except OverflowError:
+        return np.array([_float(entry) for entry in entries])
+
+
+def _float(entry: Any) -> float:
+    try:
+        return float(entry)
+    except OverflowError:
+        return math.inf if entry > 0 else -math.inf
 
 
 def _without_zone(entry: Any) -> Any:
@@ -214,8 +240,3 @@ def _without_zone(entry: Any) -> Any:
 def _utc(raw: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
     entries = [_without_zone(entry) for entry in raw] if raw.dtype.kind == "O" else raw
     return np.asarray(entries, dtype="datetime64[us]")
-
-
-def _shown(entry: Any) -> str:
-    text = repr(entry.item() if isinstance(entry, np.generic) else entry)
-    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 4] + "...'"

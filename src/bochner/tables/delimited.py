@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bochner._numerics.naming import refuse_repeated
 from bochner.tables.layout import Layout, reader, records
-from bochner.tables.refusals import InputError, refuse_repeated
+from bochner.tables.refusals import InputError
 
 MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",

@@ -14,9 +14,12 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._numerics.arrays import Array, as_scale
+from bochner._numerics.checked import named
+from bochner._numerics.foreign import is_frame, refuse_no_rows
+from bochner._numerics.naming import naming, refuse_repeated
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.registry import register
-from bochner.tables.columns import Column, read_column
+from bochner.tables.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     State,
     add_means,
@@ -29,11 +32,9 @@ from bochner.tables.encodings import (
 )
 from bochner.tables.level_means import target_columns
 from bochner.tables.refusals import (
-    naming,
     refuse_changed_kinds,
     refuse_infinite,
     refuse_other_names,
-    refuse_repeated,
     refuse_small,
     refuse_tiny,
     refuse_unreadable,
@@ -249,13 +250,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> list[Column]:
         least = 2 if reset else 1
-        if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
-            raise TypeError("X is a lazy table: expected rows in memory. Give X.collect().")
-        if not (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))):
+        refuse_no_rows("X", X)
+        if not is_frame(X):
             # An array of another dtype would turn the numbers of a list with text into text.
-            table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+            table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
-            series = list(validate_data(self, table, reset=reset, **options).T)
+            with named("X"):
+                series = list(validate_data(self, table, reset=reset, **options).T)
             names = [f"x{i}" for i in range(len(series))]
         else:
             names = list(map(str, X.columns))

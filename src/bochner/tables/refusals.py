@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._numerics.naming import MOST_NAMED, Found, naming
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates
 from bochner.tables.local_numbers import are_decimals
-
-Found = Sequence[tuple[str, str]]
-"""Pairs of a column's name and a detail, which may be empty."""
-
-_MOST_NAMED = 5
-"""Columns that a message names before it counts the rest: a message stays within a few lines."""
-
-_MOST_LETTERS = 60
-"""Letters of a name that a message shows: most of a line."""
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -35,23 +26,9 @@ class InputError(ValueError):
     """A file or a table that cannot be used; the message says what to do."""
 
 
-def naming(found: Found) -> str:
-    """Return the names and details of at most five columns, and a count of the others."""
-    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in found]
-    rest = len(shown) - _MOST_NAMED
-    shown = [*shown[:_MOST_NAMED], f"{rest} more"] if rest > 0 else shown
-    listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
-    return f"column{'s' if len(found) > 1 else ''} {listed}"
-
-
-def _brief(name: str) -> str:
-    """Return a name as a message shows it: whole if it fits into a line."""
-    return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
-
-
 def drop_advice(found: Found) -> str:
     """Return how to leave columns out, in Python and on the command line."""
-    shown = [name for name, _ in found[:_MOST_NAMED]]
+    shown = [name for name, _ in found[:MOST_NAMED]]
     dots = ["..."] if len(found) > len(shown) else []
     quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
     flags = " ".join([*(f"--drop {name}" for name in quoted), *dots])
@@ -77,17 +54,6 @@ def refuse_small(n: int, d: int, fewest_rows: int) -> None:
         raise ValueError(
             f"The table has {'one row' if n else 'no rows'} (n_samples={n}): expected at least "
             f"{fewest_rows}. Add rows."
-        )
-
-
-def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
-    """Raise ValueError for names that a table has more than once."""
-    counts = Counter(names)
-    found = [(name, f"{count} times") for name, count in counts.items() if count > 1]
-    if found:
-        raise ValueError(
-            f"Duplicate {naming(found)} in {place}: expected distinct names. "
-            f"Rename or delete one of each.{hint}"
         )
 
 

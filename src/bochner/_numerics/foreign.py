@@ -1,0 +1,110 @@
+"""What NumPy turns into numbers although it holds none, and what hides a part of its entries."""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bochner._numerics.namespaces import on_device
+
+NUMBERS = (Real, Decimal, np.bool_)
+"""Types of entries of object arrays that are numbers."""
+
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that an error message shows: two entries fit on one line."""
+
+_MOST_BITS = 128
+"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
+
+_NUMBER_KINDS = "biufc"
+_NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+_KIND_NAMES = {"M": "dates", "m": "durations"}
+
+
+def shown(entry: Any) -> str:
+    """Return an entry as a message shows it: short, and without NumPy's name of its type."""
+    plain = entry.item() if isinstance(entry, np.generic) else entry
+    if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
+        return f"a whole number of {plain.bit_length()} bits"
+    text = repr(plain)
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 4]}...{text[-1]}"
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+    return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
+
+
+def not_numbers(values: Any) -> str | None:
+    """Return which text, date or duration an array, a list or a table holds, if there is one."""
+    for where, part in _parts(values):
+        kind = part.dtype.kind
+        if kind in _KIND_NAMES:
+            return f"{_KIND_NAMES[kind]} ({part.dtype}){where}"
+        types = set(map(type, part.flat)) if kind in "OSU" else ()
+        if any(issubclass(one, _NO_NUMBERS) for one in types):
+            entry = next(entry for entry in part.flat if isinstance(entry, _NO_NUMBERS))
+            kind_name = next(one.__name__ for one in _NO_NUMBERS if isinstance(entry, one))
+            return f"{shown(entry)} of type {kind_name}{where}"
+    return None
+
+
+def refuse_masked(name: str, values: Any, also: str = "") -> None:
+    """Raise ValueError if entries of a masked array are masked; ``also`` ends the message."""
+    count = int(np.count_nonzero(np.ma.getmaskarray(values))) if np.ma.is_masked(values) else 0
+    if count:
+        raise ValueError(
+            f"{name} must not have masked entries, which count as missing, got {count}. Leave "
+            f"their rows out, or fill them in.{also}"
+        )
+
+
+def complex_words(name: str) -> str:
+    """Return the message for complex numbers, which begins as scikit-learn's does."""
+    return (
+        f"Complex data not supported: {name} must hold real numbers. Pass real and imaginary "
+        f"parts as separate columns, or to separate models."
+    )
+
+
+def refuse_complex(name: str, values: Any) -> None:
+    """Raise ValueError for an array of complex numbers."""
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise ValueError(complex_words(name))
+
+
+def refuse_lazy(name: str, X: Any) -> None:
+    """Raise TypeError for a lazy table of polars."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+        raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
+
+
+def refuse_no_rows(name: str, X: Any) -> None:
+    """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
+    refuse_lazy(name, X)
+    of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
+    if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
+        what = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
+        raise TypeError(
+            f"{name} is {what}: expected an array or a table. Give pandas.DataFrame({name})."
+        )
+
+
+def _parts(values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield arrays that may hold something else than numbers, with the column they are in."""
+    if on_device(values) or sparse.issparse(values):
+        return
+    if getattr(getattr(values, "dtype", None), "kind", "O") in _NUMBER_KINDS:
+        return
+    if not is_frame(values):
+        yield "", np.asarray(values)
+        return
+    pairs = zip(values.columns, values.dtypes, strict=True)
+    for place, (name, dtype) in enumerate(pairs):
+        if getattr(dtype, "kind", "O") not in _NUMBER_KINDS:
+            column = values.iloc[:, place] if hasattr(values, "iloc") else values[name]
+            yield f" in column {str(name)!r}", np.asarray(column)

@@ -1,0 +1,38 @@
+"""Names of columns in messages, and the refusal of those that occur twice."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+Found = Sequence[tuple[str, str]]
+"""Pairs of a column's name and a detail, which may be empty."""
+
+MOST_NAMED = 5
+"""Columns that a message names before it counts the rest: a message stays within a few lines."""
+
+_MOST_LETTERS = 60
+"""Letters of a name that a message shows: most of a line."""
+
+
+def naming(found: Found) -> str:
+    """Return the names and details of at most five columns, and a count of the others."""
+    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in found]
+    rest = len(shown) - MOST_NAMED
+    shown = [*shown[:MOST_NAMED], f"{rest} more"] if rest > 0 else shown
+    listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+    return f"column{'s' if len(found) > 1 else ''} {listed}"
+
+
+def _brief(name: str) -> str:
+    """Return a name as a message shows it: whole if it fits into a line."""
+    return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
+
+
+def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
+    """Raise ValueError for names that a table has more than once."""
+    counts = Counter(names)
+    found = [(name, f"{count} times") for name, count in counts.items() if count > 1]
+    if found:
+        raise ValueError(
+            f"Duplicate {naming(found)} in {place}: expected distinct names. "
+            f"Rename or delete one of each.{hint}"
+        )
