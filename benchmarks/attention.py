@@ -171,7 +171,7 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
         yield median_table(
             rows, index=["dataset", "features", "temperature"], columns="method", metric=metric
         )
-    yield "Seconds to fit the features and to form all weights, at temperature 1: medians over seeds."
+    yield "Seconds to fit features and form all weights, at temperature 1: medians over seeds."
     rows = [row for row in rows if row["temperature"] == 1.0]
     yield median_table(rows, index=["dataset", "features"], columns="method", metric="seconds")
 
