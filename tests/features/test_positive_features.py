@@ -131,7 +131,9 @@ def test_features_are_positive_and_make_the_gram_matrix(weights):
     assert left.shape == (200, len(model.get_feature_names_out()))
     assert left.shape[1] <= 65
     assert min(left.min(), right.min()) > 0.0
-    assert_allclose(left @ right.T, model.gram(QUERIES, KEYS), rtol=1e-9)
+    scale = np.exp(model.log_scale_)
+    assert_allclose(scale * left @ right.T, model.gram(QUERIES, KEYS), rtol=1e-9)
+    assert max(left.max(), right.max()) <= 1.0 + 1e-12
     exact = exact_attention(model.frequencies_, QUERIES, KEYS)
     direct = np.exp(QUERIES @ KEYS.T / 2.0)
     assert_allclose(exact, direct / direct.sum(axis=1, keepdims=True), rtol=1e-9)
@@ -163,10 +165,11 @@ def test_wrong_parameters_are_refused(parameters, error, message):
 def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"right has 3 columns, but queries have 4"):
         PositiveFeatures(8).fit(QUERIES, right=KEYS[:, :3])
-    model = PositiveFeatures(8, random_state=0).fit(QUERIES - 10.0)
+    model = PositiveFeatures(8, random_state=0).fit(QUERIES)
     with pytest.raises(ValueError, match="values has 3 rows and keys 200"):
         model.attention(QUERIES, KEYS, np.ones((3, 1)))
     with pytest.raises(ValueError, match="at most"):
         PositiveFeatures(8).fit(1e90 * QUERIES)
+    far = PositiveFeatures(8, random_state=0).fit(QUERIES, right=KEYS + 30.0)
     with pytest.raises(ValueError, match=r"Features overflow float32.*use attention\(\)"):
-        model.transform((QUERIES - 10.0).astype(np.float32))
+        far.transform(np.full((1, 4), 20.0, dtype=np.float32))

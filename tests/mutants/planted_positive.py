@@ -13,7 +13,10 @@ plant_edits(
     PositiveMeasure,
     "sample",
     laws.CHECKS[0],
-    ratio_upside_down=("squared_norms(normal) - squared_norms(omega)", "0.0 * half[0, 0]"),
+    ratio_upside_down=(
+        "squared_norms(normal) - squared_norms(omega)",
+        "squared_norms(omega) - squared_norms(normal)",
+    ),
     determinant_lost=("ratio -= 0.5 * np.log(self.precision).sum()", "pass"),
 )
 plant_edits(
@@ -27,6 +30,7 @@ plant_edits(
     measures,
     "best_precision",
     laws.check_precision,
+    users=(laws,),
     moment_counted_half=("3.0 + 2.0 *", "3.0 + 1.0 *"),
 )
 plant_edits(
@@ -47,6 +51,7 @@ plant_edits(
     positive,
     "fitted_weights",
     features.check_fit,
+    users=(features,),
     rows_not_normalised=("candidates.log_features(X) - sums", "candidates.log_features(X) + 0.0"),
     norms_lost=(" + np.log(norms[0] * norms[1])", ""),
 )

@@ -69,6 +69,10 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ----------
     frequencies_ : PositiveFrequencies
         Frequencies, weights, maps and centres.
+    log_scale_ : float
+        Logarithm of what the kernel is divided by in the product of :meth:`transform` and
+        :meth:`transform_right`, so that features of the rows given to :meth:`fit` are at most one.
+        Attention does not change with it.
     fit_error_ : float or None
         Relative error of attention weights on rows held out from the fit, in the Frobenius norm;
         ``None`` with sampled weights, or fewer than six rows.
@@ -76,7 +80,8 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Notes
     -----
     The features of very unlike rows differ by many orders; :meth:`attention` works with their
-    logarithms, and so does not overflow where :meth:`transform` raises ``ValueError``.
+    logarithms, and so does not overflow where :meth:`transform` raises ``ValueError``, nor divide
+    by sums that are zero.
 
     References
     ----------
@@ -101,7 +106,9 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """
 
     frequencies_: PositiveFrequencies
+    log_scale_: float
     fit_error_: float | None
+    _tops: tuple[float, float]
     _n_features_out: int
 
     def __init__(
@@ -146,28 +153,42 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         draw_rng, data_rng = generators(self.random_state, 2)
         measure = PositiveMeasure.adapted(X, Y, temperature)
         self.frequencies_, self.fit_error_ = measure.sample(m, draw_rng, self.scheme), None
+        queries, keys = some_rows(X, _ROWS, data_rng), some_rows(Y, _ROWS, data_rng)
         if fitted:
             measure = PositiveMeasure.adapted(X, Y, temperature, reshaped=False)
             count = max(m, min(_CANDIDATES * m, _MOST_CANDIDATES))
             candidates = measure.sample(count, draw_rng, self.scheme)
-            rows = some_rows(X, _ROWS, data_rng), some_rows(Y, _ROWS, data_rng)
-            self.frequencies_, self.fit_error_ = _fitted(self.frequencies_, candidates, *rows)
+            self.frequencies_, self.fit_error_ = _fitted(
+                self.frequencies_, candidates, queries, keys
+            )
+        self._tops = (
+            float(self.frequencies_.log_features(queries).max()),
+            float(self.frequencies_.log_features_right(keys).max()),
+        )
+        self.log_scale_ = sum(self._tops)
         self._n_features_out = self.frequencies_.n_features
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is."""
+        """Return the features (n, n_features) of queries (n, d), in float32 if ``X`` is.
+
+        Their products with those of :meth:`transform_right` estimate the kernel divided by
+        :math:`e^c`, with ``c`` the attribute ``log_scale_``.
+        """
         X = self._checked_queries(X)
-        return _exponential(self.frequencies_.log_features(X), X.dtype)
+        return _exponential(self.frequencies_.log_features(X) - self._tops[0], X.dtype)
 
     def transform_right(self, Y: Any) -> NDArray[Any]:
         """Return the features (n2, n_features) of keys (n2, d), in float32 if ``Y`` is."""
         check_is_fitted(self)
         Y = self._checked_keys(Y)
-        return _exponential(self.frequencies_.log_features_right(Y), Y.dtype)
+        return _exponential(self.frequencies_.log_features_right(Y) - self._tops[1], Y.dtype)
 
     def gram(self, X: Any, Y: Any = None) -> Array:
-        """Return the approximate kernel (n, n2) of queries and keys; ``Y=None`` means ``X``."""
+        """Return the approximate kernel (n, n2) of queries and keys; ``Y=None`` means ``X``.
+
+        Entries that overflow are infinite.
+        """
         queries = self._checked_queries(X)
         return self.frequencies_.gram(queries, self._checked_keys(X if Y is None else Y))
 
