@@ -23,7 +23,7 @@ TRIGONOMETRIC, UNIFORM = "trigonometric", "uniform"
 METHODS = (FAVOR, SAMPLED, FITTED, TRIGONOMETRIC, UNIFORM)
 
 _TEMPERATURES = (4.0, 2.0, 1.0, 0.5)  # Logits have standard deviation 1 / temperature
-_COUNTS = (64, 256)
+_COUNTS = (64, 256)  # Features: few, and as many as FAVOR+ has in its authors' models
 _ROWS = 600  # Queries, and keys, of generated data to fit to, and as many new ones
 _NORMAL_WIDTHS = {"normal, 16 inputs": 16, "normal, 64 inputs": 64}
 _UNEQUAL, _DIGITS, _WORDS = "unequal, 32 inputs", "digits", "word counts"
@@ -161,7 +161,7 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
     }
     for metric, text in texts.items():
         yield f"{text}: median over four temperatures of its ratio to FAVOR+'s."
-        found = [
+        found: list[Row] = [
             {"dataset": name, "features": m, "method": method, "metric": "ratio", "value": value}
             for (name, m, method), value in ratios(rows, metric).items()
         ]
