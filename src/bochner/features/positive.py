@@ -257,7 +257,8 @@ def _fitted(
     (X, X_new), (Y, Y_new) = (
         (rows[:cut], rows[cut:]) for rows, cut in zip((X, Y), cuts, strict=True)
     )
-    choices = sampled, fitted_weights(candidates, X, Y, sampled.n_features)
+    fitted = fitted_weights(candidates, X, Y, sampled.n_features)
+    choices = [sampled] if fitted is None else [sampled, fitted]
     errors = [attention_error(choice, X_new, Y_new) for choice in choices]
     best = int(np.argmin(errors))
     return choices[best], errors[best]
@@ -278,7 +279,7 @@ def exact_attention(frequencies: PositiveFrequencies, X: Array, Y: Array) -> Arr
 
 def fitted_weights(
     candidates: PositiveFrequencies, X: Array, Y: Array, n_features: int
-) -> PositiveFrequencies:
+) -> PositiveFrequencies | None:
     r"""Return at most ``n_features`` of the candidates with weights fitted to attention.
 
     Exact rows :math:`A_{ij} = k(x_i, y_j) / s_i`, with :math:`s_i` the exact sum, are fitted by
@@ -287,7 +288,8 @@ def fitted_weights(
               \frac{\phi_l(x_i)}{s_i}\, \phi_l(y_j) \Big)^2 ,
 
     with every term scaled to norm one and a small ridge. Those of the largest terms are fitted
-    once more.
+    once more. ``None`` is returned where every term is zero, to rounding, at all pairs that attend:
+    the temperature is far too low for features then.
     """
     logits = (X @ candidates.left) @ (Y @ candidates.right).T
     sums = logsumexp(logits, axis=1, keepdims=True)
@@ -302,6 +304,8 @@ def fitted_weights(
     size = _nonnegative(H, g)
     chosen = np.argsort(-size, kind="stable")[:n_features]
     chosen = chosen[size[chosen] > 0.0]
+    if not len(chosen):
+        return None
     if len(chosen) < np.count_nonzero(size):
         size[chosen] = _nonnegative(H[np.ix_(chosen, chosen)], g[chosen])
         chosen = chosen[size[chosen] > 0.0]

@@ -82,10 +82,12 @@ class PositiveMeasure:
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))
-        inner = _power(_shrunk(first), 0.5)
-        outer = _power(_shrunk(first), -0.5)
-        mean = outer @ _power(inner @ _shrunk(second) @ inner, 0.5) @ outer
-        left, right = (_power(mean, p) / np.sqrt(temperature) for p in (0.5, -0.5))
+        (one, size), (other, other_size) = _shrunk(first), _shrunk(second)
+        inner, outer = _power(one, 0.5), _power(one, -0.5)
+        mean = outer @ _power(inner @ other @ inner, 0.5) @ outer
+        balance = (other_size / size) ** 0.25
+        left = _power(mean, 0.5) * (balance / np.sqrt(temperature))
+        right = _power(mean, -0.5) / (balance * np.sqrt(temperature))
         # Axes along which the coordinates of u + v are uncorrelated
         square, axes = np.linalg.eigh(left.T @ first @ left + right.T @ second @ right)
         left, right = left @ axes, right @ axes
@@ -152,10 +154,12 @@ def _covariance(rows: Array, mean: Array) -> Array:
     return as_array(centred.T @ centred / len(rows))
 
 
-def _shrunk(covariance: Array) -> Array:
-    # Any positive number serves rows that are all the same.
-    size = float(np.trace(covariance)) / len(covariance) or 1.0
-    return as_array(covariance + size * np.eye(len(covariance)))
+def _shrunk(covariance: Array) -> tuple[Array, float]:
+    """Return a covariance over the mean of its diagonal, plus the identity, and that mean."""
+    unit, size = np.eye(len(covariance)), float(np.trace(covariance)) / len(covariance)
+    if size < np.finfo(np.float64).tiny:  # Rows that are all the same, to rounding
+        return unit, 1.0
+    return as_array(covariance / size + unit), size
 
 
 def _power(matrix: Array, exponent: float) -> Array:
