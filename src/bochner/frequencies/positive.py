@@ -51,8 +51,8 @@ class PositiveFrequencies:
     >>> from bochner.frequencies import PositiveFrequencies
     >>> omega = np.random.default_rng(0).normal(size=(10_000, 1))
     >>> f = PositiveFrequencies(omega, np.full(10_000, -np.log(10_000)), [[1.0]], [[1.0]], [0], [0])
-    >>> f.gram([[0.5]], [[1.0]]).round(2), np.exp(0.5).round(2)
-    (array([[1.65]]), np.float64(1.65))
+    >>> f.gram([[0.5]], [[0.5]]).round(1), np.exp(0.25).round(1)
+    (array([[1.3]]), np.float64(1.3))
     """
 
     omega: Array
