@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Mapping
 
 from benchmarks.asymmetric.benchmark import ASYMMETRIC
+from benchmarks.attention import ATTENTION
 from benchmarks.bank.benchmark import BANK
 from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.evidence.benchmark import EVIDENCE
@@ -38,7 +39,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION),
     )
 }
 

@@ -49,6 +49,11 @@ LOOKS: Mapping[str, Look] = {
     "asymmetric, Jordan, 3 M": Look(ORANGE, "^"),
     "asymmetric, polar, 3 M": Look(BLUE, "o"),
     "linear": Look(PALE, "", DASHES[2]),
+    # Positive features for attention
+    "FAVOR+": Look(ORANGE, "^"),
+    "sampled": Look(SKY, "s"),
+    "fitted": Look(BLUE, "o"),
+    "uniform": Look(PALE, "", DASHES[2]),
     # Gaussian processes by their features
     "64 features": Look(ORANGE, "^"),
     "256 features": Look(BLUE, "o"),

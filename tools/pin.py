@@ -591,6 +591,13 @@ def mixture_units() -> Iterator[Unit]:
         yield f"double mixture/{way} {name}", Case(fit, NEW)
 
 
+def positive_units() -> Iterator[Unit]:
+    for weights in ("sampled", "least_squares"):
+        model = bochner.PositiveFeatures(32, weights=weights, random_state=1)
+        fit = lambda model=model: model.fit(X, right=NEW)  # noqa: E731
+        yield f"positive/{weights}", Case(fit, NEW)
+
+
 def baseline_units() -> Iterator[Unit]:
     b = baselines
     signed, skew = kernels.DeltaGaussian(1.0, 3.0), kernels.ShiftGaussian(1.5, 0.3)

@@ -18,6 +18,7 @@ from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
+from bochner.features.positive import PositiveFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.onnx import export_onnx
@@ -47,6 +48,7 @@ __all__ = [
     "KernelGLMRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
+    "PositiveFeatures",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

@@ -37,6 +37,8 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
         bochner.DIGMMFeatures(n_components=64, max_iter=20),
         bochner.DIGMMFeatures(SIGNED, n_components=64, n_sketch=20, max_iter=10, n_starts=1),
         bochner.DIGMMFeatures(SIGNED, n_components=64, expectation="taylor"),
+        bochner.PositiveFeatures(n_components=16),
+        bochner.PositiveFeatures(n_components=16, weights="sampled"),
         bochner.KreinRidge(SIGNED, n_components=64),
         bochner.KreinRidgeClassifier(SIGNED, n_components=64, associated=True),
         bochner.KreinRidge(n_components=64),

@@ -101,6 +101,8 @@ SUBJECTS = {
     "Taylor mixture features": _features(
         bochner.DIGMMFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
     ),
+    "positive features": _features(bochner.PositiveFeatures, **SMALL),
+    "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.BaNKRegressor, CHAINS, weight=3),
     "chain, outliers": Subject(

@@ -2,5 +2,6 @@
 
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.frequencies import Frequencies
+from bochner.frequencies.positive import PositiveFrequencies
 
-__all__ = ["CosineFactors", "Envelope", "Frequencies"]
+__all__ = ["CosineFactors", "Envelope", "Frequencies", "PositiveFrequencies"]

@@ -35,6 +35,7 @@ from bochner.spectral.laws import (
 )
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import Component, PhaseFactor
+from bochner.spectral.positive import PositiveMeasure
 from bochner.spectral.profiles import Profile, profile
 from bochner.spectral.radial import (
     Chi,
@@ -78,6 +79,7 @@ __all__ = [
     "Part",
     "PhaseFactor",
     "Polar",
+    "PositiveMeasure",
     "Profile",
     "RadialLaw",
     "Shell",

@@ -1,0 +1,57 @@
+"""Bugs of positive features, each with the test that must notice it."""
+
+from features import test_positive_features as features
+from mutants.registry import plant_edits
+from spectral import test_positive as laws
+
+from bochner.features import positive
+from bochner.frequencies import PositiveFrequencies
+from bochner.spectral import PositiveMeasure
+from bochner.spectral import positive as measures
+
+plant_edits(
+    PositiveMeasure,
+    "sample",
+    laws.CHECKS[0],
+    ratio_upside_down=(
+        "squared_norms(normal) - squared_norms(omega)",
+        "squared_norms(omega) - squared_norms(normal)",
+    ),
+    determinant_lost=("ratio -= 0.5 * np.log(self.precision).sum()", "pass"),
+)
+plant_edits(
+    PositiveMeasure,
+    "relative_variance",
+    laws.CHECKS[1],
+    opposite_terms_lost=(" + np.exp(constant))", " + 1.0)"),
+    half_of_the_exponent=("constant + 2.0 *", "constant + 1.0 *"),
+)
+plant_edits(
+    measures,
+    "best_precision",
+    laws.check_precision,
+    users=(laws,),
+    moment_counted_half=("3.0 + 2.0 *", "3.0 + 1.0 *"),
+)
+plant_edits(
+    PositiveFrequencies,
+    "_logs",
+    features.check_formula,
+    centre_of_the_other_side=("mapped @ other", "mapped @ own"),
+    weight_on_both_sides=("0.5 * self.log_weight", "self.log_weight"),
+    envelope_doubled=('0.5 * np.einsum("ij,ij->i", u, u)', 'np.einsum("ij,ij->i", u, u)'),
+)
+plant_edits(
+    PositiveFrequencies,
+    "attention",
+    features.check_averages,
+    mass_of_features_lost=("shares = left + mass", "shares = left"),
+)
+plant_edits(
+    positive,
+    "fitted_weights",
+    features.check_fit,
+    users=(features,),
+    rows_not_normalised=("candidates.log_features(X) - sums", "candidates.log_features(X) + 0.0"),
+    norms_lost=(" + np.log(norms[0] * norms[1])", ""),
+)
