@@ -3,9 +3,10 @@
 from threading import Barrier, Thread
 
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._numerics.threads import in_order, single_threaded_blas, threads_for
 
 
 def blas_threads():
@@ -16,6 +17,11 @@ def blas_threads():
 def test_blocks_come_in_order(n_threads):
     found = list(in_order(lambda block: block**2, range(40), n_threads))
     assert found == [(block, block**2) for block in range(40)]
+
+
+def test_there_are_no_more_threads_than_cores():
+    assert threads_for(99_999, 4) == threads_for(-1, 4) == cpu_count()
+    assert (threads_for(None, 4), threads_for(1, 4)) == (4, 1)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -78,7 +78,8 @@ def test_the_dtype_is_kept():
         ({"n_components": 0}, ValueError, "n_components must be at least 1"),
         ({"n_components": 2.0}, TypeError, "n_components must be a positive integer"),
         ({"n_components": True}, TypeError, "n_components must be a positive integer"),
-        ({"n_features": 41}, ValueError, "odd"),
+        ({"n_features": 41}, ValueError, "n_features must be even"),
+        ({"n_features": 2.0}, TypeError, "n_features must be an even positive integer"),
         ({"kernel": "gauss"}, ValueError, "Did you mean 'gaussian'"),
     ],
 )

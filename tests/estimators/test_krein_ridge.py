@@ -248,3 +248,9 @@ def test_a_heavy_row_leaves_the_others_a_model(seed):
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
     assert mean[0] == pytest.approx(target[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("tol", [1.0, 1e300])
+def test_a_tolerance_that_zero_weights_have_is_refused(tol):
+    with pytest.raises(ValueError, match="tol must be below 1"):
+        KreinRidge(solver="cg", tol=tol).fit(X, Y)

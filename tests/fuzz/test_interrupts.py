@@ -98,3 +98,104 @@ def test_stopped_at_any_time(folder, name, kind):
     rng = np.random.default_rng(0)
     codes = {stopped(folder, name, kind, t) for t in rng.uniform(0.02, 1.1 * whole, 20)}
     assert codes - {0}, "no command was stopped"
+
+
+LOOPS = """
+import signal
+
+import numpy as np
+from scipy.stats import qmc
+
+from bochner._numerics.state_loops import Steps, component_moments, filtered, slopes
+from bochner._numerics.threads import in_a_thread
+
+steps = Steps(np.zeros(300, dtype=int), *np.full((4, 1, 2), 0.1), np.array([1, 0]))
+y, weights, groups = np.ones(300), np.ones((300, 2)), np.array([0, 1])
+
+
+def loops():
+    _, states = filtered(y, weights, steps, np.zeros(2), np.eye(2), 1.0)
+    slopes(weights, steps, states)
+    component_moments(weights, steps, states, groups, 2)
+
+
+def ignored():  # As Cython code without a return value does
+    try:
+        made.append(qmc.Sobol(3, rng=0).random(4096))
+    except KeyboardInterrupt:
+        pass
+
+
+loops()
+made, stopped = [], 0
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for seconds in np.random.default_rng(0).uniform(1e-4, 4e-3, 300):
+    for function in (loops, lambda: in_a_thread(ignored)):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            while True:
+                function()
+        except KeyboardInterrupt:
+            stopped += 1
+assert all((one == made[0]).all() for one in made)
+print(stopped)
+"""
+"""Compiled loops and code that ignores exceptions, interrupted 600 times after milliseconds."""
+
+FORECAST = """
+import signal
+
+import numpy as np
+
+from bochner import Forecaster
+
+heard = []
+
+
+def handler(*args):
+    heard.append(args)
+    raise KeyboardInterrupt
+
+
+signal.signal(signal.SIGINT, handler)
+y = np.random.default_rng(0).normal(size=400) + np.sin(np.arange(400) / 9)
+print("begins", flush=True)
+model = Forecaster(random_state=0).fit(y)
+model.predict_quantiles(9, [0.8])
+model.sample(9, 5)
+print("unheard" if heard else "ends", flush=True)
+"""
+
+
+def test_loops_are_stopped_at_any_time():
+    done = subprocess.run([sys.executable, "-c", LOOPS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "600\n"), done.stderr
+
+
+def stopped_forecast(seconds):
+    """Stop a forecast some time after it begins, and return its code and what it printed last."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORECAST], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    last, errors = process.communicate(timeout=120)
+    assert last in ("", "ends\n"), errors
+    # Python that is stopped while it ends has the code of one that is stopped before
+    assert process.returncode == -signal.SIGINT or (last and not process.returncode), errors
+    return last
+
+
+def test_a_forecast_is_stopped_early():
+    for seconds in (0.3, 0.8):
+        assert not stopped_forecast(seconds)
+
+
+@pytest.mark.slow
+def test_a_forecast_is_stopped_at_any_time():
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FORECAST], check=True, capture_output=True)
+    whole = time.perf_counter() - began
+    rng = np.random.default_rng(0)
+    assert "" in {stopped_forecast(t) for t in rng.uniform(0.02, whole, 30)}

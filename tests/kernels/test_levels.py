@@ -69,6 +69,7 @@ def test_codes_are_checked(kind):
     for bad, message in (
         ([[0.5, 1.0]], "takes codes 0, 1, 2.*got 0.5.*OrdinalEncoder"),
         ([[-1.0, 1.0]], "got -1"),
+        ([[1.0 + 1e-9, 1.0]], "got 1.000000001"),
         ([[0.0, 5.0]], "has no level 5.*n_levels=6 or more"),
     ):
         with pytest.raises(ValueError, match=message):

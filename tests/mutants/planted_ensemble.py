@@ -89,9 +89,8 @@ plant_edits(
 )
 plant_edits(
     leave_one_out,
-    "absolute_moments",
+    "_add_moments",
     partial(check_gradient, Laplacian()),
-    users=(length_scales,),
     moments_of_half_the_pairs=("moments[j] += 2.0 * total", "moments[j] += total"),
 )
 plant_edits(

@@ -85,7 +85,8 @@ def decide_exchanges(
     reached: Array,
     factors: Array,
     scaled: Array,
-) -> NDArray[np.bool_]:
+    accepted: NDArray[np.bool_],
+) -> None:
     r"""Decide proposals in turn and carry those accepted through sums, posterior and panels.
 
     With ``B`` units of ``w`` features each, at places ``columns`` (wB,) among ``p``:
@@ -105,13 +106,14 @@ def decide_exchanges(
         What the features explain, and :math:`\log |A|`.
     ``factors``, ``scaled`` (2wB, p)
         Filled with rows whose outer products, summed, are the change of :math:`P`; zero before.
+    ``accepted`` (B,)
+        Set where a unit was accepted; false before.
 
-    All but the inputs of the decisions are changed in place. Returns which units were accepted,
-    (B,). A unit whose exchange rounding leaves without a positive definite matrix is refused.
+    All but the inputs of the decisions are changed in place. A unit whose exchange rounding leaves
+    without a positive definite matrix is refused.
     """
     n_units, p = log_ratio.size, mean.size
     w = columns.size // n_units
-    accepted = np.zeros(n_units, dtype=np.bool_)
     old, new, block = np.empty((w, w)), np.empty((w, w)), np.empty((w, w))
     change, without = np.empty((w, p)), np.empty(p)
     remainder, weights = np.empty(w), np.empty(w)
@@ -216,4 +218,3 @@ def decide_exchanges(
                     _add(weights[a], scaled[start + a], product)
                     _add(change[a, place], scaled[start + w + a], column)
                     _add(_dot(change[a], own), scaled[start + w + a], product)
-    return accepted

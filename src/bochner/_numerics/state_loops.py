@@ -10,6 +10,10 @@ A state depends on itself and at most one other, its partner: ``F`` has ``own`` 
 costs :math:`O(s^2)`. Steps of equal length share a row of these arrays (u, s), and ``which`` (n,)
 names the row of the step that leads to each time. Values that are NaN are unknown.
 
+Functions that Python calls fill arrays given to them and return numbers or nothing. To return an
+array or a named tuple, Numba runs Python code, which handles signals, and does not check whether it
+raised: Ctrl-C would end in a segmentation fault.
+
 References
 ----------
 Kalman, "A new approach to linear filtering and prediction problems", 1960. De Jong, "Smoothing and
@@ -121,7 +125,6 @@ def _carried(
     _products(own, mean, other, buffer, mean)
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
 def filtered(
     y: Array, weights: Array, steps: Steps, first: Array, initial: Array, noise: float
 ) -> tuple[float, Filtered]:
@@ -131,8 +134,27 @@ def filtered(
     time; ``noise`` is ``r``.
     """
     n, s = weights.shape
-    means, covs = np.empty((n, s)), np.empty((n, s, s))
-    gain, error, variance = np.zeros((n, s)), np.full(n, np.nan), np.full(n, np.nan)
+    states = Filtered(
+        mean=np.empty((n, s)),
+        cov=np.empty((n, s, s)),
+        gain=np.zeros((n, s)),
+        error=np.full(n, np.nan),
+        variance=np.full(n, np.nan),
+    )
+    return _filter(y, weights, steps, first, initial, noise, states), states
+
+
+@njit(cache=True, nogil=True, fastmath=_FASTER)
+def _filter(
+    y: Array,
+    weights: Array,
+    steps: Steps,
+    first: Array,
+    initial: Array,
+    noise: float,
+    states: Filtered,
+) -> float:
+    n, s = weights.shape
     mean, cov, work = first.copy(), initial.copy(), np.empty((s + 1, s))
     evidence = 0.0
     for t in range(n):
@@ -145,19 +167,19 @@ def filtered(
                 if p != i:
                     cov[i, p] += steps.covariance[k, i]
         if not np.isnan(y[t]):
-            weight, g = weights[t], gain[t]
+            weight, g = weights[t], states.gain[t]
             for i in range(s):
                 g[i] = _dot(cov[i], weight)
             total = noise + _dot(g, weight)
             v = y[t] - _dot(mean, weight)
-            error[t], variance[t] = v, total
+            states.error[t], states.variance[t] = v, total
             evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
             _add(v / total, g, mean)
             for i in range(s):
                 _add(-g[i] / total, g, cov[i])
-        means[t] = mean
-        covs[t] = cov
-    return evidence, Filtered(means, covs, gain, error, variance)
+        states.mean[t] = mean
+        states.cov[t] = cov
+    return evidence
 
 
 @njit(cache=True, nogil=True, fastmath=_FASTER)
@@ -179,18 +201,22 @@ def _back_through_value(
     return float(d_total)
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
 def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
     """Return derivatives of the log evidence, by going back through the recursion of `filtered`."""
+    s = weights.shape[1]
+    own, other, variance, covariance = np.zeros((4, *steps.own.shape))
+    found = Slopes(own, other, variance, covariance, initial=np.zeros((s, s)), noise=0.0)
+    return found._replace(noise=_add_slopes(weights, steps, states, found))
+
+
+@njit(cache=True, nogil=True, fastmath=_FASTER)
+def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -> float:
     n, s = weights.shape
     partner = steps.partner
     back = _transposed(steps)
-    shape = steps.own.shape
-    d_own, d_other = np.zeros(shape), np.zeros(shape)
-    d_variance, d_covariance = np.zeros(shape), np.zeros(shape)
     d_noise = 0.0
     # Derivatives by mean and covariance of the states, at first those after the last row.
-    d_mean, d_cov = np.zeros(s), np.zeros((s, s))
+    d_mean, d_cov = np.zeros(s), found.initial
     work, before, buffer = np.empty((s + 1, s)), np.empty((s, s)), np.empty(s)
     for t in range(n - 1, -1, -1):
         if not np.isnan(states.error[t]):
@@ -204,13 +230,15 @@ def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
             _products(own, earlier[i], other, buffer, before[i])
         for i in range(s):
             p = partner[i]
-            d_own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * _dot(d_cov[i], before[i])
-            d_variance[k, i] += d_cov[i, i]
+            found.own[k, i] += d_mean[i] * states.mean[t - 1, i] + 2.0 * _dot(d_cov[i], before[i])
+            found.variance[k, i] += d_cov[i, i]
             if p != i:
-                d_other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * _dot(d_cov[i], before[p])
-                d_covariance[k, i] += d_cov[i, p]
+                found.other[k, i] += d_mean[i] * states.mean[t - 1, p] + 2.0 * _dot(
+                    d_cov[i], before[p]
+                )
+                found.covariance[k, i] += d_cov[i, p]
         _carried(d_mean, d_cov, own, back[k], partner, work)
-    return Slopes(d_own, d_other, d_variance, d_covariance, d_cov, d_noise)
+    return d_noise
 
 
 @njit(cache=True, nogil=True)
@@ -222,7 +250,6 @@ def _transposed(steps: Steps) -> Array:
     return back
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
 def component_moments(
     weights: Array, steps: Steps, states: Filtered, groups: NDArray[np.int64], n_groups: int
 ) -> tuple[Array, Array]:
@@ -232,9 +259,23 @@ def component_moments(
     over all states. The recursion goes from the last row to the first; where no value follows it
     leaves the filtered states as they are.
     """
+    mean, variance = np.zeros((2, len(weights), n_groups + 1))
+    _fill_moments(weights, steps, states, groups, mean, variance)
+    return mean, variance
+
+
+@njit(cache=True, nogil=True, fastmath=_FASTER)
+def _fill_moments(
+    weights: Array,
+    steps: Steps,
+    states: Filtered,
+    groups: NDArray[np.int64],
+    mean: Array,
+    variance: Array,
+) -> None:
     n, s = weights.shape
+    n_groups = mean.shape[1] - 1
     back = _transposed(steps)
-    mean, variance = np.zeros((n, n_groups + 1)), np.zeros((n, n_groups + 1))
     # What later values tell: a vector and a matrix that change mean and covariance of the states.
     later, spread = np.zeros(s), np.zeros((s, s))
     work, buffer = np.empty((s + 1, s)), np.empty(s)
@@ -260,7 +301,6 @@ def component_moments(
             _learn_value(later, spread, weight, states, t, buffer)
         k = steps.which[t]
         _carried(later, spread, steps.own[k], back[k], steps.partner, work)
-    return mean, variance
 
 
 @njit(cache=True, nogil=True, fastmath=_FASTER)

@@ -6,12 +6,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock, local
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 Block = TypeVar("Block")
 Part = TypeVar("Part")
+P = ParamSpec("P")
 
 
 class _OneThread:
@@ -60,6 +62,11 @@ def single_threaded_blas() -> Iterator[int]:
         _ONE_THREAD.release()
 
 
+def threads_for(n_jobs: int | None, n_threads: int) -> int:
+    """Return how many threads ``n_jobs`` stands for, at most one per core; None: ``n_threads``."""
+    return n_threads if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count())
+
+
 @contextmanager
 def threads_of_blas(n_threads: int) -> Iterator[None]:
     """Give linear algebra so many threads inside."""
@@ -90,6 +97,16 @@ def in_order(
                 yield first, made.result()
         for block, made in ahead:
             yield block, made.result()
+
+
+def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> Part:
+    """Return what a function returns in a thread of its own, for code that ignores exceptions.
+
+    Python raises KeyboardInterrupt in the main thread alone. Raised while SciPy reads the numbers
+    of its Sobol sequences, it would be lost, and the numbers stay incomplete without an error.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *args, **named).result()
 
 
 @cache

@@ -105,7 +105,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         Y = None if right is None else checked_right(right)
         n_components = as_count("n_components", self.n_components)
-        self._approximate(self.kernel, self.n_features, X, Y)
+        self._approximate(self.kernel, self.n_features, X, Y, name="n_features")
         left = factor = triangular_factor(self.frequencies_.features, X)
         if Y is not None or not self.frequencies_.is_symmetric:
             factor = triangular_factor(self.frequencies_.features_right, X if Y is None else Y)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_flag
 from bochner._numerics.checked import validated
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
@@ -192,7 +192,8 @@ class BaNK(BaseEstimator, ABC):
         return self
 
     def _progress(self, callback: Callback | None) -> Progress:
-        return Progress(print if callback is None and self.verbose else callback)
+        is_verbose = as_flag("verbose", self.verbose)
+        return Progress(print if callback is None and is_verbose else callback)
 
     def _learn_on_workers(
         self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
@@ -233,7 +234,7 @@ class BaNK(BaseEstimator, ABC):
         basis = settings.model.basis(settings.n_frequencies)
         seed = drawn_seed(self.random_state)
         seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
-        paths = problem_paths(checkpoint, targets.shape[1])
+        paths = problem_paths(checkpoint, targets.shape[1], settings.n_chains)
         columns = [
             ScaledData(
                 inputs,

@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,7 @@ from bochner._numerics.arrays import (
     as_positive_scalar,
 )
 from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import (
@@ -428,7 +427,7 @@ class Forecaster(BaseEstimator):
         automatic = isinstance(self.periods, str)
         seasons = timeline.calendar if automatic else self._seasons(timeline)
         with single_threaded_blas() as n_threads:
-            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+            n_threads = threads_for(self.n_jobs, n_threads)
         plan = Plan(
             seasons,
             timeline.name,

@@ -162,6 +162,12 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.sums_ = sums
 
     def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
+        tol = as_positive_scalar("tol", self.tol)
+        if tol >= 1.0:
+            raise ValueError(
+                f"tol must be below 1, got {tol:g}: it is relative to the residual of weights that "
+                "are all zero. Use 1e-4, for instance."
+            )
         return RidgeProblem(
             p=features.n_features,
             t=targets.n_targets,
@@ -169,7 +175,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             alpha=alpha,
             scale=float(np.abs(features.weight).sum()),
             is_indefinite=bool((self._signs(features) < 0).any()),
-            tol=as_positive_scalar("tol", self.tol),
+            tol=tol,
         )
 
     def _approximation(

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.utils import Tags
@@ -24,7 +23,7 @@ from bochner._numerics.arrays import (
     as_positive_scalar,
 )
 from bochner._numerics.progress import Progress
-from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_parameters import check_name
@@ -114,7 +113,7 @@ class LawsTable(FixedKernelTable):
         ends = np.cumsum([0] + [table.shape[1] for table in tables])
         weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
         with single_threaded_blas() as n_threads:
-            n_threads = n_threads if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+            n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
         encoded = np.hstack(tables)
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(

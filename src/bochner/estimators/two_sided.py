@@ -44,15 +44,16 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
         X: Any,
         right: Any,
         weight: Array | None = None,
+        name: str = "n_components",
     ) -> np.random.Generator:
         """Set the kernel and its ``n_components`` features; return a generator for later draws.
 
         ``given`` is the parameter ``kernel``. ``right`` (n2, d2) holds rows of the right argument,
         ``None`` means ``X`` (n, d); the median distance is that of all rows together. Rows or pairs
-        without weight are ignored.
+        without weight are ignored. ``name`` is the parameter ``n_components`` comes from.
         """
         recipe = Recipe(
-            count_frequencies(n_components),
+            count_frequencies(n_components, name),
             self.scheme,
             self.weights,
             self.decomposition,

@@ -54,22 +54,22 @@ class KernelParameters:
         return updated
 
 
-def count_frequencies(n_components: Any) -> int:
+def count_frequencies(n_components: Any, name: str = "n_components") -> int:
     """Return the number of frequencies behind ``n_components`` features: half of it.
 
     One feature, which scikit-learn's checks ask of every estimator with this parameter, needs
-    one frequency too.
+    one frequency too. ``name`` is the parameter's name in errors.
     """
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
-        raise TypeError(f"n_components must be an even positive integer, got {n_components!r}.")
+        raise TypeError(f"{name} must be an even positive integer, got {n_components!r}.")
     count = int(n_components)
     if count < 1 or (count % 2 and count != 1):
         raise ValueError(
-            f"n_components must be even and positive, because every frequency makes two "
+            f"{name} must be even and positive, because every frequency makes two "
             f"features, a cosine and a sine; got {count}, which is odd or not positive. "
             f"Use {max(2, count + count % 2)}."
         )
-    return (as_count("n_components", count) + 1) // 2
+    return (as_count(name, count) + 1) // 2
 
 
 def generators(random_state: Any, n: int) -> list[np.random.Generator]:
@@ -97,11 +97,15 @@ def check_choice(name: str, value: Any, known: Collection[str]) -> str:
     return value
 
 
-def check_dtype(dtype: Any) -> Any:
-    """Return ``dtype``, or raise ``ValueError`` unless it is ``None``, float32 or float64."""
-    if dtype is None:
+def check_dtype(dtype: Any, *, is_optional: bool = True) -> Any:
+    """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
+
+    ``None`` is allowed where the parameter is optional.
+    """
+    if dtype is None and is_optional:
         return None
     with suppress(TypeError, ValueError):
-        if np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
+        if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
             return dtype
-    raise ValueError(f"dtype must be None, 'float32' or 'float64', got {dtype!r}.")
+    known = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
+    raise ValueError(f"dtype must be {known}, got {dtype!r}.")

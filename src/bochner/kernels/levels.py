@@ -66,8 +66,9 @@ class Levels(LagKernel):
             return
         outside = (codes < 0.0) | (codes != np.round(codes))
         if outside.any():
+            found = float(codes[outside][0])
             raise ValueError(
-                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {codes[outside][0]:g}. "
+                f"{type(self).__name__} takes codes 0, 1, 2 and so on, got {found}. "
                 f"sklearn.preprocessing.OrdinalEncoder makes codes of text and other values."
             )
         if self.n_levels is None:

@@ -8,6 +8,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from scipy.stats import qmc
 
 from bochner._numerics.arrays import Array, as_array, as_count, row_blocks
+from bochner._numerics.threads import in_a_thread
 from bochner.likelihoods.base import NODE_WEIGHTS, LabelLikelihood, nodes
 from bochner.registry import register
 
@@ -114,7 +115,8 @@ class SoftmaxLikelihood(LabelLikelihood):
     def probabilities(self, mean: Array, covariance: Array) -> Array:
         """Return the averages of softmax probabilities over quasi-random normal vectors."""
         C = self.n_latent
-        draws = qmc.MultivariateNormalQMC(np.zeros(C), rng=_DRAWS_SEED).random(_N_DRAWS)
+        engine = in_a_thread(qmc.MultivariateNormalQMC, np.zeros(C), rng=_DRAWS_SEED)
+        draws = engine.random(_N_DRAWS)
         found = np.empty_like(mean)
         for rows in row_blocks(len(mean), 8 * C * _N_DRAWS):
             values, vectors = np.linalg.eigh(covariance[rows])

@@ -87,8 +87,7 @@ def export_onnx(
     >>> [output.name for output in graph.graph.output]
     ['mean', 'std']
     """
-    if check_dtype(dtype) is None:
-        raise ValueError("dtype must be 'float32' or 'float64', got None.")
+    check_dtype(dtype, is_optional=False)
     check_exported(model)
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)

@@ -17,6 +17,7 @@ from scipy.stats import chi, qmc
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
+from bochner._numerics.threads import in_a_thread
 from bochner.registry import register
 from bochner.sampling.hadamard import HadamardRows, Matrix
 
@@ -193,7 +194,7 @@ class QuasiMonteCarlo(Scheme):
                 f"scheme='qmc' serves at most {qmc.Sobol.MAXDIM} dimensions, this law needs "
                 f"{sum(dims)}; use scheme='orthogonal'."
             )
-        sobol = qmc.Sobol(sum(dims), scramble=True, rng=rng)
+        sobol = in_a_thread(qmc.Sobol, sum(dims), scramble=True, rng=rng)
         # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
         # 1/2 in all coordinates, which has no direction.
         points = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)

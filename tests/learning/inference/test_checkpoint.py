@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from persist.same import assert_same
 
-from bochner.learning.inference.checkpoint import read_checkpoint, write_checkpoint
+from bochner.learning.inference.checkpoint import problem_paths, read_checkpoint, write_checkpoint
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
 
@@ -110,6 +110,16 @@ def test_every_cut_is_noticed(path):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match="is not a checkpoint of a fit, or is damaged"):
             read_checkpoint(path)
+
+
+def test_other_files_are_refused_without_advice_of_numpy(path):
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"damaged \(it is not an archive of arrays\); delete it"):
+        read_checkpoint(path)
+    assert problem_paths(path, count=1, n_chains=1) == [path]
+    for counts in ((1, 2), (3, 1)):
+        with pytest.raises(ValueError, match="a file that this fit has not written"):
+            problem_paths(path, *counts)
 
 
 def test_flipped_bytes_of_the_numbers_are_noticed(path):

@@ -260,3 +260,9 @@ def test_chains_in_processes_are_reported_when_they_are_finished():
     settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)
     plan.learn(np.random.SeedSequence(0), some_data(), settings, report=Progress(said.append))
     assert [str(step) for step in said] == ["finished chain 1/2", "finished chain 2/2"]
+
+
+def test_there_are_no_more_processes_than_chains():
+    chains = replace(SETTINGS, n_chains=3)
+    assert [replace(chains, n_jobs=n).n_processes for n in (None, 2, 99_999)] == [1, 2, 3]
+    assert replace(SETTINGS, n_jobs=99_999).n_processes == 1

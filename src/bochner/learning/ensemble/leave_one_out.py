@@ -196,11 +196,15 @@ def square_moments(weights: Array, X: Array) -> Array:
     return moments
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE | {"reassoc"})
 def absolute_moments(weights: Array, X: Array) -> Array:
     """Return sums (d,) of symmetric weights (n, n) times distances of each input."""
-    columns = np.ascontiguousarray(X.T)
-    moments = np.zeros(columns.shape[0])
+    moments = np.zeros(X.shape[1])
+    _add_moments(weights, np.ascontiguousarray(X.T), moments)
+    return moments
+
+
+@njit(cache=True, nogil=True, fastmath=LOOSE | {"reassoc"})
+def _add_moments(weights: Array, columns: Array, moments: Array) -> None:
     for j in range(columns.shape[0]):
         column = columns[j]
         for i in range(column.size):
@@ -208,4 +212,3 @@ def absolute_moments(weights: Array, X: Array) -> Array:
             for other in range(i):
                 total += weights[i, other] * abs(column[i] - column[other])
             moments[j] += 2.0 * total
-    return moments

@@ -9,6 +9,7 @@ from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -28,10 +29,11 @@ def chain_path(path: Path, index: int, n_chains: int) -> Path:
     return path if n_chains == 1 else path.with_name(f"{path.name}.{index}")
 
 
-def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:
+def problem_paths(checkpoint: Any, count: int, n_chains: int) -> list[Path | None]:
     """Return the file of each of the problems of a fit, or ``None`` without a checkpoint.
 
-    A place where no file can be written raises ``ValueError``.
+    A place where no file can be written raises ``ValueError``, and so does a file at ``checkpoint``
+    itself where the fit writes several files with longer names.
     """
     if checkpoint is None:
         return [None] * count
@@ -42,6 +44,12 @@ def problem_paths(checkpoint: Any, count: int) -> list[Path | None]:
         )
     if path.is_dir():
         raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file in it.")
+    if path.exists() and count * n_chains > 1:
+        raise ValueError(
+            f"checkpoint {str(path)!r} is a file that this fit has not written: its files, one for "
+            f"each of {count * n_chains} chains, have longer names. Give a path where there is no "
+            "file."
+        )
     return [path if count == 1 else path.with_name(f"{path.name}.class{i}") for i in range(count)]
 
 
@@ -76,6 +84,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise OSError(f"{path} is not an ordinary file: give another path for the checkpoint.")
     data = BytesIO(path.read_bytes())
     try:
+        if not is_zipfile(data):
+            raise ValueError("it is not an archive of arrays")
         with np.load(data, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header, expected = (arrays.pop(name).tobytes() for name in ("header", "sha256"))

@@ -114,8 +114,12 @@ class SamplerSettings:
         """The time limit of one chain: those of one process run one after another."""
         if self.time_limit is None:
             return None
-        n_jobs = 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
-        return self.time_limit / -(-self.n_chains // n_jobs)
+        return self.time_limit / -(-self.n_chains // self.n_processes)
+
+    @property
+    def n_processes(self) -> int:
+        """The number of processes, at most one per chain."""
+        return 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
 
     def less(self, seconds: float) -> "SamplerSettings":
         """Return the settings when some seconds are gone."""
@@ -168,10 +172,10 @@ def learn(
     # Rows that lie elsewhere have workers of their own.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
-    shared = max(1, settings.n_threads // effective_n_jobs(settings.n_jobs))
+    shared = max(1, settings.n_threads // settings.n_processes)
     settings = replace(settings, n_threads=shared)
     # Other processes cannot report: this one does, whenever a chain is finished.
-    parallel = Parallel(n_jobs=settings.n_jobs, return_as="generator")
+    parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
     chains: list[Progress] = []
     for chain in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
         chains.append(chain)

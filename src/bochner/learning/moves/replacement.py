@@ -108,7 +108,8 @@ def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposa
     panel = _panel(evidence, columns, products, width=2 * touched.shape[1])
     reached = np.array([evidence.explained, evidence.log_determinant])
     factors, scaled = np.zeros((2, *panel.shape))
-    accepted = decide_exchanges(
+    accepted = np.zeros(len(proposals.log_ratio), dtype=np.bool_)
+    decide_exchanges(
         panel,
         products,
         within,
@@ -125,6 +126,7 @@ def replace_frequencies(evidence: Evidence, rows: SummedRows, proposals: Proposa
         reached,
         factors,
         scaled,
+        accepted,
     )
     evidence.explained, evidence.log_determinant = map(float, reached)
     changed = np.flatnonzero(accepted)

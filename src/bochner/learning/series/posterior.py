@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.threads import in_a_thread
 from bochner.learning.series.model import Evidence, Rows, SeriesModel
 
 _FARTHEST = 5.0
@@ -120,7 +121,7 @@ def draws(mode: Mode, rows: Rows, count: int, rng: Generator) -> tuple[Array, Ar
     more than the root of the number of draws, which bounds the error of their sums.
     """
     k = len(mode.theta)
-    points = qmc.Sobol(k + 1, rng=rng).random(count)
+    points = in_a_thread(qmc.Sobol, k + 1, rng=rng).random(count)
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)
     steps = ndtri(points[:, :k]) / stretch[:, None]
