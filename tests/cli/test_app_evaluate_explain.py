@@ -198,5 +198,5 @@ def test_rows_with_a_target_that_no_prediction_has_are_counted(classifier, regre
     frame = fresh(20)
     frame.loc[3, "y"] = 1e140
     found = run("evaluate", regressor, write(frame, tmp_path / "far.csv")).stdout
-    assert "leave out 1 rows: 'y' is beyond 1e+100 in size (row 4: 1e+140)" in found
+    assert "leave out 1 row: 'y' is beyond 1e+100 in size (row 4: 1e+140)" in found
     assert "nan" not in found

@@ -54,6 +54,7 @@ def test_tables(tmp_path):
         (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
         (("--group", "colour", "--time", "a"), "give one of them"),
         (("--report", "t.csv"), "is read from, and would be replaced"),
+        (("--report", "r.txt"), "r.txt would be written as HTML: expected an ending of .html"),
         (("--report", "model.bochner"), "--out and --report both name"),
         (("--interval", "0"), "--interval must lie between 0 and 1, or 1 and 100 for per cent"),
         (("--split", "last"), "auto, random, time, group, got 'last'"),
@@ -179,10 +180,15 @@ def test_models_of_no_table(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--interval", "100"), "level must lie between 0 and 1, got 100.0"),
+        (
+            ("--interval", "100"),
+            "--interval must lie between 0 and 1, or 1 and 100 for per cent",
+        ),
         (("--quantiles", "0.1;0.9"), "such as 10,50,90, got '0.1;0.9'"),
         (("--quantiles", "0.1,0"), "--quantiles must be numbers between 0 and 1"),
         (("--keep", "some"), "--keep must be one of none, id, all, got 'some'"),
+        (("--out", "p.xlsx"), "would be written as CSV: expected an ending of .csv, .tsv, .txt"),
+        (("--out", "p.csv.gz"), "or none, got '.gz'"),
     ],
 )
 def test_levels(tmp_path, regressor, options, message):

@@ -69,3 +69,24 @@ def test_standard_input_that_is_closed_is_an_error(folder):
     assert found.returncode == 2
     assert "Standard input is closed" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("line", ["--help | head -1", "--version | true", "fit --help | true"])
+def test_help_may_be_cut_off(tmp_path, line):
+    found = shell(tmp_path, f"bochner {line}")
+    assert found.returncode == 0
+    assert found.stderr == ""
+
+
+def test_a_version_that_cannot_be_written_is_an_error(tmp_path):
+    found = shell(tmp_path, "bochner --version >&-")
+    assert found.returncode == 2
+    assert "standard output is closed" in found.stderr
+
+
+def test_a_dash_is_standard_output(folder):
+    found = shell(folder, "bochner predict model.bochner train.csv --out - --quiet")
+    assert found.stdout.startswith("prediction\n")
+    found = shell(folder, "bochner explain model.bochner train.csv --row 1 --out -")
+    assert found.stdout.startswith("row,average,prediction,")
+    assert not (folder / "-").exists()

@@ -203,3 +203,8 @@ def test_what_a_kill_left_of_half_written_files_goes_in_the_end(tmp_path):
         "fit.77.partial",
         "fitting.80.partial",
     ]
+
+
+def test_a_checkpoint_that_is_no_path_is_refused():
+    with pytest.raises(TypeError, match="checkpoint must be a str or path-like, got 5"):
+        regressor().fit(X, Y, checkpoint=5)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from bochner import TableClassifier, TableRegressor
 from bochner.estimators.table_base import _table_rows
@@ -25,6 +26,17 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     part = model.fit(FRAME[kept], y[kept]).predict(FRAME)
     weighted = model.fit(FRAME, y, sample_weight=7.0 * kept).predict(FRAME)
     assert_array_equal(weighted, part)
+
+
+@pytest.mark.parametrize("method", ["auto", "learned", "fixed"])
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_a_row_may_outweigh_all_others_beyond_rounding(model, y, method):
+    rows, weight = slice(0, 40), np.ones(40)
+    weight[0] = 1e50
+    chosen = clone(model).set_params(method=method).fit(FRAME[rows], y[rows], sample_weight=weight)
+    assert chosen.record_["n_samples"] == 40
+    answer = chosen.predict_proba if y is LABELS else chosen.predict
+    assert np.isfinite(answer(FRAME)).all()
 
 
 def test_heavy_rows_move_predictions_towards_them():
@@ -126,7 +138,7 @@ def test_quantiles_intervals_and_draws_agree(model):
     assert_allclose(np.quantile(draws, 0.95, axis=1), high, atol=0.1)
     assert_array_equal(model.sample(new, 3, random_state=1), model.sample(new, 3, random_state=1))
     for wrong in (0.0, 1.0, "a", [0.5, 2.0]):
-        with pytest.raises((TypeError, ValueError), match="level must lie between 0 and 1"):
+        with pytest.raises((TypeError, ValueError), match="levels must lie between 0 and 1"):
             model.predict_quantiles(new, wrong)
 
 
@@ -158,7 +170,8 @@ def test_equal_rows_are_one_row_of_their_weight(model, y):
 
 def test_the_weight_of_equal_rows_is_their_total():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
-    found = _table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), [1.0, 2.0, 3.0, 6.0], None, None)
+    weights = np.array([1.0, 2.0, 3.0, 6.0])
+    found = _table_rows(rows, np.array([5.0, 6.0, 5.0, 7.0]), weights, None, None)
     order = np.argsort(found.y)
     assert_array_equal(found.y[order], [5.0, 6.0, 7.0])
     assert_allclose(found.weights[order] * 4.0, [4.0, 2.0, 6.0])

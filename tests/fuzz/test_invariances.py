@@ -114,6 +114,18 @@ def test_names_of_classes(name):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("name", ["table of classes", "learned table of classes"])
+def test_names_of_classes_in_another_order(name):
+    subject = SUBJECTS[name]
+    X, y = data(subject)
+    classes = y + (X[:, 2] > 0.5)
+    classes[:4] = (3, 3, 4, 4)  # Two classes of one size
+    one, other = np.array(list("abcde")), np.array(list("caebd"))
+    expected = answers(subject, X, one[classes], X[:7])
+    found = answers(subject, X, other[classes], X[:7])
+    np.testing.assert_array_equal(found[:, np.searchsorted(one, other)], expected)
+
+
 RIDGES = {
     "a fixed alpha": ({}, 1e-12),
     "evidence": ({"alpha": "evidence", "length_scale": "evidence"}, 1e-10),

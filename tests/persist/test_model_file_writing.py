@@ -117,3 +117,9 @@ def test_a_link_to_itself_is_refused(tmp_path):
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="a link that leads to itself"):
         bochner.save(Gaussian(), tmp_path / "a")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a" * 300, "\ud800"])
+def test_names_that_no_file_can_have(path):
+    with pytest.raises(ValueError, match="path must be the name of a file, got "):
+        bochner.save(Gaussian(1.0), path)

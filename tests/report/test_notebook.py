@@ -111,3 +111,18 @@ def test_a_missing_package_is_named():
 def test_a_model_that_is_not_fitted_has_none():
     with pytest.raises(Exception, match="not fitted"):
         TableRegressor().report(np.ones((3, 1)), np.ones(3))
+
+
+@pytest.mark.parametrize("levels", [["x\0", "\0"], ["x\ud800", "y"]])
+def test_levels_that_no_page_can_hold(levels, tmp_path):
+    y = np.random.default_rng(0).normal(size=60)
+    frame = pd.DataFrame({"a": y, "level": pd.Series(levels * 30, dtype=object)})
+    page = TableRegressor("gaussian", 32, random_state=0).fit(frame, y).report(frame, y).html
+    assert not {"\0", "\ud800"} & set(page)
+
+
+def test_what_is_no_path_is_refused_before_the_report():
+    y = np.arange(20.0)
+    model = TableRegressor("gaussian", 32, random_state=0).fit(y[:, None], y)
+    with pytest.raises(TypeError, match="path must be a str or path-like, got 5"):
+        model.report(y[:, None], y, 5)

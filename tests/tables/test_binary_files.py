@@ -249,3 +249,23 @@ class TestSQLite:
         assert read(tmp_path / "new.db", layout).frame["rooms"].tolist() == [1, 2, 5]
         FRAME[["rooms"]].to_csv(tmp_path / "new.csv", index=False)
         assert read(tmp_path / "new.csv", layout).frame["rooms"].tolist() == [1, 2, 5]
+
+
+def test_a_parquet_file_holds_one_table(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"holds one table: table= .* is for Excel and SQLite"):
+        read(tmp_path / "t.parquet", ReadOptions(table="x"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"table": 5}, "table must be the name"), ({"types": ["a"]}, "types must be a mapping")],
+)
+def test_options_of_a_wrong_type(options, message):
+    with pytest.raises(TypeError, match=message):
+        ReadOptions(**options)
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(TypeError, match="path must be a str or path-like, got None"):
+        read(None)

@@ -168,12 +168,12 @@ def _as_real(name: str, value: Any) -> float:
         return np.inf if value > 0 else -np.inf  # type: ignore[operator]
 
 
-def as_level(value: Any) -> float:
+def as_level(value: Any, name: str = "level") -> float:
     """Return the level of an interval as a float strictly between zero and one."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"level must lie between 0 and 1, such as 0.9, got {value!r}.")
+        raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
     if not 0.0 < (number := float(value)) < 1.0:
-        raise ValueError(f"level must lie between 0 and 1, got {value!r}.")
+        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
     return number
 
 
@@ -184,7 +184,7 @@ def as_levels(value: Any) -> Array:
         raise ValueError(
             f"levels must be numbers between 0 and 1, such as [0.1, 0.5, 0.9], got {value!r}."
         )
-    return np.array([as_level(level) for level in levels])
+    return np.array([as_level(level, "levels") for level in levels])
 
 
 def as_count(name: str, value: Any) -> int:

@@ -16,11 +16,23 @@ _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 
 
-def as_path(path: Any) -> Path:
-    """Return the path that a user passed; ``TypeError`` if it is none."""
+def as_path(path: Any, name: str = "path") -> Path:
+    """Return the path that a user passed, ``TypeError`` if it is none.
+
+    Raises ``ValueError`` for a name that no file can have: too long, or with a null character.
+    """
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a str or path-like, got {path!r}.")
-    return Path(path)
+        raise TypeError(f"{name} must be a str or path-like, got {path!r}.")
+    found = Path(path)
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            os.lstat(found)
+    except (ValueError, OSError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(
+            f"{name} must be the name of a file, got {path!r} ({reason}): choose another."
+        ) from None
+    return found
 
 
 @contextmanager

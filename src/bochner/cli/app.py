@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import pandas as pd  # noqa: F401  (imported here so that a missing extra is noticed at once)
 import typer
+import typer.core
 from rich.console import Console
 
 from bochner import __version__
@@ -20,12 +21,27 @@ from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
 from bochner.cli.output import plain
-from bochner.cli.predicting import PredictOptions, fraction, predict_table
+from bochner.cli.predicting import PredictOptions, interval_option, predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
 from bochner.tables.reading import ReadOptions, read_types
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands, whose help and version treat closed output as their results do."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with _refusals():
+            return super().make_context(*args, **kwargs)
+        raise typer.Exit
+
+    def invoke(self, ctx: Any) -> Any:
+        with _refusals():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="bochner",
+    cls=_Commands,
     help="Kernel machines and Gaussian processes for tables: predictions with intervals.",
     epilog="Example: bochner fit houses.csv --target price --report houses.html",
     no_args_is_help=True,
@@ -81,8 +97,10 @@ def _refusals() -> Iterator[None]:
         _refuse("standard output is closed: send it to a file, or to /dev/null.")
     try:
         try:
-            yield
-            sys.stdout.flush()
+            try:
+                yield
+            finally:
+                sys.stdout.flush()
         except SystemExit as stop:
             # What rich makes of a pipe whose reader has gone; commands raise `typer.Exit`.
             raise BrokenPipeError from stop
@@ -239,7 +257,7 @@ def fit(
             time=time,
             group=group,
             test_size=test_size,
-            interval=fraction(interval),
+            interval=interval_option(interval),
             seed=seed,
             compare=compare,
             read=ReadOptions(decimal=decimal, dates=dates, types=kinds, table=table),
@@ -273,7 +291,7 @@ def predict(
     ] = "id",
     table: TableName = None,
     out: Annotated[
-        Path | None, typer.Option(help="CSV file to write instead of standard output.")
+        Path | None, typer.Option(help="CSV file to write; - is standard output, as by default.")
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -282,7 +300,7 @@ def predict(
     Errors are reported for rows whose target is in the table.
     """
     with _refusals():
-        level = None if interval is None else fraction(interval)
+        level = None if interval is None else interval_option(interval)
         extra = PredictOptions(std, level, quantiles, keep, table, quiet)
         predict_table(model, file, extra, out, Console(stderr=True, soft_wrap=True))
 
@@ -306,7 +324,7 @@ def evaluate(
     with _refusals():
         options = EvaluateOptions(
             group=group,
-            interval=None if interval is None else fraction(interval),
+            interval=None if interval is None else interval_option(interval),
             table=table,
             report=report,
             as_json=as_json,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner.cli.models import Fresh, interval_level, load_model, read_for, target_names
-from bochner.cli.output import check_output, plain, reporting
+from bochner.cli.output import check_report, plain, reporting
 from bochner.cli.records import evaluation_record, versions
 from bochner.cli.screen import confusion_table, groups_table, print_errors
 from bochner.comparison.outcomes import Outcome, by_group
@@ -39,7 +39,7 @@ def evaluate_table(
     """Measure a model on a table, and show or write what was found."""
     inputs = [model_path] if str(path) == "-" else [model_path, path]
     if options.report is not None:
-        check_output(options.report, *inputs)
+        check_report(options.report, *inputs)
     with reporting(console, is_quiet=options.as_json) as progress:
         progress(f"reading {path}")
         model = load_model(model_path)

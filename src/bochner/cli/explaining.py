@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.files import replacing
 from bochner.cli.models import Fresh, load_model, read_for, target_names
-from bochner.cli.output import cells_table, check_output, plain, reporting
+from bochner.cli.output import cells_table, check_csv_output, plain, reporting, write_csv
 from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
 from bochner.comparison.study import Model
@@ -52,9 +51,11 @@ class ExplainOptions:
 
 def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
     """Show effects of columns, or the contributions of columns to the predictions of rows."""
-    if options.out is not None:
-        check_output(options.out, model_path, *([] if str(path) == "-" else [path]))
-    with reporting(console, is_quiet=options.as_json) as progress:
+    check_csv_output(options.out, model_path, *([] if str(path) == "-" else [path]))
+    writes_rows = str(options.out) == "-"  # Standard output is a table then, without words
+    if writes_rows and options.as_json:
+        raise InputError("--json and --out - both write standard output: give one of them.")
+    with reporting(console, is_quiet=options.as_json or writes_rows) as progress:
         progress(f"reading {path}")
         model = load_model(model_path)
         fresh = read_for(model, path, options.table)
@@ -66,8 +67,9 @@ def explain_table(model_path: Path, path: Path, options: ExplainOptions, console
             importance, pairs = model.importance(), model.interactions()
             effects = _effects(model, importance.columns)
     if options.out is not None:
-        with replacing(options.out) as file:
-            _frame(model, found, chosen).to_csv(file, index=False)
+        write_csv(_frame(model, found, chosen), options.out)
+        if writes_rows:
+            return
     if options.as_json:
         record = _record(model, model_path, found, chosen)
         sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")

@@ -15,7 +15,7 @@ from rich.console import Console
 from bochner import persist
 from bochner._numerics.arrays import Array, as_array
 from bochner.cli.choosing import TestRows, chosen_rows
-from bochner.cli.output import check_output, noting_warnings, plain, reporting
+from bochner.cli.output import check_output, check_report, noting_warnings, plain, reporting
 from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Split, split_rows
@@ -129,19 +129,14 @@ def _check_options(path: Path, options: FitOptions) -> None:
         import bochner.report  # noqa: F401  (so that a missing extra is noticed before the fit)
     if len(set(options.target)) < len(options.target):
         raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
-    if not 0.0 < options.interval < 1.0:
-        raise InputError(
-            "--interval must lie between 0 and 1, or 1 and 100 for per cent, got "
-            f"{options.interval:g}."
-        )
     if options.quiet and options.verbose:
         raise InputError("--quiet and --verbose exclude each other: give one of them.")
     inputs = [] if str(path) == "-" else [path]
     check_output(options.out, *inputs)
     if options.report is not None:
-        check_output(options.report, *inputs)
         if options.report.absolute() == options.out.absolute():
             raise InputError(f"--out and --report both name {options.out}: give two files.")
+        check_report(options.report, *inputs)
 
 
 def _table(path: Path, options: FitOptions) -> _Table:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
+from bochner.cli.output import counted
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
@@ -129,7 +130,8 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
     """Return which rows have a target that no prediction can be compared with, if there are any."""
     if not rows.size:
         return ""
-    return f"Errors leave out {len(rows):,} rows: {column.name!r} {reason} ({column.at(rows[0])})."
+    left_out = counted(len(rows), "row")
+    return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
 
 
 def _labels(raw: NDArray[Any], present: NDArray[np.bool_], classes: NDArray[Any]) -> Sequence[Any]:

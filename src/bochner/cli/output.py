@@ -1,16 +1,28 @@
 """Tables, progress and plain text that the commands print, and checks of files to write."""
 
+from __future__ import annotations
+
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from bochner._numerics.files import replacing
 from bochner._numerics.progress import FitProgress, Progress, silent
+from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
+from bochner.tables.refusals import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HTML_ENDINGS = (".html", ".htm")
 
 
 def plain(text: str) -> str:
@@ -109,7 +121,7 @@ def facts_table(facts: Mapping[str, str]) -> Table:
 
 def counted(number: int, noun: str) -> str:
     """Return "1 column" or "2 columns"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def check_output(path: Path, *inputs: Path) -> None:
@@ -122,6 +134,39 @@ def check_output(path: Path, *inputs: Path) -> None:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
+
+
+def check_csv_output(path: Path | None, *inputs: Path) -> None:
+    """Raise before any work if no CSV file can be written to ``path``; ``-`` is standard output."""
+    if path is None or str(path) == "-":
+        return
+    check_output(path, *inputs)
+    _check_ending(path, CSV_ENDINGS, "CSV")
+
+
+def check_report(path: Path, *inputs: Path) -> None:
+    """Raise before any work if no HTML file can be written to ``path``."""
+    check_output(path, *inputs)
+    _check_ending(path, HTML_ENDINGS, "HTML")
+
+
+def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
+    """Raise if the ending of a file promises another form than the one that is written."""
+    ending = path.suffix.lower()
+    if ending and ending not in endings:
+        raise InputError(
+            f"{path} would be written as {form}: expected an ending of {', '.join(endings)}, or "
+            f"none, got {path.suffix!r}."
+        )
+
+
+def write_csv(frame: pd.DataFrame, path: Path | None) -> None:
+    """Write a table as CSV, with tabs for .tsv: to a file, or to standard output."""
+    if path is None or str(path) == "-":
+        frame.to_csv(sys.stdout, index=False)
+        return
+    with replacing(path) as file:
+        frame.to_csv(file, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
 
 
 def check_folder(path: Path) -> None:

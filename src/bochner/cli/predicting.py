@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from bochner._numerics.files import replacing
 from bochner.cli.models import Fresh, load_model, read_for, target_names
-from bochner.cli.output import check_output, plain
+from bochner.cli.output import check_csv_output, plain, write_csv
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_base import ClassificationTable
 from bochner.estimators.table_models import TableRegressor
@@ -49,17 +47,12 @@ def predict_table(
     """Write predictions as CSV, to ``out`` or to standard output; say on ``messages`` how good."""
     if options.keep not in _KEPT:
         raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
-    if out is not None:
-        check_output(out, model_path, *([] if str(path) == "-" else [path]))
+    check_csv_output(out, model_path, *([] if str(path) == "-" else [path]))
     model = load_model(model_path)
     fresh = read_for(model, path, options.table)
     found = _predictions(model, fresh.features, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, found), found], axis=1)
-    if out is None:
-        predictions.to_csv(sys.stdout, index=False)
-    else:
-        with replacing(out) as file:
-            predictions.to_csv(file, index=False)
+    write_csv(predictions, out)
     if not options.is_quiet:
         for line in (*fresh.notes, *_scored(model, fresh)):
             messages.print(plain(line), markup=False, highlight=False)
@@ -138,6 +131,16 @@ def _levels(text: str) -> dict[str, float]:
             f"0.1,0.5,0.9, or per cent, such as 10,50,90, got {text!r}."
         )
     return levels
+
+
+def interval_option(level: float) -> float:
+    """Return the level of --interval between 0 and 1, or refuse it."""
+    found = fraction(level)
+    if not 0.0 < found < 1.0:
+        raise InputError(
+            f"--interval must lie between 0 and 1, or 1 and 100 for per cent, got {level:g}."
+        )
+    return found
 
 
 def fraction(level: float) -> float:

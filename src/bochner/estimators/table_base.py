@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, named, numbers
+from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
 from bochner._numerics.limits import FLOAT64_EPS
 from bochner._numerics.progress import Callback, Progress
@@ -119,9 +120,13 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
             complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)
-        rows = _table_rows(X, target, sample_weight, groups, time)
-        self._checked_target(rows.y)  # Rows of weight zero may have been all of a class
-        self.encoder_, self.head_ = self._learn(rows, Progress(callback))
+        weights = checked_weight(sample_weight, target)
+        if weights is not None:  # Rows of weight zero may have been all of a class
+            self._checked_target(target[weights > 0.0])
+        target, names = self._coded(X, target, weights)
+        rows = _table_rows(X, target, weights, groups, time)
+        self.encoder_, head = self._learn(rows, Progress(callback))
+        self.head_ = head if names is None else self._named(head, names)
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
@@ -187,9 +192,10 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
                 f"Reports need {error.name}, which is not installed: run pip install "
                 "'bochner[report]'."
             ) from error
+        target = None if path is None else as_path(path)
         found = report_of(self, X, y)
-        if path is not None:
-            found.save(path)
+        if target is not None:
+            found.save(target)
         return found
 
     @property
@@ -203,6 +209,17 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
     def _checked_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """Return a complete target that suits the task, or raise ValueError."""
 
+    def _coded(
+        self, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the target that is learned, and the names of its numbers if it holds classes."""
+        return y, None
+
+    def _named(self, head: Any, names: NDArray[Any]) -> Any:
+        """Return a head that learned numbers of classes with the names of the classes."""
+        head.classes_ = names[head.classes_]
+        return head
+
     @abstractmethod
     def _learn(self, rows: TableRows, progress: Progress) -> tuple[TableEncoder, Any]:
         """Return a fitted encoder and a fitted head."""
@@ -215,17 +232,19 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         return tags
 
 
-def _table_rows(X: Any, y: NDArray[Any], sample_weight: Any, groups: Any, time: Any) -> TableRows:
+def _table_rows(
+    X: Any, y: NDArray[Any], weights: Array | None, groups: Any, time: Any
+) -> TableRows:
     """Return the rows of positive weight, with their groups, or blocks in time."""
     if groups is not None and time is not None:
         raise ValueError("groups and time both say what is left out together: give one of them.")
     labels = _per_row("groups", X, groups, len(y))
     times = _per_row("time", X, time, len(y))
-    weights = checked_weight(sample_weight, y)
     if weights is not None:
-        # Less than the rounding of the sum of all is nothing.
-        kept = np.flatnonzero(weights > FLOAT64_EPS * weights.mean())
-        X, y, weights = rows_of(X, kept), y[kept], weights[kept]
+        # Weights below the rounding of the mean count as much as that: the rows stay, their noise
+        # remains a float, and the sum of all is the same up to rounding.
+        kept, least = np.flatnonzero(weights), FLOAT64_EPS * weights.mean()
+        X, y, weights = rows_of(X, kept), y[kept], np.maximum(weights[kept], least)
         labels, times = (None if part is None else part[kept] for part in (labels, times))
     n_given = len(y)
     first, weights = _distinct(X, y, weights, labels, times)
@@ -331,16 +350,33 @@ class ClassificationTable(ClassifierMixin, TableModel):
             )
         return y
 
+    def _coded(
+        self, X: Any, y: NDArray[Any], weights: Array | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return numbers of classes and their names, in an order that the names do not decide.
+
+        Heads give random numbers to classes in order. The heaviest class is first; of classes of
+        one weight, the one with the smallest key of a row, whatever the order of the rows.
+        """
+        names, first, number = np.unique(y, return_index=True, return_inverse=True)
+        total = np.bincount(number, weights)
+        keys = np.zeros(len(names), dtype=np.uint64)
+        if len(np.unique(total)) < len(total):
+            keys += np.iinfo(np.uint64).max
+            np.minimum.at(keys, number, row_keys(read_columns(X), np.empty((len(y), 0))))
+        order = np.lexsort((first, keys, -total))
+        return np.argsort(order)[number], names[order]
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
         check_is_fitted(self, "head_")
-        return np.asarray(self.head_.classes_)
+        return np.sort(self.head_.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted class of each row, of shape (n,)."""
         encoded = self.encode(X)  # First: raises NotFittedError before fit
-        return np.asarray(self.head_.predict(encoded))
+        return np.asarray(self.classes_[np.argmax(self._outputs(encoded), axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
@@ -348,4 +384,5 @@ class ClassificationTable(ClassifierMixin, TableModel):
         return self._outputs(encoded)
 
     def _outputs(self, encoded: Array) -> Array:
-        return as_array(self.head_.predict_proba(encoded))
+        found: Array = self.head_.predict_proba(encoded)
+        return as_array(found[:, np.argsort(self.head_.classes_)])

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
 from types import MappingProxyType
@@ -455,6 +455,11 @@ class TableClassifier(ClassificationTable, LawsTable):
     def _combined(self, judged: Judged, rows: TableRows, weights: Array) -> SoftmaxOfLaws:
         classes, labels = np.unique(rows.y, return_inverse=True)
         return SoftmaxOfLaws.of(judged, classes, labels, weights)
+
+    def _named(self, head: Any, names: NDArray[Any]) -> Any:
+        if isinstance(head, SoftmaxOfLaws):
+            return replace(head, classes_=names[head.classes_])
+        return super()._named(head, names)
 
     def _regressed(self, rows: TableRows) -> Array:
         indicators = self._search_targets(rows.y)

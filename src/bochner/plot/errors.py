@@ -80,10 +80,11 @@ class ResidualsDisplay(Display):
     def levels(self) -> tuple[list[str], Array]:
         """Return the most frequent levels, and the quartiles (k, 3) of their residuals."""
         texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
-        names, counts = np.unique(texts, return_counts=True)
-        kept = names[np.argsort(-counts, kind="stable")[:_MOST_LEVELS]]
-        found = [np.quantile(self.residuals[texts == name], (0.25, 0.5, 0.75)) for name in kept]
-        return [str(name) for name in kept], as_array(found)
+        names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
+        kept = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+        # By number: NumPy would compare a name without the null characters at its end.
+        found = [np.quantile(self.residuals[number == own], (0.25, 0.5, 0.75)) for own in kept]
+        return [str(name) for name in names[kept]], as_array(found)
 
     def describe(self) -> str:
         lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))

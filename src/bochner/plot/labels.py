@@ -1,5 +1,6 @@
 """Texts in pictures: names cut to fit, ticks that fit, and legends above the data."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -64,10 +65,19 @@ _HOURS, _DAY = "%H:%M", "%d %b %Y"
 """Formats of ticks within few days, and of the first of these days."""
 
 
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that neither XML nor fonts have, and that names from files may have."""
+
+
+def drawable(text: str) -> str:
+    """Return a text with a replacement character for each that no picture can hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float = SMALL) -> float:
     """Return the width of a text in points, as one line."""
-    text = text.replace("\n", " ")
+    text = drawable(text).replace("\n", " ")
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -84,7 +94,7 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
     >>> fitted("temperature of the third sensor", 60.0)
     'temperat…ensor'
     """
-    text = " ".join(text.split())
+    text = drawable(" ".join(text.split()))
     if text_width(text, size) <= points:
         return text
     if _TIMES in text:  # Of a pair both names are cut

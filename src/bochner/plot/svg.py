@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from bochner.plot.labels import drawable
 from bochner.plot.style import RASTER_DPI, THEMES, any_script, styled
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ _EMPTY = re.compile(r"<defs>\s*</defs>\s*")
 
 _GRID = "stroke: currentColor; stroke-opacity: 0.13"
 """Colour of the grid: the opacity makes it as pale on white pages as that of the light theme."""
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML does not allow and that names from files may have."""
 
 _HASH_LENGTH = 10
 """Characters of the prefix of identifiers: two of a thousand pictures of a page have the same with
@@ -87,7 +85,7 @@ def to_svg(
     body = _PATH.sub(lambda path: _NUMBER.sub(_rounded, path.group()), body)
     style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
     svg = _with_identifiers(body.strip(), named, description or given or named, style)
-    return _NOT_XML.sub("\ufffd", svg)
+    return drawable(svg)
 
 
 def _drawn(figure: "Figure") -> str:

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bochner._numerics.checked import check_targets, labels, numbers
-from bochner._numerics.files import replacing
+from bochner._numerics.files import as_path, replacing
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, table_facts
 from bochner.estimators.table_base import ClassificationTable
@@ -34,7 +33,7 @@ class Report:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page into a file, which it replaces once it is complete."""
-        with replacing(Path(path)) as fresh:
+        with replacing(as_path(path)) as fresh:
             fresh.write_text(self.html, encoding="utf-8")
 
     def _repr_html_(self) -> str:

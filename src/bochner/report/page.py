@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bochner._numerics.files import replacing
+from bochner._numerics.files import as_path, replacing
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
@@ -125,8 +124,9 @@ def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
 
     A file of that name is replaced once the report is complete.
     """
+    target = as_path(path)
     page = html(studies)
-    with replacing(Path(path)) as fresh:
+    with replacing(target) as fresh:
         fresh.write_text(page, encoding="utf-8")
 
 

@@ -217,9 +217,11 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-_READERS: Mapping[str, Callable[[Path, _Choice], Read]] = {
-    ".parquet": _read_parquet,
-    ".feather": _read_feather,
+_WITH_TABLES: Mapping[str, Callable[[Path, _Choice], Read]] = {
     **dict.fromkeys(_ENGINES, _read_excel),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _read_sqlite),
 }
+_READERS = {".parquet": _read_parquet, ".feather": _read_feather, **_WITH_TABLES}
+
+WITH_TABLES = tuple(_WITH_TABLES)
+"""Endings of files that may have several tables."""

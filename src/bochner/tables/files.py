@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
+from bochner._numerics.files import as_path
 from bochner.tables.refusals import InputError, nearest
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -28,7 +29,7 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
 
     Raises FileNotFoundError, IsADirectoryError, and InputError for an unknown ending.
     """
-    path = Path(path)
+    path = as_path(path)
     if str(path) == STANDARD_INPUT:
         return path, ".csv"
     if path.is_dir():

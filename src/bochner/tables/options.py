@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from bochner._numerics.files import as_path
 from bochner.tables.refusals import InputError, nearest
 
 DECIMALS = ("auto", ".", ",")
@@ -54,6 +55,8 @@ class ReadOptions:
     ------
     InputError
         If an option has another value.
+    TypeError
+        If ``types`` is no mapping, or ``table`` no text.
 
     Examples
     --------
@@ -76,6 +79,13 @@ class ReadOptions:
             if given not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {given!r}.")
+        if not isinstance(self.types, Mapping):
+            raise TypeError(
+                f'types must be a mapping of columns to kinds, such as {{"zip": "text"}}, got '
+                f"{self.types!r}."
+            )
+        if not isinstance(self.table, str | None):
+            raise TypeError(f"table must be the name of a table or sheet, got {self.table!r}.")
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
@@ -145,7 +155,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     ...     read_types(path)
     {'zip': 'text'}
     """
-    path = Path(path)
+    path = as_path(path)
     if not path.is_file():
         if path.exists():
             raise InputError(f"{path} is not an ordinary file: expected one with types of columns.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bochner.tables.binary import read_frame
+from bochner.tables.binary import WITH_TABLES, read_frame
 from bochner.tables.conventions import Conventions, decide
 from bochner.tables.delimited import read_columns
 from bochner.tables.files import TEXT_ENDINGS, content_of, find, place
@@ -203,14 +203,15 @@ def text_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
+    if options.table is not None and not options.recorded and ending not in WITH_TABLES:
+        raise InputError(
+            f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
+            "out."
+        )
     if ending not in TEXT_ENDINGS:
         table = options.table
         frame, notes = read_frame(path, ending, table, only_preferred=options.recorded)
         return _Raw({str(name): series for name, series in frame.items()}, notes)
-    if options.table is not None and not options.recorded:
-        raise InputError(
-            f"{path} is a file of text, with one table: table= (--table) is for Excel and SQLite."
-        )
     layout = find_layout(place(path), content_of(path), "\t" if ending == ".tsv" else ",")
     columns = read_columns(place(path), layout)
     return _Raw(columns, layout.notes, has_semicolons=layout.delimiter == ";")

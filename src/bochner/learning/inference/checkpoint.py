@@ -13,7 +13,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from bochner._numerics.files import replacing
+from bochner._numerics.files import as_path, replacing
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.learning.inference.components import Components
 from bochner.learning.inference.draws import Draw
@@ -37,7 +37,7 @@ def problem_paths(checkpoint: Any, count: int, n_chains: int) -> list[Path | Non
     """
     if checkpoint is None:
         return [None] * count
-    path = Path(checkpoint)
+    path = as_path(checkpoint, "checkpoint")
     if not path.parent.is_dir():
         raise ValueError(
             f"checkpoint {str(path)!r} lies in a folder that does not exist; create it first."
