@@ -184,7 +184,7 @@ n_chains : int or None
     Number of independent chains; predictions average all of them. ``None`` means eight or, from
     5,000 rows on, two.
 n_jobs : int or None, default=None
-    Number of processes for the chains.
+    Number of processes for the chains, at most one per chain.
 trend : {0, 1, 2}, default=0
     Degree of a polynomial with a flat prior: a constant, straight lines, squares.
 time_limit : float or None, default=None

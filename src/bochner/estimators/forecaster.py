@@ -100,7 +100,7 @@ class Forecaster(BaseEstimator):
     find_cycle : bool, default=True
         Whether to look for a cycle, a wave whose phase drifts, as that of sunspots does.
     n_jobs : int or None, default=None
-        Number of threads. ``None`` means as many as linear algebra may use.
+        Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws from the posterior of the parameters.
 

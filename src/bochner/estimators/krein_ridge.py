@@ -77,7 +77,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         where ``"cholesky"`` is predicted to take more than ten seconds and twice as long, or does
         not fit into memory.
     tol : float, default=1e-4
-        Tolerance of ``"cg"``: about the relative error of predictions on the training rows.
+        Tolerance of ``"cg"``, below 1: about the relative error of predictions on the training
+        rows.
     memory_limit : int or str, default=None
         Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
         The fit is arranged to stay below, or refused.

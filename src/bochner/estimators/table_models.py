@@ -223,7 +223,7 @@ class TableRegressor(RegressionTable, LawsTable):
         Seconds for the fit. No further law begins after it; it is exceeded where the first law
         alone takes longer.
     n_jobs : int or None, default=None
-        Number of threads. ``None`` means as many as linear algebra may use.
+        Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
