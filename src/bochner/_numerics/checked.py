@@ -137,7 +137,7 @@ def labels(y: Any, name: str = "y") -> Any:
 
 def check_classes(y: NDArray[Any]) -> None:
     """Raise ValueError unless targets are labels of classes."""
-    entry = y.flat[0] if y.dtype.kind == "O" else ""
+    entry = y.flat[0] if isinstance(y, np.ndarray) and y.dtype.kind == "O" else ""
     if not isinstance(entry, str):
         raise ValueError(
             f"y must hold labels that are text, booleans or whole numbers of 64 bits, got "
