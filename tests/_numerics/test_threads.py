@@ -6,7 +6,7 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner._numerics.threads import in_order, single_threaded_blas, threads_for
+from bochner._numerics.threads import in_a_thread, in_order, single_threaded_blas, threads_for
 
 
 def blas_threads():
@@ -82,3 +82,9 @@ def test_threads_that_overlap_leave_things_as_they_were():
         for thread in threads:
             thread.join(20.0)
         assert blas_threads() == before
+
+
+def test_a_thread_returns_or_raises():
+    assert in_a_thread(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        in_a_thread(divmod, 1, 0)

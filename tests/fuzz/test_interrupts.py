@@ -144,8 +144,8 @@ for seconds in np.random.default_rng(0).uniform(1e-4, 4e-3, 300):
             signal.setitimer(signal.ITIMER_REAL, seconds)
             while not heard:
                 function()
-        except (KeyboardInterrupt, RuntimeError):  # A lock of Python's threads may be lost by it
-            stopped += bool(heard)
+        except KeyboardInterrupt:
+            stopped += 1
 print(stopped)
 """
 """Compiled loops and code that ignores exceptions, interrupted 600 times after milliseconds."""
@@ -177,8 +177,8 @@ print("unheard" if heard else "ends", flush=True)
 
 def test_loops_are_stopped_at_any_time():
     done = subprocess.run([sys.executable, "-c", LOOPS], capture_output=True, text=True)
-    # Python itself ignores the few that fall into a callback of its own, such as of weak references
-    assert done.returncode == 0 and int(done.stdout) > 570, done.stderr
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 570  # Python itself ignores those in callbacks of its own
 
 
 def stopped_forecast(seconds):

@@ -1,10 +1,12 @@
 """Blocks of rows shared by threads, one thread each for the linear algebra inside."""
 
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from queue import SimpleQueue
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
@@ -104,9 +106,22 @@ def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -
 
     Python raises KeyboardInterrupt in the main thread alone. Raised while SciPy reads the numbers
     of its Sobol sequences, it would be lost, and the numbers stay incomplete without an error.
+    It may leave locks of pools and futures locked for ever: the main thread waits for a queue.
     """
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(function, *args, **named).result()
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def answer() -> None:
+        try:
+            answers.put((function(*args, **named), None))
+        except BaseException as error:
+            answers.put((None, error))
+
+    start_new_thread(answer, ())
+    result: Part
+    result, error = answers.get()
+    if error is not None:
+        raise error
+    return result
 
 
 @cache
