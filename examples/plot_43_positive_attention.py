@@ -78,5 +78,6 @@ with styled():
     figure.tight_layout()
 
 # %%
-# Next: :doc:`plot_23_query_key_kernel`, :doc:`/mathematics/positive` and
+# Next: :doc:`/guide/torch` for a module in torch, :doc:`plot_23_query_key_kernel`,
+# :doc:`/mathematics/positive` and
 # :class:`bochner.PositiveFeatures`.
