@@ -28,6 +28,20 @@ def test_it_is_that_of_the_eigendecomposition(fit_intercept, factor, monkeypatch
     assert near == pytest.approx(value, abs=0.01)
 
 
+def test_a_part_that_explains_little_does_not_decide(monkeypatch):
+    """Targets are a wave that thinning leaves out, whose noise is far less than its variance."""
+    X = RNG.normal(size=(400, 1))
+    f = Frequencies(np.linspace(0.5, 40.0, 50)[:, None], np.full(50, 0.02))
+    y = f.features(X) @ np.eye(100)[:, [1]] + 1e-3 * RNG.normal(size=(400, 1))
+    sums = feature_sums(f, X, y)
+    alpha, value = best_alpha(sums)
+    monkeypatch.setattr(ridge, "_MOST_EIGENVALUES", 30)
+    found, near = best_alpha(sums)
+    assert best_alpha(sums.thinned(4))[0] > 100.0 * alpha
+    assert abs(np.log(found / alpha)) < 0.05
+    assert near == pytest.approx(value, abs=0.01)
+
+
 def test_thinned_sums_are_those_of_fewer_frequencies_of_more_weight():
     f = FREQUENCIES
     few = Frequencies(f.omega[::3], 3.0 * f.weight[::3])

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -28,7 +28,8 @@ _MOST_EIGENVALUES = 2048
 factorisations; twice as many take eight times as long, a minute on two cores."""
 
 _APART = np.log(30.0)
-"""Range of log alpha about that of a part of the features, whose misfit counts as noise."""
+"""Range of log alpha about that of a part of the features, whose misfit counts as noise. Where the
+evidence still grows at an end, the search goes on from there."""
 
 _ALPHA_ERROR = 0.02
 """Error of log alpha from factorisations, by which the evidence changes by less than 1e-4 times the
@@ -187,8 +188,17 @@ def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, fl
         noise = noise_variance(centred.square, np.sum(half**2, axis=0), degrees)
         return -_log_evidence(noise, log_determinant, degrees)
 
-    bounds = (first - _APART, first + _APART)
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": _ALPHA_ERROR})
+    unit = np.log(float(np.trace(centred.gram)) / sums.weight or 1.0)
+    least, greatest = (unit + end for end in LOG_ALPHA)
+    options: dict[str, Any] = {"xatol": _ALPHA_ERROR}
+    for _ in range(1 + int((greatest - least) / _APART)):
+        low, high = max(first - _APART, least), min(first + _APART, greatest)
+        found = minimize_scalar(loss, bounds=(low, high), method="bounded", options=options)
+        at_low = low > least and found.x < low + 2.0 * _ALPHA_ERROR
+        at_high = high < greatest and found.x > high - 2.0 * _ALPHA_ERROR
+        if not (at_low or at_high):
+            break
+        first = found.x
     return float(np.exp(found.x)), -float(found.fun)
 
 
