@@ -11,7 +11,8 @@ from scipy.stats import t
 from bochner import KreinRidge, kernels
 from bochner.datasets import make_gp_draw
 from bochner.features.chunks import Chunk
-from bochner.learning import selection
+from bochner.learning import ridge_search, selection
+from bochner.learning.ridge_search import FeatureSearch
 from bochner.learning.selection import select_kernel
 
 
@@ -86,7 +87,7 @@ def test_the_end_of_a_search_is_stationary_or_its_steps_ran_out():
     X, y = relevant(300)
     family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
     draws = family.draw(32, 0, "orthogonal")
-    problem = selection._Problem(family, Chunk(X, y[:, None]), draws, None, True)
+    problem = FeatureSearch(family, Chunk(X, y[:, None]), None, True, draws)
     start = problem.started(family.origin)
     end, value = problem.climbed(start, 200)
     assert value == pytest.approx(problem.value(end))
@@ -99,7 +100,7 @@ def test_a_number_for_alpha_stays():
     X, y = relevant(200)
     family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
     draws = family.draw(32, 0, "orthogonal")
-    problem = selection._Problem(family, Chunk(X, y[:, None]), draws, 0.3, False)
+    problem = FeatureSearch(family, Chunk(X, y[:, None]), 0.3, False, draws)
     end, _ = problem.climbed(problem.started(family.origin), 5)
     assert end[-1] == np.log(0.3)
 
@@ -138,9 +139,11 @@ def test_many_inputs_share_a_length_scale():
 
 def test_rows_are_few_and_of_positive_weight(monkeypatch):
     seen = []
-    kept = selection.ordered_sums
+    kept = ridge_search.ordered_sums
     monkeypatch.setattr(
-        selection, "ordered_sums", lambda rows, *rest: seen.append(rows.head) or kept(rows, *rest)
+        ridge_search,
+        "ordered_sums",
+        lambda rows, *rest: seen.append(rows.head) or kept(rows, *rest),
     )
     rows = np.arange(5000.0)[:, None]
     selected("gaussian", rows, np.sin(rows[:, 0]), m=4, weight=np.arange(5000.0) % 2)

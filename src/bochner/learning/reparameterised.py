@@ -8,8 +8,8 @@ and Welling, "Auto-encoding variational Bayes", 2014).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -78,6 +78,11 @@ class ParameterisedKernel(ABC, Generic[D]):
     def neighbours(self, theta: Array) -> Sequence[Array]:
         """Return parameters (q,) across which the evidence may have another maximum."""
         return ()
+
+    @property
+    def in_units(self) -> Self:
+        """The family whose kernels are of rows in the units of a search."""
+        return self
 
     @property
     def total(self) -> float:
@@ -155,6 +160,10 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
     def pulled_back(self, draws: BaseDraws, theta: Array, slopes: FrequencySlopes) -> Array:
         by_scale = -np.einsum("ji,ji->i", draws.e / self._scales(theta), slopes.omega)
         return as_array(by_scale.sum(keepdims=True) if self.is_shared else by_scale)
+
+    @property
+    def in_units(self) -> Self:
+        return replace(self, units=1.0)
 
     def kernel(self, theta: Array) -> Kernel:
         return self.family(tuple((self._scales(theta) * self.units).tolist()))

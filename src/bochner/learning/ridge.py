@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -145,7 +145,7 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
         whitener=whitener,
         noise_variance=noise,
         alpha=float(alpha),
-        log_evidence=_log_evidence(noise, log_determinant, degrees),
+        log_evidence=log_evidence(noise, log_determinant, degrees),
         centre=centre,
         intercept_variance=1.0 / sums.weight if fit_intercept else 0.0,
     )
@@ -177,7 +177,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
     """Return what :func:`best_alpha` does, from some ten factorisations."""
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
-    first = np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0])
+    first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)
     scale = float(np.mean(np.diagonal(sums.gram)))
 
@@ -186,19 +186,20 @@ def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, fl
         log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * log_alpha
         half = solve_triangular(lower, centred.cross, lower=True)
         noise = noise_variance(centred.square, np.sum(half**2, axis=0), degrees)
-        return -_log_evidence(noise, log_determinant, degrees)
+        return -log_evidence(noise, log_determinant, degrees)
 
     unit = np.log(float(np.trace(centred.gram)) / sums.weight or 1.0)
-    least, greatest = (unit + end for end in LOG_ALPHA)
-    options: dict[str, Any] = {"xatol": _ALPHA_ERROR}
+    least, greatest = (float(unit + end) for end in LOG_ALPHA)
     for _ in range(1 + int((greatest - least) / _APART)):
         low, high = max(first - _APART, least), min(first + _APART, greatest)
-        found = minimize_scalar(loss, bounds=(low, high), method="bounded", options=options)
+        found = minimize_scalar(
+            loss, bounds=(low, high), method="bounded", options={"xatol": _ALPHA_ERROR}
+        )
         at_low = low > least and found.x < low + 2.0 * _ALPHA_ERROR
         at_high = high < greatest and found.x > high - 2.0 * _ALPHA_ERROR
         if not (at_low or at_high):
             break
-        first = found.x
+        first = float(found.x)
     return float(np.exp(found.x)), -float(found.fun)
 
 
@@ -219,7 +220,7 @@ class _Spectrum:
     def log_evidence(self, log_alpha: float) -> float:
         shifted = self.values + np.exp(log_alpha)
         log_determinant = float(np.sum(np.log(shifted))) - len(shifted) * log_alpha
-        return _log_evidence(self._noise_variance(shifted), log_determinant, self.degrees)
+        return log_evidence(self._noise_variance(shifted), log_determinant, self.degrees)
 
     def slope(self, log_alpha: float) -> float:
         """Return the derivative of the log evidence with respect to log alpha."""
@@ -260,6 +261,7 @@ def residual_squares(square: Array, explained: Array) -> Array:
     return np.maximum(square - explained, floor)
 
 
-def _log_evidence(noise_variance: Array, log_determinant: float, degrees: float) -> float:
+def log_evidence(noise_variance: Array, log_determinant: float, degrees: float) -> float:
+    """Return the log density of targets, whose noise has the best variances (t,)."""
     per_target = degrees * (np.log(2.0 * np.pi * noise_variance) + 1.0) + log_determinant
     return -0.5 * float(np.sum(per_target))

@@ -9,19 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array, as_array, dense_rows
 from bochner._numerics.namespaces import taken
 from bochner._numerics.threads import single_threaded_blas
-from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel
-from bochner.features.stats import FeatureSums
-from bochner.features.targets import Numbers, Targets
 from bochner.kernels import Kernel
-from bochner.learning.evidence_search import EvidenceSearch
-from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
 from bochner.learning.kernel_families import in_units, parameterised
-from bochner.learning.reparameterised import ParameterisedKernel, rounded, spreads
-from bochner.learning.ridge import LOG_ALPHA, best_alpha, fit_ridge
+from bochner.learning.reparameterised import rounded, spreads
+from bochner.learning.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.sampling import Scheme
 
 
@@ -40,6 +36,10 @@ scales from noise, and more frequencies follow them. With half of the last ones,
 functions come out longer than those of the exact evidence; twice as many take four times as long.
 The first steps tell starts apart, and the others mostly end by their tolerance."""
 
+_KERNEL_VALUES = 10**7
+"""Most values of kernels, and inputs of rows for them, for a step along the evidence of the kernel
+itself: a tenth of a second."""
+
 _PRODUCTS = 2**33
 """Most rows times squared features: one second for a step, on two cores."""
 
@@ -48,67 +48,6 @@ _MOST_ENTRIES = 2**24
 
 _LEAST_FREQUENCIES = 16
 """Frequencies however many inputs there are."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Problem(EvidenceSearch):
-    """Rows, base draws and what stays fixed; a point holds parameters and the log of alpha."""
-
-    family: ParameterisedKernel[Any]
-    rows: Chunk  # Targets are numbers (n, t)
-    draws: Any
-    alpha: float | None  # None: learned
-    fit_intercept: bool
-
-    @property
-    def _targets(self) -> Targets:
-        return Numbers(np.zeros(self.rows.y.shape[1]))
-
-    @property
-    def _size(self) -> float:
-        return float(self.rows.y.shape[1] * self.rows.weights.sum())
-
-    def started(self, theta: Array) -> Array:
-        """Return the point of parameters (q,), with the best alpha there."""
-        if self.alpha is not None:
-            return np.append(theta, np.log(self.alpha))
-        best, _ = best_alpha(self._sums(theta), fit_intercept=self.fit_intercept)
-        return np.append(theta, np.log(best))
-
-    def value(self, point: Array) -> float:
-        theta, alpha = point[:-1], float(np.exp(point[-1]))
-        found = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
-        return (self.penalty(theta)[0] - found.log_evidence) / self._size
-
-    def _sums(self, theta: Array) -> FeatureSums:
-        frequencies = self.family.frequencies(self.draws, theta)
-        return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
-
-    def _scale(self, theta: Array) -> float:
-        """Return the mean over rows of the kernel of a row with itself."""
-        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
-        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
-
-    def loss(self, point: Array) -> tuple[float, Array]:
-        theta = point[:-1]
-        found = evidence_gradient(
-            ArrayChunks(self.rows),
-            self.family.frequencies(self.draws, theta),
-            self._targets,
-            float(np.exp(point[-1])),
-            fit_intercept=self.fit_intercept,
-        )
-        penalty, by_theta = self.penalty(theta)
-        by_theta -= self.family.pulled_back(self.draws, theta, found.slopes)
-        by_alpha = -found.log_alpha if self.alpha is None else 0.0
-        value = penalty - found.log_evidence
-        return value / self._size, np.append(by_theta, by_alpha) / self._size
-
-    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
-        if self.alpha is not None:
-            return start[-1:], start[-1:]
-        low, high = np.log(self._scale(start[:-1])) + LOG_ALPHA
-        return np.array([low]), np.array([high])
 
 
 def _canonical(rows: Chunk) -> Chunk:
@@ -165,6 +104,8 @@ def select_kernel(
     compared on at most 1000 rows with 128 frequencies. The best one goes on with more of both, at
     most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
+    Of rows no more than features, the last search takes the kernel itself, whose evidence does not
+    depend on draws.
     ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
@@ -177,15 +118,21 @@ def select_kernel(
         return None
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
-    def problem(stage: _Stage) -> _Problem:
+    def features(stage: _Stage) -> FeatureSearch:
         m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
         some = np.sort(row_rng.permutation(len(rows))[:n_rows])
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
-        return _Problem(family, rows[some], draws, alpha, fit_intercept)
+        return FeatureSearch(family, rows[some], alpha, fit_intercept, draws)
 
+    few, some = map(features, _STAGES[:2])
+    most: RidgeSearch = features(_STAGES[2])
+    n, d = rows.X.shape
+    values = (1 + family.origin.size) * n * (n + d)
+    if n <= 2 * min(n_frequencies, _STAGES[2].n_frequencies) and values <= _KERNEL_VALUES:
+        few_rows = Chunk(dense_rows(rows.X, np.arange(n)), rows.y, rows.weight)
+        most = GramSearch(family.in_units, few_rows, alpha, fit_intercept)
     with single_threaded_blas():
-        few, some, most = map(problem, _STAGES)
         starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = min(ends, key=itemgetter(1))[0]

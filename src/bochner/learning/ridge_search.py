@@ -1,0 +1,162 @@
+"""The evidence of ridge regression as a loss of a kernel's parameters and of alpha."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.linalg import jittered_cholesky
+from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.stats import FeatureSums
+from bochner.features.targets import Numbers, Targets
+from bochner.learning.evidence_search import EvidenceSearch
+from bochner.learning.feature_evidence import evidence_gradient, ordered_sums
+from bochner.learning.reparameterised import ParameterisedKernel
+from bochner.learning.ridge import (
+    LOG_ALPHA,
+    best_alpha,
+    fit_ridge,
+    log_evidence,
+    noise_variance,
+)
+
+_STEP = 1e-6
+"""Of a parameter, for the slopes of values of a kernel: their errors are of the same order, from
+curvature, and a search ends at 1e-5."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RidgeSearch(EvidenceSearch):
+    """Rows and what stays fixed; a point holds parameters and the log of alpha."""
+
+    family: ParameterisedKernel[Any]
+    rows: Chunk  # Targets are numbers (n, t)
+    alpha: float | None  # None: learned
+    fit_intercept: bool
+
+    @property
+    def _size(self) -> float:
+        return float(self.rows.y.shape[1] * self.rows.weights.sum())
+
+    @abstractmethod
+    def _scale(self, theta: Array) -> float:
+        """Return the mean over rows of the kernel of a row with itself."""
+
+    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
+        if self.alpha is not None:
+            return start[-1:], start[-1:]
+        low, high = np.log(self._scale(start[:-1])) + LOG_ALPHA
+        return np.array([low]), np.array([high])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSearch(RidgeSearch):
+    """The evidence of features, whose base draws stay fixed."""
+
+    draws: Any
+
+    @property
+    def _targets(self) -> Targets:
+        return Numbers(np.zeros(self.rows.y.shape[1]))
+
+    def started(self, theta: Array) -> Array:
+        """Return the point of parameters (q,), with the best alpha there."""
+        if self.alpha is not None:
+            return np.append(theta, np.log(self.alpha))
+        best, _ = best_alpha(self._sums(theta), fit_intercept=self.fit_intercept)
+        return np.append(theta, np.log(best))
+
+    def value(self, point: Array) -> float:
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        found = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
+        return (self.penalty(theta)[0] - found.log_evidence) / self._size
+
+    def _sums(self, theta: Array) -> FeatureSums:
+        frequencies = self.family.frequencies(self.draws, theta)
+        return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
+
+    def _scale(self, theta: Array) -> float:
+        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
+        return float(np.average(np.einsum("ij,ij->i", Z, Z), weights=self.rows.weights))
+
+    def loss(self, point: Array) -> tuple[float, Array]:
+        theta = point[:-1]
+        found = evidence_gradient(
+            ArrayChunks(self.rows),
+            self.family.frequencies(self.draws, theta),
+            self._targets,
+            float(np.exp(point[-1])),
+            fit_intercept=self.fit_intercept,
+        )
+        penalty, by_theta = self.penalty(theta)
+        by_theta -= self.family.pulled_back(self.draws, theta, found.slopes)
+        by_alpha = -found.log_alpha if self.alpha is None else 0.0
+        value = penalty - found.log_evidence
+        return value / self._size, np.append(by_theta, by_alpha) / self._size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GramSearch(RidgeSearch):
+    r"""The evidence of the kernel itself, from its values between all pairs of a few dense rows.
+
+    With the Gram matrix :math:`B` and targets :math:`y` times the roots of weights, centred if an
+    intercept is fitted, it is for each target
+
+    .. math:: -\tfrac12 \big[\nu (\log 2 \pi s^2 + 1) + \log |I + B / \alpha|\big],
+              \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
+
+    that of features without end (Rasmussen and Williams, "Gaussian processes for machine learning",
+    2006, equation 5.8, where the noise is the best one).
+    """
+
+    def value(self, point: Array) -> float:
+        return self._solved(point, self._gram(point[:-1]))[0]
+
+    def loss(self, point: Array) -> tuple[float, Array]:
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        gram = self._gram(theta)
+        value, lower, U, noise = self._solved(point, gram)
+        inverse, _ = lapack.dpotri(lower, lower=1)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        by_gram = 0.5 * ((U * (alpha / noise)) @ U.T - U.shape[1] * inverse)
+        by_theta = self.penalty(theta)[1]
+        by_theta -= [np.sum(by_gram * (other - gram)) / _STEP for other in self._moved(theta)]
+        by_alpha = 0.0
+        if self.alpha is None:  # B / alpha is what counts: less alpha is more of every value
+            by_alpha = float(np.sum(by_gram * gram))
+        return value, np.append(by_theta, by_alpha) / self._size
+
+    def _solved(self, point: Array, gram: Array) -> tuple[float, Array, Array, Array]:
+        """Return the loss, the factor of B + alpha I, its solutions (n, t) and the noise (t,)."""
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        lower = jittered_cholesky(gram, alpha)
+        targets, degrees = self._rooted(self.rows.y), self.rows.weights.sum() - self.fit_intercept
+        U = cho_solve((lower, True), targets)
+        square, misfit = np.sum(targets**2, axis=0), alpha * np.sum(targets * U, axis=0)
+        noise = noise_variance(square, square - misfit, degrees)
+        determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * point[-1]
+        value = self.penalty(theta)[0] - log_evidence(noise, determinant, degrees)
+        return value / self._size, lower, U, noise
+
+    def _gram(self, theta: Array) -> Array:
+        return self._rooted(self._rooted(self.family.kernel(theta)(self.rows.X)).T)
+
+    def _moved(self, theta: Array) -> Iterator[Array]:
+        """Yield the Gram matrix with each of the parameters a step further."""
+        for step in _STEP * np.eye(len(theta)):
+            yield self._gram(theta + step)
+
+    def _rooted(self, values: Array) -> Array:
+        """Return values (n, t) times the roots of weights, centred with an intercept."""
+        weights = self.rows.weights
+        if self.fit_intercept:
+            values = values - np.average(values, axis=0, weights=weights)
+        return as_array(np.sqrt(weights)[:, None] * values)
+
+    def _scale(self, theta: Array) -> float:
+        diagonal = self.family.kernel(theta).diag(self.rows.X)
+        return float(np.average(diagonal, weights=self.rows.weights))
