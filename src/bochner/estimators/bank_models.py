@@ -23,6 +23,9 @@ from bochner.learning.inference.pooling import LeftOut
 from bochner.learning.inference.preparation import distinct_rows
 from bochner.learning.softmax_weights import SoftmaxWeights, fit_softmax
 
+_MOST_ROWS = 1e12
+"""Largest sum of weights of labels: next to more rows, rounding loses a part of a single one."""
+
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation, as a share of the mean, that rounding leaves of constant targets."""
 
@@ -270,6 +273,11 @@ class BaNKClassification(ClassifierMixin, BaNK):
         if len(labels) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, got 1 class: {labels[0]}."
+            )
+        if weight is not None and weight.sum() > _MOST_ROWS:
+            raise ValueError(
+                f"sample_weight must have a sum of at most {_MOST_ROWS:g}, as a row of weight w "
+                f"counts as w rows, got {weight.sum():g}. Divide the weights by a number."
             )
         self.classes_, task = labels, Classes(labels)
         return Problems(*distinct_rows(X, task.codes(y), weight), task)
