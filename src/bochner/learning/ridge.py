@@ -237,9 +237,13 @@ class _Spectrum:
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
     """Return the sums, centred with an intercept, and the number of degrees of freedom."""
-    if not fit_intercept:
-        return sums, sums.weight
-    return sums.centred(), max(sums.weight - 1.0, 1.0)
+    degrees = degrees_of(sums.weight, fit_intercept)
+    return sums.centred() if fit_intercept else sums, degrees
+
+
+def degrees_of(weight: float, fit_intercept: bool) -> float:
+    """Return the degrees of freedom of rows with a total weight."""
+    return max(weight - 1.0, 1.0) if fit_intercept else weight
 
 
 def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from bochner.learning.reparameterised import ParameterisedKernel
 from bochner.learning.ridge import (
     LOG_ALPHA,
     best_alpha,
+    degrees_of,
     fit_ridge,
     log_evidence,
     noise_variance,
@@ -122,7 +123,8 @@ class GramSearch(RidgeSearch):
         value, lower, U, noise = self._solved(point, gram)
         inverse, _ = lapack.dpotri(lower, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        by_gram = 0.5 * ((U * (alpha / noise)) @ U.T - U.shape[1] * inverse)
+        V = U * (np.sqrt(alpha) / np.sqrt(noise))  # The noise of equal targets is the least number
+        by_gram = 0.5 * (V @ V.T - U.shape[1] * inverse)
         by_theta = self.penalty(theta)[1]
         by_theta -= [np.sum(by_gram * (other - gram)) / _STEP for other in self._moved(theta)]
         by_alpha = 0.0
@@ -134,7 +136,8 @@ class GramSearch(RidgeSearch):
         """Return the loss, the factor of B + alpha I, its solutions (n, t) and the noise (t,)."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         lower = jittered_cholesky(gram, alpha)
-        targets, degrees = self._rooted(self.rows.y), self.rows.weights.sum() - self.fit_intercept
+        targets, total = self._rooted(self.rows.y), float(self.rows.weights.sum())
+        degrees = degrees_of(total, self.fit_intercept)
         U = cho_solve((lower, True), targets)
         square, misfit = np.sum(targets**2, axis=0), alpha * np.sum(targets * U, axis=0)
         noise = noise_variance(square, square - misfit, degrees)
