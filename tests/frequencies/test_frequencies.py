@@ -138,3 +138,18 @@ def test_bad_arrays_are_refused(make, message):
 def test_only_frequencies_can_be_added():
     with pytest.raises(TypeError):
         F + 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X: F.features(X, out=np.empty((7, 4))), r"out must have shape \(7, 12\)"),
+        (lambda X: F.features(X, out=np.empty((7, 12), np.float32)), "type float64, got .*float32"),
+        (lambda X: F.features(X[:, :2]), "X has 2 columns"),
+        (lambda X: F.gradient(X, np.ones(12)), r"coef must have shape \(12, functions\)"),
+        (lambda X: F.gradient(X, np.ones((6, 1))), r"coef must have shape \(12, functions\)"),
+    ],
+)
+def test_other_shapes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.ones((7, 3)))

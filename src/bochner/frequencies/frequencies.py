@@ -198,6 +198,11 @@ class Frequencies:
             Type of the features; ``None`` means float32 if ``X`` is and else float64.
         out : ndarray of shape (n, 2m), default=None
             Array of that type, in C order, to write the features to.
+
+        Raises
+        ------
+        ValueError
+            If rows or ``out`` have another shape, or ``out`` another type.
         """
         return self._map(X, self._left, dtype, out)
 
@@ -223,6 +228,11 @@ class Frequencies:
         -------
         gradient : ndarray of shape (n, d, s)
 
+        Raises
+        ------
+        ValueError
+            If ``coef`` or the rows have another shape.
+
         Examples
         --------
         >>> from bochner.frequencies import Frequencies
@@ -232,6 +242,8 @@ class Frequencies:
         """
         X, coef = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
         m = self.n_frequencies
+        if coef.ndim != 2 or len(coef) != 2 * m:
+            raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
         Z = self.features(X)
         turned = np.concatenate((coef[m:], -coef[:m]))
         gradient = _along_inputs(Z, self.omega, turned)
@@ -317,6 +329,11 @@ class Frequencies:
         if on_device(X):
             features: NDArray[Any] = DeviceMap(X, *side).features(X, dtype)
             return features
+        shape = (X.shape[0], self.n_features)
+        if out is not None and (out.shape != shape or out.dtype != found):
+            raise ValueError(
+                f"out must have shape {shape} and type {found}, got {out.shape} and {out.dtype}."
+            )
         return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
 
 
