@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_array, as_count, as_flag
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK, Problems
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
 from bochner.learning.functions import SampledFunctions
@@ -259,7 +260,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         return float(self.learned_[0].draws.noise_variance.mean()) * self.target_scale_**2
 
 
-class BaNKClassification(ClassifierMixin, BaNK):
+class BaNKClassification(LabelledClassifier, BaNK):
     """A model that learns its kernel from labels."""
 
     _is_classifier: ClassVar[bool] = True

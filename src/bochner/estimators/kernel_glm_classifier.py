@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array
@@ -14,6 +13,7 @@ from bochner._numerics.checked import validated_with_labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
+from bochner.estimators.labelled import LabelledClassifier
 from bochner.likelihoods import (
     BernoulliLikelihood,
     LabelLikelihood,
@@ -33,7 +33,7 @@ LABELS: Mapping[str, type[Likelihood]] = {
 
 @register
 @dataclass(eq=False, repr=False)
-class KernelGLMClassifier(ClassifierMixin, KernelGLM):
+class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     r"""Classification on random features: two classes, several, or several in order.
 
     The model of :class:`bochner.KernelGLMRegressor` with a likelihood of classes: its

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics import limits
@@ -16,6 +15,7 @@ from bochner._numerics.memory import as_bytes
 from bochner._numerics.namespaces import to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import is_dask, labels_of, lazily, row_chunks
+from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
@@ -30,7 +30,7 @@ of some per cent; twice as many take twice the time, that of their features and 
 
 
 @register
-class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
+class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`; more are one such target each, all from one
