@@ -262,7 +262,7 @@ def deviation_without_noise(self, Z):
     return np.sqrt(spread[:, None] * self.noise_variance)
 
 
-@changes(ridge, "_log_evidence", head_laws.check_posterior, head_laws.check_best_alpha)
+@changes(ridge, "log_evidence", head_laws.check_posterior, head_laws.check_best_alpha)
 def evidence_without_the_prior(original, noise, log_determinant, degrees):
     return original(noise, 0.0, degrees)
 
