@@ -50,6 +50,7 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_a_worker_that_pauses_changes_nothing(client):
     X, y = rows()
     expected = ridge().fit(X, y).coef_
@@ -82,6 +83,7 @@ def fitted_or_refusal(X, y):
         return None, repr(error).lower()
 
 
+@pytest.mark.slow
 def test_a_restart_gives_the_result_or_an_error(client):
     X, y = rows(300_000)
     expected = ridge().fit(X, y).coef_

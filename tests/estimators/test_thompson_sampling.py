@@ -74,7 +74,10 @@ def best_of_drawn_functions(f, d, budget, seed):
     return f(X[:budget]).min()
 
 
-@pytest.mark.parametrize("name", CASES)
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Hartmann", "Ackley")]
+
+
+@pytest.mark.parametrize("name", ["Branin", *SLOW])
 def test_it_beats_random_search(name):
     f, d, budget, minimum = CASES[name]
     rng = np.random.default_rng(0)
