@@ -51,16 +51,17 @@ def test_elsewhere_blocks_are_not_taken(given):
     assert not is_held(fitted(**given))
 
 
-@pytest.mark.parametrize("dim", [3, 100, 255])
-def test_draws_in_fewer_inputs_are_those_of_orthogonal_blocks(dim):
+@pytest.mark.parametrize(
+    ("dim", "scheme"), [(3, "energy"), (64, "energy"), (65, "orthogonal"), (255, "orthogonal")]
+)
+def test_draws_in_fewer_inputs_are_spread_or_in_orthogonal_blocks(dim, scheme):
     drawn = [
-        fitted(rows=X[:, :dim], scheme=scheme).frequencies_.omega
-        for scheme in ("auto", "orthogonal")
+        fitted(rows=X[:, :dim], p=256, scheme=name).frequencies_.omega for name in ("auto", scheme)
     ]
     assert_array_equal(*drawn)
 
 
-def test_a_measure_alone_takes_orthogonal_blocks():
+def test_a_measure_alone_takes_orthogonal_blocks_in_many_inputs():
     measure = spectral_measure(KERNEL, DIM)
     assert_array_equal(
         measure.sample(300, 0, "auto").omega, measure.sample(300, 0, "orthogonal").omega

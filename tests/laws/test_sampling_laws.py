@@ -24,7 +24,7 @@ def has_coordinates(case):
 
 
 STRUCTURED = [case for case in CASES if not has_coordinates(case)]
-PAIRS = [(case, scheme) for scheme in ("orthogonal", "qmc") for case in CASES] + [
+PAIRS = [(case, scheme) for scheme in ("orthogonal", "qmc", "energy") for case in CASES] + [
     (case, "structured") for case in STRUCTURED
 ]
 GAUSSIANS = [case for case in CASES if isinstance(case.kernel, Gaussian)]
@@ -52,7 +52,7 @@ def test_at_zero(case, scheme):
     laws.check_at_zero(case, scheme)
 
 
-@pytest.mark.parametrize("scheme", ["orthogonal", "qmc"])
+@pytest.mark.parametrize("scheme", ["orthogonal", "qmc", "energy"])
 @pytest.mark.parametrize("case", GAUSSIANS, ids=str)
 def test_dependence_pays_for_the_gaussian_kernel(case, scheme):
     ratio = laws.check_dominates(case, scheme)

@@ -15,7 +15,7 @@ from bochner.estimators import krein_ridge_classifier
 from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
 from bochner.learning import ridge
-from bochner.sampling import Directions, Uniforms, schemes
+from bochner.sampling import Coordinates, Directions, Uniforms, schemes
 from bochner.spectral.radial import GammaMixture
 
 SMALL_ALPHA = 1e-4
@@ -219,10 +219,24 @@ def strata_in_order(m, dim, rng):
     return (np.arange(m)[:, None] + rng.random((m, dim))) / m
 
 
-@replaces(schemes, "_haar_rows", check_marginals("orthogonal", Directions(2)))
+@replaces(schemes, "haar_rows", check_marginals("orthogonal", Directions(2)))
 def haar_without_signs(m, dim, rng):
     q, _ = np.linalg.qr(rng.standard_normal((-(-m // dim), dim, dim)))
     return q.reshape(-1, dim)[:m]
+
+
+@changes(schemes, "_spread", check_marginals("energy", Coordinates(1)))
+def radii_in_order(spread, m, *others, **options):
+    """The first row always has the least radius."""
+    directions, _ = spread(m, *others, **options)
+    return directions, np.arange(m)
+
+
+@replaces(
+    schemes, "haar_rows", check_scheme(GAUSSIAN, "energy"), check_marginals("energy", Directions(5))
+)
+def directions_that_are_not_turned(m, dim, rng):
+    return np.tile(np.eye(dim), (-(-m // dim), 1))[:m]
 
 
 @planted(check_scheme(GAUSSIAN, "qmc"), check_marginals("qmc", Uniforms(1)))

@@ -1,4 +1,4 @@
-"""Sampling schemes: independent, orthogonal, quasi-Monte-Carlo and structured."""
+"""Sampling schemes: independent, orthogonal, quasi-Monte-Carlo, structured, least energy."""
 
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.schemes import (
@@ -8,6 +8,7 @@ from bochner.sampling.schemes import (
     Directions,
     Iid,
     Layout,
+    MinimumEnergy,
     Orthogonal,
     QuasiMonteCarlo,
     Scheme,
@@ -25,6 +26,7 @@ __all__ = [
     "Iid",
     "Layout",
     "Matrix",
+    "MinimumEnergy",
     "Orthogonal",
     "QuasiMonteCarlo",
     "Scheme",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi, qmc
 
@@ -19,6 +20,13 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
 from bochner._numerics.threads import in_a_thread
 from bochner.registry import register
+from bochner.sampling.energy import (
+    MOST_INPUTS,
+    MOST_ROWS,
+    haar_rows,
+    normalised,
+    spread_directions,
+)
 from bochner.sampling.hadamard import HadamardRows, Matrix
 
 _STRUCTURED_FROM = 64
@@ -104,7 +112,7 @@ class Iid(Blockwise):
     """
 
     def directions(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _normalised(rng.standard_normal((m, dim)))
+        return normalised(rng.standard_normal((m, dim)))
 
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         return _open_interval(rng.random((m, dim)))
@@ -131,11 +139,11 @@ class Orthogonal(Blockwise):
     """
 
     def directions(self, m: int, dim: int, rng: np.random.Generator) -> Array:
-        return _haar_rows(m, dim, rng)
+        return haar_rows(m, dim, rng)
 
     def coordinates(self, m: int, dim: int, rng: np.random.Generator) -> Array:
         radius = chi.ppf(_stratified(m, 1, rng), dim)
-        return _open_interval(ndtr(radius * _haar_rows(m, dim, rng)))
+        return _open_interval(ndtr(radius * haar_rows(m, dim, rng)))
 
 
 @register
@@ -159,7 +167,7 @@ class Structured(Blockwise):
 
     def directions(self, m: int, dim: int, rng: np.random.Generator) -> Matrix:
         if dim < _STRUCTURED_FROM:
-            return _haar_rows(m, dim, rng)
+            return haar_rows(m, dim, rng)
         order = 1 << (dim - 1).bit_length()
         # Signs that are drawn first are multiplied last.
         drawn = [rng.choice((-1, 1), size=(-(-m // order), order)) for _ in range(_ROUNDS)]
@@ -194,28 +202,74 @@ class QuasiMonteCarlo(Scheme):
                 f"scheme='qmc' serves at most {qmc.Sobol.MAXDIM} dimensions, this law needs "
                 f"{sum(dims)}; use scheme='orthogonal'."
             )
-        sobol = in_a_thread(qmc.Sobol, sum(dims), scramble=True, rng=rng)
-        # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
-        # 1/2 in all coordinates, which has no direction.
-        points = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)
-        blocks = np.split(points, np.cumsum(dims)[:-1], axis=1)
+        blocks = np.split(_sobol(m, sum(dims), rng), np.cumsum(dims)[:-1], axis=1)
         return [
-            _normalised(ndtri(points)) if isinstance(block, Directions) else points
+            normalised(ndtri(points)) if isinstance(block, Directions) else points
             for block, points in zip(layout, blocks, strict=True)
         ]
 
 
 @register
 @dataclass(frozen=True, slots=True)
-class Automatic(Scheme):
-    r"""The draws of :class:`Orthogonal`, or in estimators those of :class:`Structured`.
+class MinimumEnergy(Scheme):
+    r"""Frequencies that are spread evenly: directions of least energy, turned at random.
 
-    Estimators use structured blocks if these are faster and as accurate on the training rows
-    (``bochner/features/parts.py``); a measure without rows uses orthogonal ones.
+    Directions together with their radii minimise the mean square error of a Gaussian kernel over
+    lags of normal law, a discrete energy (:mod:`bochner.sampling.energy`); a rotation at random
+    and radii that are random within their strata leave every estimate unbiased. Errors are about a
+    third of those of :class:`Orthogonal` and of :class:`QuasiMonteCarlo` where frequencies are
+    thirty times as many as inputs, and come close to those of :class:`Orthogonal` where they are
+    few or inputs are more than about fifty. From 513 frequencies on, blocks of at most 512 are
+    independent. The directions for a number of frequencies and inputs are found once in a process.
+    Independent coordinates use the Gaussian copula, as in :class:`Orthogonal`.
+
+    References
+    ----------
+    Avron, Sindhwani, Yang and Mahoney, "Quasi-Monte Carlo feature maps for shift-invariant
+    kernels", 2016, Section 6, who minimise another discrepancy, over boxes of lags, from
+    sequences that are not random.
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        return Orthogonal().sample(layout, m, rng)
+        blocks: list[Matrix] = []
+        ranks = None  # Of the radii of the directions before
+        streams = rng.spawn(len(layout))
+        for i, (block, stream) in enumerate(zip(layout, streams, strict=True)):
+            if isinstance(block, Directions):
+                after = layout[i + 1] if i + 1 < len(layout) else None
+                has_radii = isinstance(after, Uniforms) and after.dim > 0
+                directions, ranks = _spread(m, block.dim, stream, are_equal=not has_radii)
+                blocks.append(directions)
+            elif isinstance(block, Coordinates):
+                directions, places = _spread(m, block.dim, stream)
+                radius = chi.ppf(_within(places, stream), block.dim)
+                blocks.append(_open_interval(ndtr(radius[:, None] * directions)))
+            else:
+                if ranks is None or not block.dim:
+                    uniforms = _stratified(m, block.dim, stream)
+                else:
+                    uniforms = _within(ranks, stream)[:, None]
+                    if block.dim > 1:
+                        # Ranks and a Sobol sequence in their order make a Hammersley set.
+                        rest = _sobol(m, block.dim - 1, stream)[ranks]
+                        uniforms = np.hstack((uniforms, rest))
+                blocks.append(uniforms)
+                ranks = None
+        return blocks
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Automatic(Scheme):
+    r"""The draws of :class:`MinimumEnergy` in at most 64 inputs, beyond of :class:`Orthogonal`.
+
+    Estimators use those of :class:`Structured` if these are faster and as accurate on the
+    training rows (``bochner/features/parts.py``).
+    """
+
+    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
+        scheme = MinimumEnergy() if layout[0].dim <= MOST_INPUTS else Orthogonal()
+        return scheme.sample(layout, m, rng)
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
@@ -224,6 +278,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "orthogonal": Orthogonal(),
         "qmc": QuasiMonteCarlo(),
         "structured": Structured(),
+        "energy": MinimumEnergy(),
         "auto": Automatic(),
     }
 )
@@ -232,11 +287,6 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 def resolve_scheme(scheme: "str | Scheme") -> Scheme:
     """Return the scheme of that name; a :class:`Scheme` is returned as it is."""
     return resolved("scheme", scheme, Scheme, SCHEMES)
-
-
-def _normalised(vectors: Array) -> Array:
-    norms: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / norms
 
 
 def _open_interval(u: Array) -> Array:
@@ -249,9 +299,35 @@ def _stratified(m: int, dim: int, rng: np.random.Generator) -> Array:
     return _open_interval((stratum + rng.random((m, dim))) / m)
 
 
-def _haar_rows(m: int, dim: int, rng: np.random.Generator) -> Array:
-    n_blocks = -(-m // dim)
-    q, r = np.linalg.qr(rng.standard_normal((n_blocks, dim, dim)))
-    # Q is Haar once the signs of R's diagonal, which QR leaves to chance, are made positive.
-    q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
-    return q.reshape(-1, dim)[:m]
+def _sobol(m: int, dim: int, rng: np.random.Generator) -> Array:
+    """Return the first points (m, dim) of a scrambled Sobol sequence."""
+    sobol = in_a_thread(qmc.Sobol, dim, scramble=True, rng=rng)
+    # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
+    # 1/2 in all coordinates, which has no direction.
+    points: Array = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)
+    return points
+
+
+def _within(ranks: NDArray[np.int64], rng: np.random.Generator) -> Array:
+    """Return a uniform (m,) from each stratum of the ranks."""
+    return _open_interval((ranks + rng.random(len(ranks))) / len(ranks))
+
+
+def _spread(
+    m: int, dim: int, rng: np.random.Generator, *, are_equal: bool = False
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return directions (m, dim) that are spread evenly, and the ranks (m,) of their radii.
+
+    The radii of a block are those of every so many strata. Rows are in random order.
+    """
+    if dim > MOST_INPUTS:
+        return haar_rows(m, dim, rng), rng.permutation(m)
+    n_blocks = -(-m // MOST_ROWS)
+    spread = spread_directions(-(-m // n_blocks), dim, are_equal)
+    ranks = [np.arange(first, m, n_blocks) for first in range(n_blocks)]
+    # A shorter block lacks the direction of any one radius.
+    places = [np.sort(rng.permutation(len(spread))[: len(block)]) for block in ranks]
+    turned = [spread[kept] @ haar_rows(dim, dim, rng) for kept in places]
+    order = rng.permutation(m)
+    directions = np.concatenate(turned)[order] * rng.choice((-1.0, 1.0), size=(m, 1))
+    return directions, np.concatenate(ranks)[order]
