@@ -16,6 +16,7 @@ from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
+from benchmarks.schemes import SCHEMES_BENCHMARK
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.tables import TABLES
 
@@ -38,7 +39,7 @@ __all__ = [
 BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
-        *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, INDEFINITE),
+        *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION),
     )
 }

@@ -25,6 +25,7 @@ LOOKS: Mapping[str, Look] = {
     "orthogonal": Look(BLUE, "o"),
     "qmc": Look(VIOLET, "D"),
     "structured": Look(GREEN, "v"),
+    "energy": Look(DARK, "P"),
     # Features of indefinite kernels
     "exact": Look(DARK, "P"),
     "designed": Look(BLUE, "o"),
