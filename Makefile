@@ -27,7 +27,7 @@ ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
 ADAPTERS := sktime.py skpro.py torch.py botorch.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed clean
+        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -98,7 +98,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-tables bench-published bench-forecasts bench-gaussian bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-tables: $(VENV)/.demo  ## Test errors on tables, next to other methods
 	$(BIN)/python -m benchmarks tables $(FLAGS) --out "$(OUT)"
@@ -111,6 +111,9 @@ bench-forecasts: $(VENV)/.forecasts  ## Forecasts from several origins, next to 
 
 bench-gaussian: $(VENV)/.demo  ## Error of the Gaussian Gram matrix, by sampling scheme
 	$(BIN)/python -m benchmarks gaussian $(FLAGS) --out "$(OUT)"
+
+bench-schemes: $(VENV)/.demo  ## Errors of features, and of regressions on them, by sampling scheme
+	$(BIN)/python -m benchmarks schemes $(FLAGS) --out "$(OUT)"
 
 bench-indefinite: $(VENV)/.demo  ## Features of indefinite kernels, next to other methods
 	$(BIN)/python -m benchmarks indefinite $(FLAGS) --out "$(OUT)"

@@ -1,6 +1,6 @@
 """
-Which frequencies: independent, orthogonal or quasi-random
-==========================================================
+Which frequencies: independent, orthogonal, quasi-random or of least energy
+===========================================================================
 
 The frequencies of random features need not be independent. Frequencies that are spread out evenly
 give smaller errors with as many features, at the same cost.
@@ -15,10 +15,11 @@ from bochner import FourierFeatures, kernels
 
 # %%
 # 64 frequencies of a Gaussian kernel on two inputs, by scheme. Independent ones leave gaps and form
-# clusters.
+# clusters. Those of least energy repel each other; they are the default in at most 64 inputs.
 X = scale(load_breast_cancer().data)[:, [0, 1, 4, 8, 9]]
 schemes = {"iid": "independent", "orthogonal": "orthogonal blocks", "qmc": "quasi-Monte Carlo"}
-figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.6), sharex=True, sharey=True)
+schemes["energy"] = "least energy"
+figure, axes = plt.subplots(1, 4, figsize=(9.6, 2.6), sharex=True, sharey=True)
 for ax, (scheme, title) in zip(axes, schemes.items(), strict=True):
     features = FourierFeatures(kernels.Gaussian(1.0), 128, scheme=scheme, random_state=0)
     omega = features.fit(X[:, :2]).frequencies_.omega

@@ -61,7 +61,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         exact attention on at most 600 queries and keys, and keeps the features that matter most.
         It is for queries and keys like those given to :meth:`fit`. If sampled weights are better
         on other rows, they are kept. With ``"sampled"`` the estimate of the kernel is unbiased.
-    scheme : {"orthogonal", "iid", "qmc", "structured"} or Scheme, default="orthogonal"
+    scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
         How frequencies depend on one another; see :mod:`bochner.sampling`.
     random_state : int, RandomState or None, default=None
 

@@ -131,7 +131,7 @@ class SpectralMeasure:
         n_frequencies : int
             ``m``; the features are ``2m`` real columns.
         rng : numpy.random.Generator, int or None, default=None
-        scheme : {"iid", "orthogonal", "qmc", "structured"} or Scheme, default="orthogonal"
+        scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
 
         Returns
         -------
