@@ -48,6 +48,7 @@ test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the 
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
+
 test-torch: $(VENV)/.torch  ## Run the tests of torch modules, the BoTorch model and arrays of torch
 	$(SERIAL) $(BIN)/python -m pytest -q -m "not slow" tests/torch_modules tests/array_api $(PYTEST_FLAGS)
 	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner/torch.py src/bochner/botorch.py
@@ -56,7 +57,7 @@ coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
 
 doctest: $(VENV)/.test  ## Run the examples in the docstrings
-	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner $(addprefix --ignore src/bochner/,$(ADAPTERS))
+	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) --doctest-modules src/bochner $(addprefix --ignore src/bochner/,$(ADAPTERS))
 
 lint: $(VENV)/.lint  ## Check style and formatting
 	$(BIN)/ruff check .
@@ -90,9 +91,9 @@ lowest: | $(BIN)/python  ## Test laws, files, forecasts and commands with the ol
 	$(VENV)/lowest/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml \
 	    --extra cli --extra datasets --output-file $(VENV)/lowest/oldest.txt
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python \
-	    --requirement $(VENV)/lowest/oldest.txt pytest hypothesis jsonschema mpmath polars
+	    --requirement $(VENV)/lowest/oldest.txt pytest pytest-xdist hypothesis jsonschema mpmath polars
 	$(VENV)/lowest/bin/uv pip install --quiet --python $(VENV)/lowest/bin/python --no-deps --editable .
-	$(SERIAL) $(VENV)/lowest/bin/python -m pytest -q -p no:cacheprovider -W ignore $(LOWEST)
+	$(SERIAL) $(VENV)/lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider -W ignore $(LOWEST)
 
 audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
