@@ -153,7 +153,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
     ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
     inverse, unless all are zero.
     """
-    largest = _largest(values)
+    largest = largest_size(values)
     if largest > LARGEST_ENTRY:
         raise ValueError(
             f"Entries of {name} must be at most {LARGEST_ENTRY:g} in size, because they are "
@@ -168,7 +168,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
 
 def check_targets(y: Any) -> None:
     """Raise ValueError if targets are so large or so small that squares are no numbers."""
-    largest = _largest(y)
+    largest = largest_size(y)
     if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
         raise ValueError(
             f"y must have its largest number between {1.0 / LARGEST_TARGET:g} and "
@@ -214,7 +214,8 @@ def _entries(y: Any, name: str = "y") -> NDArray[Any]:
     return values
 
 
-def _largest(values: Any) -> float:
+def largest_size(values: Any) -> float:
+    """Return the size of the largest entry, dense, sparse or on a device; zero without any."""
     values = getattr(values, "data", values) if sparse.issparse(values) else values
     if on_device(values):
         xp = namespace(values)
