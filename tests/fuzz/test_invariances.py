@@ -101,6 +101,16 @@ def test_units_of_targets(name, factor):
     assert_same(found / factor, expected, tolerance(name))
 
 
+@pytest.mark.parametrize("factor", FACTORS)
+def test_units_of_a_long_search(factor):
+    """A hundred iterations make a hundredth of the targets of the last digit of the rows."""
+    subject, long = SUBJECTS["a la carte"], {"n_components": 32, "n_starts": 2, "max_iter": 100}
+    X, y = data(subject)
+    expected = answers(subject, X, y, X[:7] + 0.3, long)
+    found = answers(subject, factor * X, y / factor, factor * (X[:7] + 0.3), long)
+    assert_same(factor * found, expected, 1e-6)
+
+
 @pytest.mark.parametrize("name", LABELLED)
 def test_names_of_classes(name):
     subject = SUBJECTS[name]
