@@ -324,3 +324,10 @@ def test_rounding_does_not_choose_the_length_scales():
     expected = model.fit(X, y, sample_weight=times).predict(new)
     repeated = rng.permutation(np.repeat(np.arange(60), times))
     assert_allclose(model.fit(X[repeated], y[repeated]).predict(new), expected, atol=1e-8)
+
+
+def test_log_probabilities_are_finite(monkeypatch):
+    certain = np.array([[0.0, 1.0]])
+    monkeypatch.setattr(KernelGLMClassifier, "predict_proba", lambda self, X: certain)
+    found = KernelGLMClassifier().predict_log_proba(X=None)
+    assert_allclose(found, [[np.log(np.finfo(float).tiny), 0.0]])

@@ -5,6 +5,7 @@ remains a float: `LARGEST_ENTRY` for rows, `LARGEST_TARGET` and its inverse for 
 scikit-learn's validation, whose messages are given the name of the argument where they lack it.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -34,6 +35,9 @@ from bochner._numerics.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
 """How NumPy's errors of conversion begin, which do not say what was converted."""
+
+_FLAT = re.compile(r"Expected 2D array, got \w+ array instead:")
+"""How scikit-learn's error for arrays of fewer dimensions begins."""
 
 _TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked entries."
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
@@ -239,6 +243,12 @@ def named(name: str) -> Iterator[None]:
         message = str(error)
         if message.startswith("Complex data not supported\n"):
             raise ValueError(complex_words(name)) from None
+        if flat := _FLAT.match(message):  # and then the whole array
+            raise ValueError(
+                f"{flat[0]} {name} must have shape (n, d). Reshape your data either using "
+                f"{name}.reshape(-1, 1) if it has a single feature or {name}.reshape(1, -1) if it "
+                f"is a single sample."
+            ) from None
         if message.startswith(f"Input {name} contains NaN.\n"):
             # What follows recommends models of scikit-learn.
             raise ValueError(
