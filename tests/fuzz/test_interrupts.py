@@ -1,6 +1,5 @@
 """Commands that are stopped at any time: whole files, codes that are documented, no traceback."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -223,40 +222,3 @@ def test_a_forecast_is_stopped_early(forecast_seconds):
 def test_a_forecast_is_stopped_at_any_time(forecast_seconds):
     rng = np.random.default_rng(0)
     assert "" in {stopped_forecast(t) for t in rng.uniform(0.02, forecast_seconds, 12)}
-
-
-COMPILED = """
-import numpy as np
-
-from bochner import TableRegressor
-
-X = np.random.default_rng(0).normal(size=(60, 2))
-print("begins", flush=True)
-try:
-    TableRegressor(effort="quick", random_state=0).fit(X, np.sin(X[:, 0]))
-except KeyboardInterrupt:
-    print("stopped")
-model = TableRegressor(effort="quick", random_state=0).fit(X, np.sin(X[:, 0]))
-print(model.predict(X[:3]).round(9).tolist())
-"""
-
-
-@pytest.mark.slow
-def test_a_fit_that_compiles_is_stopped_and_the_next_one_works(tmp_path):
-    answers = []
-    for number, seconds in enumerate((0.3, 1.0, 2.0, 3.0)):
-        process = subprocess.Popen(
-            [sys.executable, "-c", COMPILED],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / str(number))},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        process.stdout.readline()
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        found, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors
-        answers.append(found.splitlines())
-    assert any("stopped" in lines for lines in answers)  # LLVM may ignore an interrupt
-    assert len({lines[-1] for lines in answers}) == 1
