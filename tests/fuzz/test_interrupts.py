@@ -101,7 +101,6 @@ def test_stopped_at_any_time(folder, name, kind):
 
 
 LOOPS = """
-import os
 import signal
 
 import numpy as np
@@ -157,7 +156,6 @@ print(stopped)
 """Compiled loops, code that ignores exceptions, and threads, interrupted 900 times."""
 
 FORECAST = """
-import os
 import signal
 
 import numpy as np
