@@ -48,6 +48,16 @@ def test_words_of_numpy_get_the_name_of_the_argument():
         checked.validated(BaseEstimator(), [[[1], [2, 3]]], dtype=np.float64)
 
 
+@pytest.mark.parametrize("rows", [np.arange(2000.0), 3.0])
+def test_rows_of_fewer_dimensions_are_not_printed(rows):
+    with pytest.raises(
+        ValueError, match=r"^Expected 2D.*: rows must have shape \(n, d\)."
+    ) as found:
+        checked.check_rows_given(rows, "rows")
+    assert "rows.reshape(-1, 1) if it has a single feature" in str(found.value)
+    assert "\n" not in str(found.value)
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

@@ -94,6 +94,11 @@ def test_masked_entries_are_named():
             model.fit(X, hidden)
     with pytest.raises(ValueError, match="sample_weight must not have masked entries"):
         bochner.KreinRidge(n_components=8).fit(X, Y, abs(hidden))
+    counts = bochner.KernelGLMRegressor("poisson", n_components=8)
+    with pytest.raises(ValueError, match=r"exposure must not have masked entries.* got 1"):
+        counts.fit(X, np.round(abs(Y)), exposure=1.0 + abs(hidden))
+    with pytest.raises(ValueError, match="groups must not have missing entries"):
+        bochner.TableRegressor().fit(X, Y, groups=np.round(hidden))
 
 
 def test_weights_in_text_are_named():

@@ -1,11 +1,19 @@
 """Recursions over the rows of a series, against dense matrices."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from learning.series.dense import conditioned, joint_covariance, log_normal_density, weight_rows
 from numpy.testing import assert_allclose
 
-from bochner._numerics.state_loops import Steps, component_moments, filtered, slopes
+from bochner._numerics.state_loops import (
+    Steps,
+    component_moments,
+    filtered,
+    moments_ahead,
+    slopes,
+)
 
 PARTNER = np.array([1, 0, 3, 2, 4, 5])
 UNKNOWN = [0, 3, 4, 12, 19]
@@ -122,6 +130,22 @@ def check_components():
 
 def test_components_are_those_given_all_values():
     check_components()
+
+
+def test_what_is_ahead_is_that_of_unknown_values_in_less_memory():
+    _, weights, steps, initial = problem()
+    first, n = np.arange(1.0, 7.0), 4000
+    which = np.resize(steps.which, n)
+    more, steps = np.resize(weights, (n, weights.shape[1])), steps._replace(which=which)
+    _, states = filtered(np.full(n, np.nan), more, steps, first, initial, 0.3)
+    expected = component_moments(more, steps, states, GROUPS, 3)
+    moments_ahead(more[:2], steps, first, initial, GROUPS, 3)  # Compiled
+    tracemalloc.start()
+    found = moments_ahead(more, steps, first, initial, GROUPS, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-100)
+    assert peak < 0.5 * states.cov.nbytes
 
 
 def test_a_run_goes_on_from_its_states():

@@ -108,6 +108,23 @@ def test_output_that_cannot_be_written(tmp_path, good):
     assert "is read from, and would be replaced" in out_refusal(tmp_path, good, good)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit t.csv --target y --out -",
+        "fit t.csv --target y --report -",
+        "evaluate m.bochner t.csv --report -",
+        "demo --out -",
+    ],
+)
+def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    words = line.split()
+    message = refusal(tmp_path, *words)
+    assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: give the")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_devices_are_not_replaced(tmp_path, good):
     pipe = tmp_path / "pipe"

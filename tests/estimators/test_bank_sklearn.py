@@ -84,6 +84,7 @@ def test_other_estimators(estimator, check):
         ({"n_jobs": 1.5}, TypeError, "n_jobs must be None or an integer, got 1.5"),
         ({"dtype": "int32"}, ValueError, "dtype must be None, 'float32' or 'float64'"),
         ({"verbose": "zz"}, TypeError, "verbose must be True or False, got 'zz'"),
+        ({"verbose": float("nan")}, TypeError, "verbose must be True or False, got nan"),
         ({"verbose": -3}, TypeError, "verbose must be True or False, got -3"),
     ],
     ids=str,

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import expit
 from sklearn import config_context
@@ -311,3 +312,22 @@ def test_counts_beyond_all_bounds_have_finite_predictions(law):
     assert np.isfinite(model.predict_quantiles(X[:5])).all()
     assert np.isfinite(model.sample_y(X, 3)).all()
     assert np.isfinite(model.fit(X, np.full(60, 2.0**54)).predict_quantiles(X[:5])).all()
+
+
+def test_rounding_does_not_choose_the_length_scales():
+    """The evidence of sixty rows has many maxima: the order of rows and weights must not tell."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=60)
+    times, new = rng.integers(1, 4, 60), rng.normal(size=(20, 3))
+    model = KernelGLMRegressor(n_components=64, length_scale="evidence", random_state=0)
+    expected = model.fit(X, y, sample_weight=times).predict(new)
+    repeated = rng.permutation(np.repeat(np.arange(60), times))
+    assert_allclose(model.fit(X[repeated], y[repeated]).predict(new), expected, atol=1e-8)
+
+
+def test_log_probabilities_are_finite(monkeypatch):
+    certain = np.array([[0.0, 1.0]])
+    monkeypatch.setattr(KernelGLMClassifier, "predict_proba", lambda self, X: certain)
+    found = KernelGLMClassifier().predict_log_proba(X=None)
+    assert_allclose(found, [[np.log(np.finfo(float).tiny), 0.0]])

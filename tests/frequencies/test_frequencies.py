@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 from bochner import Frequencies
 from bochner.frequencies import CosineFactors, Envelope
+from bochner.sampling import HadamardRows
 
 RNG = np.random.default_rng(0)
 OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)
@@ -153,3 +155,24 @@ def test_only_frequencies_can_be_added():
 def test_other_shapes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.ones((7, 3)))
+
+
+FAST = 1e200 * np.ones((1, 2))
+HELD = HadamardRows(np.ones((1, 1, 2), dtype=int), [1e60, 1e60], [1e140, 1e140])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        Frequencies(FAST, [1.0]),
+        Frequencies(FAST / 1e200, [1.0], modulation=CosineFactors(FAST, [0.0])),
+        Frequencies(HELD, [1.0, 1.0]),
+    ],
+    ids=["frequencies", "modulation", "blocks"],
+)
+def test_angles_that_overflow_are_refused(f):
+    """Of numbers that are finite by themselves, dense or sparse."""
+    for rows in (np.full((3, 2), 1e140), sparse.csr_array(np.eye(2) * -1e140)):
+        with pytest.raises(ValueError, match=r"Entries of X must be at most .* got 1e\+140"):
+            f.features(rows)
+    assert np.isfinite(f.features(np.full((3, 2), 1e100))).all()

@@ -107,7 +107,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from bochner._numerics.state_loops import Steps, component_moments, filtered, slopes
-from bochner._numerics.threads import in_a_thread
+from bochner._numerics.threads import in_a_thread, in_order
 
 steps = Steps(np.zeros(300, dtype=int), *np.full((4, 1, 2), 0.1), np.array([1, 0]))
 y, weights, groups = np.ones(300), np.ones((300, 2)), np.array([0, 1])
@@ -126,6 +126,11 @@ def ignored():  # As Cython code without a return value does
         pass
 
 
+def shared():
+    found = [part for _, part in in_order(lambda number: number**2, range(40), 3)]
+    assert found == [number**2 for number in range(40)]
+
+
 heard = []
 
 
@@ -138,7 +143,7 @@ loops()
 expected, stopped = qmc.Sobol(3, rng=0).random(4096), 0
 signal.signal(signal.SIGALRM, handler)
 for seconds in np.random.default_rng(0).uniform(1e-4, 4e-3, 300):
-    for function in (loops, lambda: in_a_thread(ignored)):
+    for function in (loops, lambda: in_a_thread(ignored), shared):
         heard.clear()
         try:
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -148,7 +153,7 @@ for seconds in np.random.default_rng(0).uniform(1e-4, 4e-3, 300):
             stopped += 1
 print(stopped)
 """
-"""Compiled loops and code that ignores exceptions, interrupted 600 times after milliseconds."""
+"""Compiled loops, code that ignores exceptions, and threads, interrupted 900 times."""
 
 FORECAST = """
 import signal
@@ -176,9 +181,11 @@ print("unheard" if heard else "ends", flush=True)
 
 
 def test_loops_are_stopped_at_any_time():
-    done = subprocess.run([sys.executable, "-c", LOOPS], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOOPS], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 570  # Python itself ignores those in callbacks of its own
+    assert int(done.stdout) > 855  # Python itself ignores those in callbacks of its own
 
 
 def stopped_forecast(seconds):

@@ -101,6 +101,16 @@ def test_units_of_targets(name, factor):
     assert_same(found / factor, expected, tolerance(name))
 
 
+@pytest.mark.parametrize("factor", FACTORS)
+def test_units_of_a_long_search(factor):
+    """A hundred iterations make a hundredth of the targets of the last digit of the rows."""
+    subject, long = SUBJECTS["a la carte"], {"n_components": 32, "n_starts": 2, "max_iter": 100}
+    X, y = data(subject)
+    expected = answers(subject, X, y, X[:7] + 0.3, long)
+    found = answers(subject, factor * X, y / factor, factor * (X[:7] + 0.3), long)
+    assert_same(factor * found, expected, 1e-6)
+
+
 @pytest.mark.parametrize("name", LABELLED)
 def test_names_of_classes(name):
     subject = SUBJECTS[name]
@@ -124,6 +134,35 @@ def test_names_of_classes_in_another_order(name):
     expected = answers(subject, X, one[classes], X[:7])
     found = answers(subject, X, other[classes], X[:7])
     np.testing.assert_array_equal(found[:, np.searchsorted(one, other)], expected)
+
+
+WEIGHTED = [
+    name
+    for name, subject in SUBJECTS.items()
+    if subject.weighted and subject.target and not subject.right
+]
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_a_weight_of_two_is_a_row_twice(name):
+    subject = SUBJECTS[name]
+    X, y = data(subject)
+    expected = answers(subject, np.vstack((X, X)), np.concatenate((y, y)), X[:7])
+    found = answers(subject, X, y, X[:7], sample_weight=np.full(N_ROWS, 2.0))
+    assert_same(found, expected, tolerance(name))
+
+
+def test_weights_of_more_rows_than_a_search_takes():
+    """Its first stage draws 1,000 of the distinct rows, whatever their number with repetitions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1100, 2))
+    y, times = np.sin(2.0 * X[:, 0]) + 0.3 * rng.normal(size=1100), rng.integers(1, 4, 1100)
+    model = bochner.KreinRidge(
+        n_components=32, alpha="evidence", length_scale="evidence", random_state=0
+    )
+    expected = model.fit(X, y, sample_weight=times).predict(X[:9])
+    repeated = np.repeat(np.arange(1100), times)
+    assert_same(model.fit(X[repeated], y[repeated]).predict(X[:9]), expected, 1e-6)
 
 
 RIDGES = {

@@ -45,6 +45,17 @@ def test_every_part_at_any_number_of_rows(name, n):
     assert_allclose(found, known, rtol=0.0, atol=1e-13)
 
 
+@pytest.mark.parametrize("centre", [0.0, 10.0])
+def test_lines_in_single_precision(centre):
+    """Values of the kernel from features, to rounding of the inputs: lines are sines of 1e-5."""
+    X = centre + np.random.default_rng(0).normal(size=(50, 2))
+    kernel = kernels.Linear(2.0, centre=centre)
+    features = FourierFeatures(kernel, 64, random_state=0).fit(X)
+    Z = evaluate(export_onnx(features, dtype="float32"), X)["features"].astype(float)
+    rounding = 20.0 * UNIT_ROUNDOFF * np.abs(X).max() * np.abs(X - centre).max()
+    assert_allclose((Z * features.signature_) @ Z.T, kernel(X), rtol=0.0, atol=4.0 * rounding)
+
+
 @pytest.mark.parametrize("name", ["phases", "blocks"])
 def test_single_precision_is_within_the_rounding_of_angles(name):
     f, rng = PARTS[name], np.random.default_rng(0)

@@ -125,6 +125,7 @@ def hole(z):
     ("kernel", "where"),
     [
         (Radial(step), r"jumps by 0\.5 at the distance 0\.8;"),
+        (Radial(step), r"rows reach far, here to [\d.]+: scale X by a smaller factor"),
         (Radial(small_step), r"jumps by 0\.05 at the distance 1\.2;"),
         (Radial(hole), r"nan at the distance 0\.60"),
         (Radial(np.reciprocal), r"inf at the distance 0\.0"),

@@ -3,6 +3,7 @@
 import datetime
 import sqlite3
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -191,6 +192,25 @@ class TestExcel:
         np.testing.assert_array_equal(found.frame["b"], [0.5, np.nan, 2])
         assert found.frame["c"].isna().tolist() == [True, False, False]
         assert "'Unnamed: 0' counts the rows and is left out." in found.notes
+
+    def test_formulas_without_results_are_refused(self, tmp_path):
+        """As programs write them that do not compute; a stored result is read, an empty one too."""
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in (["a", "twice", "note"], [1, "=A2*2", "x"], [2, "=A3*2", None]):
+            book.active.append(row)
+        book.save(tmp_path / "t.xlsx")
+        assert "formulas without results in 'twice', which would be" in refusal(tmp_path / "t.xlsx")
+        with zipfile.ZipFile(tmp_path / "t.xlsx") as old:
+            parts = {name: old.read(name) for name in old.namelist()}
+        sheet = "xl/worksheets/sheet1.xml"
+        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v />", b"<f>A2*2</f><v>2</v>")
+        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v></v>", b"<f>A2*2</f><v>2</v>")
+        with zipfile.ZipFile(tmp_path / "computed.xlsx", "w") as new:
+            for name, content in parts.items():
+                new.writestr(name, content)
+        frame = read(tmp_path / "computed.xlsx").frame
+        np.testing.assert_array_equal(frame["twice"], [2, np.nan])
 
     def test_duplicate_names(self, tmp_path):
         frame = pd.DataFrame([[1.5, None], [2.5, 1.0]], columns=["a", "a"])

@@ -5,6 +5,7 @@ remains a float: `LARGEST_ENTRY` for rows, `LARGEST_TARGET` and its inverse for 
 scikit-learn's validation, whose messages are given the name of the argument where they lack it.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -34,6 +35,9 @@ from bochner._numerics.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
 """How NumPy's errors of conversion begin, which do not say what was converted."""
+
+_FLAT = re.compile(r"Expected 2D array, got \w+ array instead:")
+"""How scikit-learn's error for arrays of fewer dimensions begins."""
 
 _TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked entries."
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
@@ -153,7 +157,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
     ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
     inverse, unless all are zero.
     """
-    largest = _largest(values)
+    largest = largest_size(values)
     if largest > LARGEST_ENTRY:
         raise ValueError(
             f"Entries of {name} must be at most {LARGEST_ENTRY:g} in size, because they are "
@@ -168,7 +172,7 @@ def check_size(name: str, values: Any, *, fitted: bool = False) -> None:
 
 def check_targets(y: Any) -> None:
     """Raise ValueError if targets are so large or so small that squares are no numbers."""
-    largest = _largest(y)
+    largest = largest_size(y)
     if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
         raise ValueError(
             f"y must have its largest number between {1.0 / LARGEST_TARGET:g} and "
@@ -214,7 +218,8 @@ def _entries(y: Any, name: str = "y") -> NDArray[Any]:
     return values
 
 
-def _largest(values: Any) -> float:
+def largest_size(values: Any) -> float:
+    """Return the size of the largest entry, dense, sparse or on a device; zero without any."""
     values = getattr(values, "data", values) if sparse.issparse(values) else values
     if on_device(values):
         xp = namespace(values)
@@ -238,6 +243,12 @@ def named(name: str) -> Iterator[None]:
         message = str(error)
         if message.startswith("Complex data not supported\n"):
             raise ValueError(complex_words(name)) from None
+        if flat := _FLAT.match(message):  # and then the whole array
+            raise ValueError(
+                f"{flat[0]} {name} must have shape (n, d). Reshape your data either using "
+                f"{name}.reshape(-1, 1) if it has a single feature or {name}.reshape(1, -1) if it "
+                f"is a single sample."
+            ) from None
         if message.startswith(f"Input {name} contains NaN.\n"):
             # What follows recommends models of scikit-learn.
             raise ValueError(

@@ -1,12 +1,10 @@
 """Blocks of rows shared by threads, one thread each for the linear algebra inside."""
 
 from _thread import start_new_thread
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,6 +14,9 @@ from threadpoolctl import ThreadpoolController
 Block = TypeVar("Block")
 Part = TypeVar("Part")
 P = ParamSpec("P")
+
+_Answer = tuple[Any, BaseException | None]
+"""What a function returned, or the error that it raised."""
 
 
 class _OneThread:
@@ -88,17 +89,61 @@ def in_order(
         for block in blocks:
             yield block, function(block)
         return
-    with ThreadPoolExecutor(
-        n_threads, initializer=setattr, initargs=(_THREAD, "shares_blocks", True)
-    ) as pool:
-        ahead: deque[tuple[Block, Future[Part]]] = deque()
-        for block in blocks:
-            ahead.append((block, pool.submit(function, block)))
-            if len(ahead) > 2 * n_threads:
-                first, made = ahead.popleft()
-                yield first, made.result()
-        for block, made in ahead:
-            yield block, made.result()
+    with _sharing(function, blocks, n_threads) as (tasks, answers):
+        n_asked, done = 0, dict[int, _Answer]()
+        for number, block in enumerate(blocks):
+            while n_asked < min(len(blocks), number + 2 * n_threads + 1):
+                tasks.put(n_asked)
+                n_asked += 1
+            while number not in done:
+                found, answer = answers.get()
+                done[found] = answer
+            part, error = done.pop(number)
+            if error is not None:
+                raise error
+            yield block, part
+
+
+@contextmanager
+def _sharing(
+    function: Callable[[Block], Part], blocks: Sequence[Block], n_threads: int
+) -> Iterator[tuple["SimpleQueue[int | None]", "SimpleQueue[tuple[int, _Answer]]"]]:
+    """Give queues of numbers of blocks and of their answers to threads, and wait for their end.
+
+    Queues alone are shared with these: an interrupt may leave locks of pools and futures locked.
+    """
+    tasks: SimpleQueue[int | None] = SimpleQueue()
+    answers: SimpleQueue[tuple[int, _Answer]] = SimpleQueue()
+    ends: SimpleQueue[None] = SimpleQueue()
+
+    def work() -> None:
+        _THREAD.shares_blocks = True
+        while (number := tasks.get()) is not None:
+            answers.put((number, _answer(function, blocks[number])))
+        ends.put(None)
+
+    n_begun = 0
+    try:
+        for _ in range(n_threads):
+            start_new_thread(work, ())
+            n_begun += 1
+        yield tasks, answers
+    finally:
+        with suppress(Empty):
+            while True:  # Nobody waits for these any more
+                tasks.get_nowait()
+        for _ in range(n_threads):
+            tasks.put(None)
+        for _ in range(n_begun):
+            ends.get()
+
+
+def _answer(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> _Answer:
+    """Return what a function returns and no error, or nothing and its error."""
+    try:
+        return function(*args, **named), None
+    except BaseException as error:
+        return None, error
 
 
 def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -> Part:
@@ -108,15 +153,8 @@ def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -
     of its Sobol sequences, it would be lost, and the numbers stay incomplete without an error.
     It may leave locks of pools and futures locked for ever: the main thread waits for a queue.
     """
-    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-
-    def answer() -> None:
-        try:
-            answers.put((function(*args, **named), None))
-        except BaseException as error:
-            answers.put((None, error))
-
-    start_new_thread(answer, ())
+    answers: SimpleQueue[_Answer] = SimpleQueue()
+    start_new_thread(lambda: answers.put(_answer(function, *args, **named)), ())
     result: Part
     result, error = answers.get()
     if error is not None:

@@ -18,6 +18,7 @@ from bochner.baselines.mixture_frequencies import (
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
+from bochner.learning.reparameterised import rounded
 
 
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -117,7 +118,9 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y, dtype=np.float64)
         given = Preparation(self, X)
         mean, deviation = means_and_deviations(y)
-        evidence = Evidence(given.mixture, given.X, (y - mean) / deviation)
+        # Other units are other roundings, which many iterations would enlarge.
+        scaled = rounded((y - mean) / deviation)
+        evidence = Evidence(given.mixture, rounded(given.X), scaled)
         theta, _, self.n_iter_ = descend(
             evidence,
             -len(y),

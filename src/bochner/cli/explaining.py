@@ -17,7 +17,14 @@ from rich.text import Text
 
 from bochner._numerics.arrays import Array
 from bochner.cli.models import Fresh, load_model, read_for, target_names
-from bochner.cli.output import cells_table, check_csv_output, plain, reporting, write_csv
+from bochner.cli.output import (
+    cells_table,
+    check_csv_output,
+    is_standard_output,
+    plain,
+    reporting,
+    write_csv,
+)
 from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
 from bochner.comparison.study import Model
@@ -52,7 +59,7 @@ class ExplainOptions:
 def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
     """Show effects of columns, or the contributions of columns to the predictions of rows."""
     check_csv_output(options.out, model_path, *([] if str(path) == "-" else [path]))
-    writes_rows = str(options.out) == "-"  # Standard output is a table then, without words
+    writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
     with reporting(console, is_quiet=options.as_json or writes_rows) as progress:

@@ -124,8 +124,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def check_output(path: Path, *inputs: Path) -> None:
+def is_standard_output(path: Path | None) -> bool:
+    """Tell whether a path is ``-``, which stands for standard output where CSV is written."""
+    return str(path) == "-"
+
+
+def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
     """Raise before any work if ``path`` cannot become a file, or is one of the inputs."""
+    _refuse_standard_output(path, option, "a file")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
     if not path.parent.is_dir():
@@ -138,7 +144,7 @@ def check_output(path: Path, *inputs: Path) -> None:
 
 def check_csv_output(path: Path | None, *inputs: Path) -> None:
     """Raise before any work if no CSV file can be written to ``path``; ``-`` is standard output."""
-    if path is None or str(path) == "-":
+    if path is None or is_standard_output(path):
         return
     check_output(path, *inputs)
     _check_ending(path, CSV_ENDINGS, "CSV")
@@ -146,8 +152,15 @@ def check_csv_output(path: Path | None, *inputs: Path) -> None:
 
 def check_report(path: Path, *inputs: Path) -> None:
     """Raise before any work if no HTML file can be written to ``path``."""
-    check_output(path, *inputs)
+    check_output(path, *inputs, option="--report")
     _check_ending(path, HTML_ENDINGS, "HTML")
+
+
+def _refuse_standard_output(path: Path, option: str, kind: str) -> None:
+    if is_standard_output(path):
+        raise InputError(
+            f"{option} - is standard output, which takes CSV only: give the name of {kind}."
+        )
 
 
 def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
@@ -162,7 +175,7 @@ def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
 
 def write_csv(frame: pd.DataFrame, path: Path | None) -> None:
     """Write a table as CSV, with tabs for .tsv: to a file, or to standard output."""
-    if path is None or str(path) == "-":
+    if path is None or is_standard_output(path):
         frame.to_csv(sys.stdout, index=False)
         return
     with replacing(path) as file:
@@ -171,6 +184,7 @@ def write_csv(frame: pd.DataFrame, path: Path | None) -> None:
 
 def check_folder(path: Path) -> None:
     """Make a folder to write in, or raise if a file is in its place."""
+    _refuse_standard_output(path, "--out", "a folder")
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: expected the name of a folder.")
     path.mkdir(parents=True, exist_ok=True)

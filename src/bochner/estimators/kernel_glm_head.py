@@ -24,7 +24,8 @@ from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.laplace import LaplacePosterior, latent_features
 from bochner.learning.laplace_evidence import LaplaceProblem
-from bochner.learning.laplace_selection import select_latent_kernel
+from bochner.learning.laplace_selection import MOST_SEARCHED, select_latent_kernel
+from bochner.learning.selection import canonical_rows
 from bochner.likelihoods import Likelihood
 from bochner.sampling import Scheme
 
@@ -67,8 +68,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         # Rows of weight zero count in nothing.
         kept = np.flatnonzero(rows.weights > 0.0)
         rows, y, given = rows[kept], y[kept], given[kept]
-        started = likelihood.started(y, given, rows.weights)
-        centre = started.origin(y, given, rows.weights)
+        told = self._told(rows, y, given)
+        started = likelihood.started(*told)
+        centre = started.origin(*told)
         moved = started.shifted(centre)  # Distant targets would lose digits
         problem = LaplaceProblem(
             Chunk(rows.X, y if moved is None else y - centre, rows.weight),
@@ -86,6 +88,21 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         self.likelihood_ = started.with_vector(names, learned.vector(names))
         self.posterior_ = replace(posterior, centre=centre)
 
+    @property
+    def _is_by_evidence(self) -> bool:
+        return isinstance(self.length_scale, str) and self.length_scale == "evidence"
+
+    def _told(self, rows: Chunk, y: Array, given: Array) -> tuple[Array, Array, Array]:
+        """Return targets, exposures and weights from which a likelihood starts.
+
+        Equal rows are one row of their total weight, in the order of entries, where the search of
+        a kernel takes all rows: rounding may decide which maximum of the evidence it finds.
+        """
+        if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
+            return y, given, rows.weights
+        first, total = canonical_rows(rows, np.column_stack((y, given)))
+        return y[first], given[first], total
+
     def _approximation(
         self, problem: LaplaceProblem
     ) -> tuple[AnyKernel, Frequencies, Region | None]:
@@ -93,10 +110,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         recipe = Recipe(count_frequencies(self.n_components), self.scheme, self.weights)
         kernel, rows = self.kernel, problem.rows
-        by_evidence = isinstance(self.length_scale, str) and self.length_scale == "evidence"
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
-        if by_evidence:
+        if self._is_by_evidence:
             if isinstance(kernel, Kernel):
                 kernel = kernel.resolved(names, rows.X)
             m, scheme = recipe.n_frequencies, self.scheme

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
-from bochner._numerics.checked import check_rows_given
+from bochner._numerics.checked import check_rows_given, largest_size
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
@@ -320,6 +321,8 @@ class Frequencies:
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
+        for waves in (side[0], *(() if self.modulation is None else (self.modulation.v,))):
+            _refuse_large_angles(X, waves)
         found = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
         if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(found).max:
             raise ValueError(
@@ -339,6 +342,22 @@ class Frequencies:
 
 def _checked_matrix(name: str, value: ArrayLike | HadamardRows) -> Matrix:
     return value if isinstance(value, HadamardRows) else frozen_array(name, value, None)
+
+
+def _refuse_large_angles(X: Any, omega: Matrix) -> None:
+    """Raise ValueError if products of rows (n, d) and frequencies (m, d) may overflow."""
+    if isinstance(omega, HadamardRows):  # entries of its orthonormal blocks are at most one
+        fastest = largest_size(omega.row_scale) * largest_size(omega.column_scale)
+    else:
+        fastest = largest_size(omega)
+    if fastest <= LARGEST_ENTRY:  # as the rows are
+        return
+    most = np.finfo(np.float64).max / (fastest * X.shape[1])
+    if (largest := largest_size(X)) > most:
+        raise ValueError(
+            f"Entries of X must be at most {most:.3g} in size, because they are multiplied by "
+            f"frequencies as large as {fastest:.3g}; got {largest:.3g}. Change the unit of X."
+        )
 
 
 def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any:

@@ -14,7 +14,7 @@ from bochner.learning.evidence_search import EvidenceSearch
 from bochner.learning.kernel_families import in_units, parameterised
 from bochner.learning.laplace_evidence import LaplaceProblem, LaplaceSearch
 from bochner.learning.reparameterised import ParameterisedKernel
-from bochner.learning.selection import canonical_rows
+from bochner.learning.selection import canonical_rows, drawn_rows
 from bochner.sampling import Scheme
 
 
@@ -30,6 +30,9 @@ class _Stage:
 _STAGES = (_Stage(1000, 64, 20), _Stage(2000, 128, 30))
 """From every start, the best of which goes on with more of both. Every step is some ten Newton
 steps, so that rows and frequencies are a quarter of those of ridge regression."""
+
+MOST_SEARCHED = _STAGES[-1].n_rows
+"""Rows up to which a search takes all of them."""
 
 _LEAST_FREQUENCIES = 32
 """Frequencies of a search however many latent functions share the work: its cubic part grows with
@@ -97,8 +100,8 @@ def select_latent_kernel(
     the best one goes on with at most 2000 rows and 128 frequencies.
     """
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
-    order = row_rng.permutation(len(problem.rows))[: _STAGES[-1].n_rows]
-    problem = _part(problem, np.sort(order))
+    every = np.arange(len(problem.rows))
+    problem = _part(problem, drawn_rows(every, MOST_SEARCHED, row_rng))
     rows, units = in_units(kernel, problem.rows)
     problem = _merged(replace(problem, rows=rows))
     family = parameterised(kernel, problem.rows, units, median_rng)
@@ -108,7 +111,7 @@ def select_latent_kernel(
     def searched(stage: _Stage) -> _Problem:
         m = max(stage.n_frequencies // problem.likelihood.n_latent, _LEAST_FREQUENCIES)
         m = min(n_frequencies, max(m, family.least))
-        some = np.sort(row_rng.permutation(len(problem.rows))[: stage.n_rows])
+        some = drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng)
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
         return _Problem(family, draws, _part(problem, some)).counted_from_origin()
 

@@ -60,6 +60,11 @@ def _canonical(rows: Chunk) -> Chunk:
     return Chunk(taken(rows.X, first), _rounded(rows.y, rows.weights)[first], total)
 
 
+def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return so many of the sorted numbers of rows, drawn only if there are more."""
+    return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
+
+
 def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array]:
     """Return which rows are the first of equal ones, by their entries, and their total weights.
 
@@ -110,8 +115,8 @@ def select_kernel(
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
-    order = row_rng.permutation(np.flatnonzero(rows.weights > 0))[: _STAGES[-1].n_rows]
-    rows, units = in_units(kernel, rows[np.sort(order)])
+    present = drawn_rows(np.flatnonzero(rows.weights > 0), _STAGES[-1].n_rows, row_rng)
+    rows, units = in_units(kernel, rows[present])
     rows = _canonical(rows)
     family = parameterised(kernel, rows, units, median_rng)
     if family is None:
@@ -121,7 +126,7 @@ def select_kernel(
     def features(stage: _Stage) -> FeatureSearch:
         m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
         n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
-        some = np.sort(row_rng.permutation(len(rows))[:n_rows])
+        some = drawn_rows(np.arange(len(rows)), n_rows, row_rng)
         draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
         return FeatureSearch(family, rows[some], alpha, fit_intercept, draws)
 

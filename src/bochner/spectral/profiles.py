@@ -208,7 +208,9 @@ class Geometry:
             raise ValueError(
                 f"The kernel's function jumps by {jump:.4g} at the distance {at:.6g}; a finite "
                 f"measure has a continuous transform, so features need a continuous function. "
-                f"Smooth the step, or use least-squares weights with a callable kernel."
+                f"Smooth the step, or use least-squares weights with a callable kernel. A steep "
+                f"function looks like a step if the rows reach far, here to {self.reach:.4g}: "
+                f"scale X by a smaller factor, or give the kernel a longer scale."
             )
 
 

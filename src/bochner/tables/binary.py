@@ -158,6 +158,8 @@ def _read_excel(path: Path, choice: _Choice) -> Read:
         f"Unnamed: {i}" if pd.isna(name) else str(name) for i, name in enumerate(cells.iloc[0])
     ]
     refuse_repeated(names_of_columns, str(path))
+    if engine == "openpyxl" and (len(cells) < 2 or cells.isna().any(axis=None)):
+        _refuse_unstored(path, sheet or names[0], cells, names_of_columns)
     frame = cells.iloc[1:].reset_index(drop=True).set_axis(names_of_columns, axis=1)
     frame = frame.mask(frame.isin(MISSING)).infer_objects()
     for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
@@ -170,6 +172,28 @@ def _read_excel(path: Path, choice: _Choice) -> Read:
         "another."
     )
     return frame, (note,)
+
+
+def _refuse_unstored(path: Path, sheet: str, cells: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise InputError for columns of whose formulas none has a stored result.
+
+    Programs that write files without computing them leave none, and cells read as missing.
+    """
+    from openpyxl import load_workbook
+
+    formulas, others = np.zeros((2, len(names)), dtype=np.int64)
+    with closing(load_workbook(path, read_only=True)) as book:
+        for row in book[sheet].iter_rows(max_col=len(names)):
+            for j, cell in enumerate(row):
+                formulas[j] += cell.data_type == "f"
+                others[j] += cell.data_type != "f" and cell.value not in (None, "")
+    found = cells.notna().sum(axis=0).to_numpy()
+    lost = [names[j] for j in np.flatnonzero((formulas > 0) & (found <= others)).tolist()]
+    if lost:
+        raise InputError(
+            f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
+            "it in a spreadsheet program and save it there, or export it as CSV."
+        )
 
 
 def _read_sqlite(path: Path, choice: _Choice) -> Read:

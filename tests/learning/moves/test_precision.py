@@ -7,6 +7,7 @@ from learning.test_mixture import standard_errors
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.learning.inference.evidence import InverseGammaNoise, KnownNoise, evidence_of
 from bochner.learning.inference.state import StepSizes
 from bochner.learning.moves import precision as module
@@ -97,3 +98,14 @@ def test_the_prior_is_log_normal():
     prior = LogNormalPrecision(-2.0, 1.7)
     expected = stats.norm(-2.0, 1.7).logpdf(t)
     assert_allclose(np.diff([prior.log_density(x) for x in t]), np.diff(expected))
+
+
+@pytest.mark.parametrize("towards", [-500.0, 500.0])
+def test_precisions_stay_where_they_have_a_posterior(towards):
+    """From the rounding of the sums to the largest numbers, wherever the prior wants to go."""
+    case = problem(n=30, m=2)
+    evidence = evidence_of(case.rows(), case.omega, 1.0, KnownNoise())
+    rng, prior = np.random.default_rng(0), LogNormalPrecision(towards, 10.0)
+    moved, rate = precision_step(rng, evidence, prior, 30.0, n_steps=60)
+    assert 0.0 < rate < 1.0
+    assert evidence.least_precision <= moved.precision <= LARGEST_ENTRY

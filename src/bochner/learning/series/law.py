@@ -225,7 +225,7 @@ class SeriesLaw:
     def predict(self, rows: Rows) -> Mixture:
         """Return the law of values with noise at rows in order of time, in units of the law."""
         found = [
-            (mean[:, -1], variance[:, -1] + model.noise(theta), weight)
+            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # not the others
             for model, theta, weight, mean, variance in self._moments(rows)
         ]
         means, variances, weights = (np.array(part) for part in zip(*found, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
-from bochner._numerics.arrays import Array
+from bochner._numerics.arrays import Array, as_array, row_blocks
 from bochner.learning.series.transformations import TRANSFORMATIONS, Transformation
 
 _HALVINGS = 60
@@ -55,17 +55,24 @@ class Mixture:
 
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (h, q) at levels (q,) strictly between zero and one."""
-        std = np.sqrt(self.variances)[..., None]
-        means = self.means[..., None]
+        blocks = row_blocks(self.means.shape[1], 16 * len(self.weights) * len(levels))
+        found = [self._quantiles(times, levels) for times in blocks]
+        return self._function.back(np.concatenate(found))
+
+    def _quantiles(self, times: slice, levels: Array) -> Array:
+        """Return quantiles (b, q) of the transformed values at some of the times."""
+        std = np.sqrt(self.variances[:, times])[..., None]
+        means = self.means[:, times][..., None]
         lower = np.min(means - _BEYOND * std, axis=0) + 0.0 * levels
         upper = np.max(means + _BEYOND * std, axis=0) + 0.0 * levels
         if len(self.weights) == 1:
-            return self._function.back(means[0] + std[0] * ndtri(levels))
+            exact: Array = means[0] + std[0] * ndtri(levels)
+            return exact
         for _ in range(_HALVINGS):
             middle = 0.5 * (lower + upper)
             below = np.tensordot(self.weights, ndtr((middle - means) / std), 1) < levels
             lower, upper = np.where(below, middle, lower), np.where(below, upper, middle)
-        return self._function.back(0.5 * (lower + upper))
+        return as_array(0.5 * (lower + upper))
 
     def log_density(self, values: Array) -> Array:
         """Return log densities (h,) of values (h,); minus infinity where there can be none."""

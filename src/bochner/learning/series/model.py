@@ -14,6 +14,7 @@ from bochner._numerics.state_loops import (
     Steps,
     component_moments,
     filtered,
+    moments_ahead,
     slopes,
 )
 from bochner.learning.series.parts import Part, Remainder
@@ -134,9 +135,7 @@ class SeriesModel:
         ``mean`` (s,) and ``cov`` (s, s) are of the states at the first of the times.
         """
         weights, steps, groups = self.weights(rows), self.steps(theta, rows.times), self.groups
-        unknown = np.full(len(rows), np.nan)
-        _, states = filtered(unknown, weights, steps, mean, cov, 1.0)
-        return component_moments(weights, steps, states, groups, int(groups.max()) + 1)
+        return moments_ahead(weights, steps, mean, cov, groups, int(groups.max()) + 1)
 
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: Rows
