@@ -3,9 +3,9 @@
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled
 
 Metric = Literal["cityblock", "euclidean", "sqeuclidean"]
 
@@ -30,7 +30,7 @@ def distances(X: Array, Y: Array, metric: Metric) -> Array:
     return np.sqrt(sums, out=sums) if metric == "euclidean" else sums
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_absolute(rows: Array, columns: Array, sums: Array) -> None:
     for start in range(0, sums.shape[1], _TILE):
         for i in range(len(rows)):
@@ -41,7 +41,7 @@ def _add_absolute(rows: Array, columns: Array, sums: Array) -> None:
                     total[k] += abs(value - others[k])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_squares(rows: Array, columns: Array, sums: Array) -> None:
     for start in range(0, sums.shape[1], _TILE):
         for i in range(len(rows)):

@@ -6,14 +6,14 @@ Python between two of them. Arrays have one row per feature: a panel of :math:`P
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled
 from bochner._numerics.wave_loops import LOOSE
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE | {"reassoc"})
+@compiled(fastmath=LOOSE | {"reassoc"})
 def _dot(left: Array, right: Array) -> float:
     total = 0.0
     for i in range(left.size):
@@ -21,13 +21,13 @@ def _dot(left: Array, right: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _add(factor: float, values: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] += factor * values[i]
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def inverted(matrix: Array, out: Array) -> float:
     """Write the inverse of a matrix (w, w) to ``out``; return the logarithm of its determinant.
 
@@ -67,7 +67,7 @@ def inverted(matrix: Array, out: Array) -> float:
     return log_determinant
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def decide_exchanges(
     panel: Array,
     products: Array,

@@ -8,14 +8,14 @@ back in order after one pass per bit.
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled
 from bochner._numerics.wave_loops import LOOSE
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _two(old: Array, new: Array) -> None:
     half = old.size // 2
     for i in range(half):
@@ -23,7 +23,7 @@ def _two(old: Array, new: Array) -> None:
         new[i + half] = old[2 * i] - old[2 * i + 1]
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _four(old: Array, new: Array) -> None:
     """Do what two passes of :func:`_two` do."""
     quarter = old.size // 4
@@ -36,7 +36,7 @@ def _four(old: Array, new: Array) -> None:
         new[i + 3 * quarter] = low - high
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
     """Return the transform, not scaled, in one of the two arrays, and the other one."""
     done = 1
@@ -50,13 +50,13 @@ def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
     return values, spare
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _times(values: Array, factors: NDArray[Any], out: Array) -> None:
     for i in range(out.size):
         out[i] = values[i] * factors[i]
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def fill_angles(X: Array, signs: NDArray[np.int8], scale: Array, out: Array) -> None:
     """Write the products of rows ``X`` (n, d) with all blocks, the first rows of the last one."""
     n_blocks, n_rounds, order = signs.shape

@@ -23,10 +23,10 @@ interpolation with the state-space model", Journal of the American Statistical A
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled
 from bochner._numerics.wave_loops import LOOSE
 
 _LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
@@ -81,7 +81,7 @@ class Slopes(NamedTuple):
 
 
 # Rows are arguments of functions: only then is it known that their entries are contiguous.
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _dot(left: Array, right: Array) -> float:
     total = 0.0
     for i in range(left.size):
@@ -89,31 +89,31 @@ def _dot(left: Array, right: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _add(factor: float, values: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] += factor * values[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _sum(factor: float, left: Array, factor_right: float, right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = factor * left[i] + factor_right * right[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _products(left: Array, by: Array, right: Array, by_right: Array, out: Array) -> None:
     for i in range(out.size):
         out[i] = left[i] * by[i] + right[i] * by_right[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
     for i in range(out.size):
         out[i] = values[places[i]]
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _carried(
     mean: Array, cov: Array, own: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
@@ -152,7 +152,7 @@ def filtered(
     return _filter(y, weights, steps, first, initial, noise, states), states
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _flush(values: Array) -> None:
     for i in range(values.size):
         if abs(values[i]) < _TINY:
@@ -177,7 +177,7 @@ def moments_ahead(
     return mean, variance
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _fill_ahead(
     weights: Array,
     steps: Steps,
@@ -208,7 +208,7 @@ def _fill_ahead(
             variance[t, n_groups] += weight[i] * _dot(cov[i], weight)
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
     """Replace mean and covariance of states by those after a step."""
     _carried(mean, cov, steps.own[k], steps.other[k], steps.partner, work)
@@ -219,7 +219,7 @@ def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
             cov[i, p] += steps.covariance[k, i]
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _filter(
     y: Array,
     weights: Array,
@@ -251,7 +251,7 @@ def _filter(
     return evidence
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _back_through_value(
     d_mean: Array, d_cov: Array, weight: Array, states: Filtered, t: int, d_gain: Array
 ) -> float:
@@ -278,7 +278,7 @@ def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
     return found._replace(noise=_add_slopes(weights, steps, states, found))
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -> float:
     n, s = weights.shape
     partner = steps.partner
@@ -310,7 +310,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, found: Slopes) -
     return d_noise
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _transposed(steps: Steps) -> Array:
     """Return what ``other`` is for the transposed transitions."""
     back = np.empty_like(steps.other)
@@ -333,7 +333,7 @@ def component_moments(
     return mean, variance
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _fill_moments(
     weights: Array,
     steps: Steps,
@@ -372,7 +372,7 @@ def _fill_moments(
         _carried(later, spread, steps.own[k], back[k], steps.partner, work)
 
 
-@njit(cache=True, nogil=True, fastmath=_FASTER)
+@compiled(fastmath=_FASTER)
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:

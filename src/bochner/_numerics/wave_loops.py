@@ -15,9 +15,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
+
+from bochner._numerics.compiling import compiled
 
 FARTHEST = 1e5
 """Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.
@@ -68,7 +70,7 @@ def _polynomials_by_type(r: Any) -> Any:
     return double
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE, inline="always")
+@compiled(fastmath=LOOSE, inline="always")
 def _wave(theta: float, like: NDArray[Any]) -> Any:
     """Return cosine and sine, of the type of the entries of ``like``."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
@@ -98,7 +100,7 @@ def _at_by_type(values: Any, j: int) -> Any:
 
 
 # Rows are arguments of a function: only then is it known that their entries are contiguous.
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def _fill_row(
     angle: NDArray[Any], phase: Any, amplitude: Any, cosines: NDArray[Any], sines: NDArray[Any]
 ) -> int:
@@ -112,7 +114,7 @@ def _fill_row(
     return n_far
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE)
+@compiled(fastmath=LOOSE)
 def fill(angle: NDArray[Any], phase: Any, amplitude: Any, out: NDArray[Any]) -> bool:
     """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
     n_far = 0

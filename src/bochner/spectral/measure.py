@@ -131,7 +131,8 @@ class SpectralMeasure:
         n_frequencies : int
             ``m``; the features are ``2m`` real columns.
         rng : numpy.random.Generator, int or None, default=None
-        scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme, default="orthogonal"
+        scheme : {"orthogonal", "energy", "qmc", "iid", "structured"} or Scheme
+            ``"orthogonal"`` by default.
 
         Returns
         -------

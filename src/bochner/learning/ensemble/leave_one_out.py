@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.compiling import compiled
 from bochner._numerics.distances import distances
 from bochner._numerics.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
@@ -158,7 +158,7 @@ def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(inverse.T)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _mirror(upper: Array) -> None:
     """Copy the upper triangle of a matrix (n, n) in C order to the lower one, tile by tile."""
     n_rows, tile = len(upper), 64
@@ -203,7 +203,7 @@ def absolute_moments(weights: Array, X: Array) -> Array:
     return moments
 
 
-@njit(cache=True, nogil=True, fastmath=LOOSE | {"reassoc"})
+@compiled(fastmath=LOOSE | {"reassoc"})
 def _add_moments(weights: Array, columns: Array, moments: Array) -> None:
     for j in range(columns.shape[0]):
         column = columns[j]
