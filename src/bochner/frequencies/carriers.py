@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, as_array, as_count, frozen_array
+from bochner._numerics.arrays import Array, as_array, as_count, dense_rows, frozen_array
 from bochner._numerics.hash_loops import fill_signs
 from bochner.registry import register
 
@@ -148,8 +148,7 @@ class Powers(Carrier):
 
     def polar(self, X: Any) -> tuple[Array | None, Array]:
         used, place = np.unique(self.column.astype(np.intp), return_inverse=True)
-        chosen = X[:, used]
-        values = np.maximum(chosen.toarray() if sparse.issparse(chosen) else chosen, 0.0)
+        values = np.maximum(dense_rows(X[:, used], np.arange(X.shape[0])), 0.0)
         # Zero has the size zero, whatever its angle.
         logs = np.log(np.where(values > 0.0, values, 1.0))
         return as_array(np.sqrt(values)[:, place]), as_array(logs[:, place] * self.rate)
@@ -160,7 +159,7 @@ class Powers(Carrier):
 
     def on(self, columns: Order) -> "Powers":
         """Return the same functions of these columns (q,) of wider rows."""
-        return Powers(columns[self.column.astype(np.intp)], self.rate)
+        return Powers(as_array(columns[self.column.astype(np.intp)]), self.rate)
 
 
 @register
@@ -226,7 +225,7 @@ class Hashes(Carrier):
         shape = 2 * m, dim
         step, cost = rng.gamma(2.0, size=shape), rng.gamma(2.0, size=shape)
         key = rng.integers(2**53, size=2 * m)
-        return cls(step, rng.random(shape), np.log(cost), key, np.arange(dim))
+        return cls(step, rng.random(shape), np.log(cost), as_array(key), as_array(np.arange(dim)))
 
     @property
     def n_factors(self) -> int:
@@ -247,10 +246,10 @@ class Hashes(Carrier):
     def taken(self, order: Order) -> "Hashes":
         """Return the functions of some waves, in this order."""
         both = np.concatenate([order, order + self.n_factors])
-        some = (values[both] for values in (self.step, self.shift, self.log_cost, self.key))
-        return Hashes(*some, self.columns)
+        step, shift, log_cost = self.step[both], self.shift[both], self.log_cost[both]
+        return Hashes(step, shift, log_cost, self.key[both], self.columns)
 
     def on(self, columns: Order) -> "Hashes":
         """Return the same functions of these columns (q,) of wider rows."""
-        placed = columns[self.columns.astype(np.intp)]
+        placed = as_array(columns[self.columns.astype(np.intp)])
         return Hashes(self.step, self.shift, self.log_cost, self.key, placed)

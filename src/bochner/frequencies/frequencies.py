@@ -182,8 +182,8 @@ class Frequencies:
     @property
     def right(self) -> "Frequencies":
         """Frequencies whose left features are the right ones of these."""
-        nu, phase, _, *factors = self._right
-        return Frequencies(nu, self.weight, phase, None, *factors)
+        nu, phase, _, envelope, modulation, carrier = self._right
+        return Frequencies(nu, self.weight, phase, None, envelope, modulation, carrier)
 
     @property
     def is_symmetric(self) -> bool:

@@ -50,10 +50,10 @@ def trigonometric_features(
         # In float64 whatever the type of the features: what a large angle loses is not regained.
         wide = X[rows].astype(np.float64, copy=False)
         waves = layout.pairs(Z[rows])
-        angle, size = None if is_still else angles(wide), None
-        if carrier is not None:
-            size, turn = carrier.polar(wide)
-            angle = turn if angle is None else angle + turn
+        size, turn = (None, None) if carrier is None else carrier.polar(wide)
+        angle = angles(wide) if turn is None or not is_still else turn
+        if not (turn is None or is_still):
+            angle = angle + turn
         write_waves(angle, waves, phase, amplitude)
         if size is not None:
             waves *= size.astype(dtype, copy=False)[:, None, :]

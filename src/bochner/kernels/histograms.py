@@ -220,7 +220,7 @@ class Tanimoto(Kernel):
         total = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         # Sums of minima and maxima are half of the total less or plus the difference.
         least, greatest = np.maximum(total - difference, 0.0), total + difference
-        return np.divide(least, greatest, out=np.ones_like(total), where=greatest > 0.0)
+        return as_array(np.divide(least, greatest, out=np.ones_like(total), where=greatest > 0.0))
 
     def diag(self, X: ArrayLike) -> Array:
         rows = checked_rows(X)

@@ -160,7 +160,7 @@ class Mapped(Law):
 
     def _columns(self) -> NDArray[np.intp]:
         """Return the columns (q,) that the maps choose; raise if they do something else."""
-        columns = np.argmax(self.left, axis=0)
+        columns: NDArray[np.intp] = np.argmax(self.left, axis=0)
         chosen = np.zeros_like(self.left)
         chosen[columns, np.arange(len(columns))] = 1.0
         if not (self._is_one_map and np.array_equal(self.left, chosen)):

@@ -54,8 +54,10 @@ class HalfCauchy(RadialLaw):
 
 @dataclass(frozen=True, slots=True)
 class SecantOverSquare(RadialLaw):
-    r"""The size of a variable of density :math:`2\, \mathrm{sech}(\pi \lambda) / (\log 4\,
-    (1 + 4 \lambda^2))`, for ``dim=1``."""
+    r"""The size of a variable with the density of the Jensen-Shannon kernel, for ``dim=1``.
+
+    It is :math:`2\, \mathrm{sech}(\pi \lambda) / (\log 4\, (1 + 4 \lambda^2))`.
+    """
 
     n_uniforms = 1
 
@@ -114,7 +116,9 @@ class LogarithmLaw(Law):
             place = np.arange(m) - (np.cumsum(counts) - counts)[column]
             uniforms = (place + np.where(place % 2, 1.0 - starts, starts)) / number
         rate = self.radial.radius(uniforms[:, None], 1) * sign_rng.choice((-1.0, 1.0), m)
-        return Draw(np.zeros((m, self.dim)), ratio, np.zeros(m), carrier=Powers(column, rate))
+        return Draw(
+            np.zeros((m, self.dim)), ratio, np.zeros(m), carrier=Powers(as_array(column), rate)
+        )
 
 
 def _rounded_at_random(expected: Array, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -123,7 +127,8 @@ def _rounded_at_random(expected: Array, m: int, rng: np.random.Generator) -> NDA
     # Rounding must not lose the last one.
     ends[-1] = m
     steps = np.floor(ends + rng.random()).astype(np.intp)
-    return np.diff(steps, prepend=0)
+    counts: NDArray[np.intp] = np.diff(steps, prepend=0)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
