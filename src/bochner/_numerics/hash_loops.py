@@ -6,13 +6,21 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 
-# SplitMix64: the golden ratio times 2^64, and the two odd multipliers of its finaliser (Steele,
-# Lea and Flood, "Fast splittable pseudorandom number generators", 2014)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _63 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(63)
-_ONE = np.uint64(1)
+# SplitMix64: 2^64 over the golden ratio, and the two odd multipliers of its finaliser (Steele, Lea
+# and Flood, "Fast splittable pseudorandom number generators", 2014)
+_GOLDEN, _FIRST, _SECOND = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+# Its shifts, that to the first bit, and what this bit is then for positive signs
+_30, _27, _31, _63, _ONE = (
+    np.uint64(30),
+    np.uint64(27),
+    np.uint64(31),
+    np.uint64(63),
+    np.uint64(1),
+)
 
 
 @njit(cache=True, nogil=True)

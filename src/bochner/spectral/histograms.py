@@ -97,14 +97,15 @@ class LogarithmLaw(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         r"""Return ``m`` frequencies, of zeros, whose carriers are :class:`Powers`.
 
-        Counts of columns are their expected number rounded up or down at random. A column that is
+        Counts of columns are their expected numbers, which follow their shares and are one or more
+        if there are as many frequencies as columns, rounded up or down at random. A column that is
         sure to have some has ``n`` frequencies of ratio :math:`m / (d n)`, others at most one, of
         :math:`m / d` over its chance; both estimates are unbiased. Unless draws are independent,
         the frequencies of a column are one from each n-th of its law, mirrored in turn: of two
         neighbours one is as far below its place as the other is above.
         """
         count_rng, draw_rng, sign_rng = rng.spawn(3)
-        expected = m * np.array(self.shares)
+        expected = _expected_counts(np.array(self.shares), m)
         counts = _rounded_at_random(expected, m, count_rng)
         column = np.repeat(np.arange(self.dim), counts)
         number = counts[column]
@@ -119,6 +120,20 @@ class LogarithmLaw(Law):
         return Draw(
             np.zeros((m, self.dim)), ratio, np.zeros(m), carrier=Powers(as_array(column), rate)
         )
+
+
+def _expected_counts(shares: Array, m: int) -> Array:
+    """Return counts that sum to ``m``: one for columns of small shares, the others by shares."""
+    if m < len(shares):
+        return m * shares
+    # A column without frequencies has a larger error than any with one.
+    single = np.zeros(len(shares), dtype=np.bool_)
+    while True:
+        rest = shares[~single].sum() or 1.0
+        expected = np.where(single, 1.0, (m - single.sum()) * shares / rest)
+        if not (expected < 1.0).any():
+            return expected
+        single |= expected < 1.0
 
 
 def _rounded_at_random(expected: Array, m: int, rng: np.random.Generator) -> NDArray[np.intp]:
