@@ -12,6 +12,7 @@ from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
+from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
@@ -40,7 +41,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION, HISTOGRAMS),
     )
 }
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sklearn.datasets
@@ -45,15 +46,21 @@ def _unequal(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=1)
-def _counts() -> Array:
-    """Return principal components of roots of word counts in scikit-learn's descriptions."""
+def passages() -> Any:
+    """Return counts (n, d) of the words of passages of scikit-learn's descriptions, sparse."""
     folder = Path(sklearn.datasets.__file__).parent / "descr"
     documents = []
     for path in sorted(folder.glob("*.rst")):
         words = re.findall(r"[a-z]{2,}", path.read_text(encoding="utf-8").lower())
         starts = range(0, len(words) - _WINDOW + 1, _WINDOW)
         documents += [" ".join(words[k : k + _WINDOW]) for k in starts]
-    root = np.sqrt(CountVectorizer(min_df=2).fit_transform(documents).toarray())
+    return CountVectorizer(min_df=2).fit_transform(documents)
+
+
+@lru_cache(maxsize=1)
+def _counts() -> Array:
+    """Return principal components of roots of word counts."""
+    root = np.sqrt(passages().toarray())
     U, s, _ = np.linalg.svd(root - root.mean(axis=0), full_matrices=False)
     components: Array = U[:, :_COMPONENTS] * s[:_COMPONENTS]
     return components

@@ -55,6 +55,8 @@ LOOKS: Mapping[str, Look] = {
     "sampled": Look(SKY, "s"),
     "fitted": Look(BLUE, "o"),
     "uniform": Look(PALE, "", DASHES[2]),
+    # Features of histograms
+    "AdditiveChi2Sampler": Look(ORANGE, "^"),
     # Gaussian processes by their features
     "64 features": Look(ORANGE, "^"),
     "256 features": Look(BLUE, "o"),

@@ -330,6 +330,11 @@ def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
             "Sums of kernels of inner products on different columns have no single layer; make one "
             "of each kernel, and concatenate their features."
         )
+    if frequencies.carrier is not None:
+        raise NotImplementedError(
+            "Kernels of histograms and sets have no layer; compute their features by "
+            "FourierFeatures, and give them to the network."
+        )
     same_inputs = frequencies.dim == frequencies.dim_right
     return {
         "omega": frequencies.omega,

@@ -32,6 +32,11 @@ EVERYWHERE = [
     kernels.Polynomial(3, 5.0),
     kernels.Tanh(1 / 5, 1.0),
     kernels.Hellinger(),
+    kernels.ChiSquared(),
+    kernels.Intersection(shares=(1, 2, 0, 1, 1)),
+    kernels.Intersection(),
+    kernels.JensenShannon(),
+    kernels.Tanimoto(),
     kernels.Radial(wave),
     kernels.DotProduct(odd),
     kernels.Gaussian() - 0.5 * kernels.Matern(3.0),
@@ -111,7 +116,7 @@ def test_names_of_kernels_without_length_scale(name):
     assert kernel in EVERYWHERE + ON_THE_SPHERE
     rows = UNIT if kernel in ON_THE_SPHERE else ROWS
     features = FourierFeatures(name, 64, random_state=0).fit(rows)
-    assert features.kernel_ == kernel
+    assert features.kernel_ == kernel.resolved(None, rows)
     assert features.transform(rows).shape == (80, 64)
 
 
@@ -134,8 +139,10 @@ def test_jordan_parts_can_be_chosen(kernel):
         (kernels.NTK(), UNIT, 2.0 * UNIT, r"unit sphere.*Normalizer"),
         ("arccosine1", UNIT, 1.001 * UNIT, "unit sphere"),
         (kernels.Hellinger(), ROWS, -ROWS, "zero or more"),
+        (kernels.ChiSquared(), ROWS, -ROWS, "zero or more"),
+        ("tanimoto", ROWS, -ROWS, "zero or more"),
     ],
-    ids=["NTK", "arccosine1", "Hellinger"],
+    ids=["NTK", "arccosine1", "Hellinger", "ChiSquared", "tanimoto"],
 )
 def test_rows_outside_the_domain_are_refused(kernel, good, bad, message):
     with pytest.raises(ValueError, match=message):

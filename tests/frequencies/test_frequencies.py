@@ -38,7 +38,8 @@ def test_parts_are_all_there_are():
     # Graphs and torch modules write the features anew: a new field needs an entry in PARTS, on
     # which they are compared.
     plain = Frequencies(PARTS["blocks"].omega, np.ones(6))
-    for field in fields(Frequencies):
+    # Both refuse carriers: tests/features has these refusals.
+    for field in (field for field in fields(Frequencies) if field.name != "carrier"):
         default = getattr(plain, field.name)
         assert any(not np.array_equal(getattr(f, field.name), default) for f in PARTS.values()), (
             field.name

@@ -17,6 +17,7 @@ from bochner.kernels import (
     Bilinear,
     Categorical,
     Cauchy,
+    ChiSquared,
     Constant,
     CoshGaussian,
     DeltaGaussian,
@@ -24,6 +25,8 @@ from bochner.kernels import (
     Exponential,
     Gaussian,
     Hellinger,
+    Intersection,
+    JensenShannon,
     Kernel,
     Laplacian,
     Linear,
@@ -41,6 +44,7 @@ from bochner.kernels import (
     SphericalPolynomial,
     Stationary,
     Tanh,
+    Tanimoto,
 )
 
 DIMS = (1, 2, 5)
@@ -318,6 +322,19 @@ def finite(dim: int) -> Iterator[Case]:
     yield Case(Linear(reach=4.0).on(-1) * Periodic(2.0).on(0) + 0.5 * Constant(3.0), dim)
 
 
+def histograms(dim: int) -> Iterator[Case]:
+    """Kernels of rows without negative entries, and what they make with others."""
+    yield Case(ChiSquared(), dim, of_no_sign)
+    yield Case(ChiSquared(shares=per_input(dim)), dim, of_no_sign)
+    yield Case(Intersection(), dim, of_no_sign)
+    yield Case(JensenShannon(), dim, of_no_sign)
+    yield Case(Tanimoto(), dim, of_no_sign)
+    yield Case(2.0 * ChiSquared().on(-1) + Tanimoto().on(0) + Gaussian(), dim, of_no_sign)
+    yield Case(Intersection().on(0) * Gaussian(1.3).on(-1), dim, of_no_sign)
+    yield Case(Tanimoto() * next(mixtures(dim)) + Periodic(2.0).on(0), dim, of_no_sign)
+
+
+HISTOGRAM_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in histograms(dim))
 FINITE_CASES: tuple[Case, ...] = tuple(case for dim in (1, 2) for case in finite(dim))
 MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
 SKEWED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in skewed(dim))
@@ -356,4 +373,5 @@ PLANE_CASES: tuple[Case, ...] = tuple(
     for case in cases
     if case.dim == 2
 )
-"""Every kernel once, in two inputs, for what does the same in any number of them."""
+"""Every kernel once, in two inputs, for what does the same in any number of them: graphs and torch
+modules, which refuse those of histograms."""

@@ -101,6 +101,10 @@ KERNELS = [
     kernels.Constant(np.float32(0.1)),
     kernels.Linear((1.0, 2.0, 3.0), 0.1, reach=(1.0, 2.0, 1 / 3)),
     kernels.White(1e-3),
+    kernels.ChiSquared(),
+    kernels.Intersection(shares=(0.1, 0.2, 1 / 3)),
+    kernels.JensenShannon(),
+    kernels.Tanimoto(),
 ]
 SIGNED = Gaussian(2.0) - 0.6 * Gaussian(0.5)
 WITH_FUNCTIONS = {kernels.Radial, kernels.DotProduct, kernels.Stationary}

@@ -275,3 +275,9 @@ def test_kernels_that_need_data_are_refused(kernel):
         ValueError, match=r"depend on how far the data reach. Use FourierLayer\.from"
     ):
         FourierLayer(kernel, 3, 16)
+
+
+@pytest.mark.parametrize("name", ["chi_squared", "tanimoto"])
+def test_kernels_of_histograms_are_refused(name):
+    with pytest.raises(NotImplementedError, match="histograms and sets have no layer"):
+        FourierLayer(name, 3, 16)

@@ -14,7 +14,7 @@ from bochner._numerics.arrays import Array
 from bochner.cli.output import cells_table, counted, facts_table, reporting
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
-from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.kernels import Additive, Metric, Tanimoto, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
@@ -64,7 +64,9 @@ def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
     found = profile(called)
     steps: list[Any] = []
     sentence = "Columns are standardised"
-    if not called.is_symmetric or (found is not None and found.metric in _SCALED):
+    of_histograms = isinstance(called, Additive | Tanimoto)
+    is_scaled = found is not None and found.metric in _SCALED
+    if of_histograms or is_scaled or not called.is_symmetric:
         steps.append(MinMaxScaler(clip=True))
         sentence = "Columns are scaled to [0, 1]"
     sentence += f", and clipped at {encoder.clip:g} standard deviations"

@@ -12,7 +12,16 @@ from bochner.features.approximation import Recipe, approximate
 from bochner.features.parts import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
+from bochner.spectral import (
+    Auto,
+    HashLaw,
+    Lattice,
+    Law,
+    LogarithmLaw,
+    Mapped,
+    NoMeasureError,
+    SpectralMeasure,
+)
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import DesignContext
 
@@ -187,7 +196,8 @@ def _predicted_error(
         return measure.predicted_error
     part, mass = measure.parts[0], measure.mass
     is_known = len(measure.parts) == 1 and not measure.max_error and not part.envelope[0]
-    if not (is_known and _unmapped(part.law).is_positive):
+    law = _unmapped(part.law)
+    if not (is_known and law.is_positive) or isinstance(law, HashLaw | LogarithmLaw):
         return None
     value, twice = (_distinct(kernel(factor * split.fit)) for factor in (1.0, 2.0))
     variance = (mass * (mass + twice) - 2.0 * value**2) / (2.0 * m)

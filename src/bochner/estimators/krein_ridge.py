@@ -3,16 +3,17 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, as_count, as_flag
-from bochner._numerics.namespaces import like
+from bochner._numerics.arrays import Array, as_array, as_count, as_finite_scalar, as_flag
+from bochner._numerics.namespaces import like, to_numpy
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import check_one_spread, is_dask, lazily, row_chunks
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.estimators.ridge_head import RidgeHead
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import ArrayChunks, Chunk, RowChunks
 from bochner.features.parameters import generators
 from bochner.features.targets import Numbers
 from bochner.learning.functions import SampledFunctions, linear_functions
@@ -171,24 +172,100 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         return self._fit_first(X, y, sample_weight)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to earlier ones; the order of batches does not matter.
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, forgetting: float = 1.0
+    ) -> Self:
+        r"""Add rows to earlier ones.
 
-        The first batch fixes the length scale and the frequencies.
+        The first batch fixes the length scale and the frequencies. The order of batches does not
+        matter, unless earlier rows are forgotten.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`; rows are in the order of time if ``forgetting`` is below one.
+        forgetting : float, default=1.0
+            Factor by which each new row multiplies the weights of all rows before it, greater than
+            zero: the model is that of :meth:`fit` with a weight of :math:`f^a` for a row that ``a``
+            others have followed, however the rows are batched. The weight of a row halves every
+            :math:`\log 2 / (1 - f)` rows. With one nothing is forgotten.
+
+        Raises
+        ------
+        ValueError
+            If ``forgetting`` is not in (0, 1], or the rows are unusable.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bochner import KreinRidge
+        >>> X = np.random.default_rng(0).uniform(size=(100, 1))
+        >>> model = KreinRidge(length_scale=0.5, random_state=0).partial_fit(X, np.ones(100))
+        >>> model = model.partial_fit(X, -np.ones(100), forgetting=0.9)
+        >>> bool(model.predict([[0.5]])[0] < -0.8)
+        True
         """
+        forgetting = as_finite_scalar("forgetting", forgetting)
+        if not 0.0 < forgetting <= 1.0:
+            raise ValueError(
+                f"forgetting must be greater than zero and at most one, such as 0.999, got "
+                f"{forgetting}."
+            )
         if not hasattr(self, "sums_"):
-            return self._fit_first(X, y, sample_weight, keep_sums=True)
+            return self._fit_first(X, y, sample_weight, keep_sums=True, forgetting=forgetting)
+        rows = self._later(X, y, sample_weight)
+        self._add_rows(rows, Numbers(self._target_origin), forgetting=forgetting)
+        return self
+
+    @all_or_nothing
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows out that were added before, as if they had never been.
+
+        With :meth:`partial_fit` for new rows and this for the oldest ones, the model is that of a
+        sliding window. The kernel, the frequencies and, with an intercept, the origin of the
+        targets stay those of the first batch. Every pair of an addition and a removal leaves the
+        rounding error of the sums: fit anew after some thousands.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, with the weights that they have now.
+
+        Raises
+        ------
+        ValueError
+            If no row is left, the rows cannot be among those of the model, or it was fitted by
+            conjugate gradients.
+        """
+        check_is_fitted(self, "posterior_")
+        rows = self._later(X, y, sample_weight)
+        self._add_rows(rows, Numbers(self._target_origin), remove=True)
+        return self
+
+    def _later(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        """Return checked rows for a model that has some."""
         rows = self._checked(X, y, sample_weight, is_first=False)
         n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         if n_targets != len(self._target_origin):
             raise ValueError(
                 f"y has {n_targets} targets; earlier batches had {len(self._target_origin)}."
             )
-        self._add_rows(rows, Numbers(self._target_origin))
-        return self
+        return rows
 
-    def _fit_first(self, X: Any, y: Any, sample_weight: Any, *, keep_sums: bool = False) -> Self:
-        rows = row_chunks(X, y, sample_weight, self._checked)
+    def _fit_first(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        keep_sums: bool = False,
+        forgetting: float = 1.0,
+    ) -> Self:
+        if forgetting < 1.0:
+            checked = self._checked(X, y, sample_weight, is_first=True)
+            rows: RowChunks = ArrayChunks(checked.aged(forgetting))
+        else:
+            rows = row_chunks(X, y, sample_weight, self._checked)
         first = rows.head
         origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
         if as_flag("fit_intercept", self.fit_intercept):
@@ -238,6 +315,30 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         mean += like(self._target_origin, mean)
         mean = self._squeezed(mean)
         return mean if spread is None else (mean, self._squeezed(spread))
+
+    def log_predictive_density(self, X: Any, y: Any) -> Array:
+        """Return log densities (n,) of new targets, summed over targets if there are several.
+
+        Their mean over rows that were held out measures the predictive distribution; larger is
+        better. In a stream, the mean over each batch before it is learned falls if the data drift.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has another shape than predictions, or there are no standard deviations: in a
+            Krein space, after conjugate gradients.
+        """
+        mean, std = (to_numpy(values) for values in self.predict(X, return_std=True))
+        targets = as_array(y)
+        if targets.shape != mean.shape:
+            raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
+        density = norm.logpdf(targets, mean, std)
+        return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.

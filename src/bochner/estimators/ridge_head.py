@@ -144,8 +144,13 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         self.residual_ = features if isinstance(features, ResidualFeatures) else None
         self.sums_, self.posterior_ = sums, posterior
 
-    def _add_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Add rows to the sums over earlier ones, and solve."""
+    def _add_rows(
+        self, rows: Chunk, targets: Targets, *, forgetting: float = 1.0, remove: bool = False
+    ) -> None:
+        """Add rows to the sums over earlier ones, or remove them from these, and solve.
+
+        Each new row multiplies the weights of earlier ones by ``forgetting``.
+        """
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         if self.sums_ is None:
             raise ValueError(
@@ -155,9 +160,17 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         check_rows(self.kernel_, self._region, rows.X)
         problem = replace(self._problem(self._features, targets, alpha), is_repeatable=False)
         plan = plan_ridge(problem, self.solver, limit)
-        sums = self.sums_ + chunk_sums(
-            [rows], self._features, targets, problem.product_dtype, plan.block_bytes
+        sums = self.sums_
+        if forgetting < 1.0:
+            sums = sums.weighted(forgetting ** len(rows))
+        change = chunk_sums(
+            [rows.aged(forgetting)],
+            self._features,
+            targets,
+            problem.product_dtype,
+            plan.block_bytes,
         )
+        sums = sums - change if remove else sums + change
         self.posterior_ = self._solve(sums, self._features, alpha)
         self.sums_ = sums
 

@@ -54,6 +54,15 @@ class Chunk:
             weight = np.concatenate((self.weights, other.weights))
         return Chunk(stacked_rows(self.X, other.X), np.concatenate((self.y, other.y)), weight)
 
+    def aged(self, forgetting: float) -> "Chunk":
+        """Return the rows with ``forgetting`` to the power of their age as a factor of weights.
+
+        The last row has the age zero, the one before it one, and so on.
+        """
+        if forgetting == 1.0:
+            return self
+        return Chunk(self.X, self.y, self.weights * forgetting ** np.arange(len(self))[::-1])
+
     @property
     def weights(self) -> Array:
         """Weights of shape (n,), ones where none were given."""

@@ -148,11 +148,21 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
     centre = rows.mean(axis=0)
     spread = float(np.sqrt(squared_norms(rows - centre).max())) or 1.0
     direction = rng.standard_normal((_FAR_ROWS, rows.shape[1]))
-    if isinstance(domain, NonNegative):
+    if isinstance(domain, NonNegative) or not _accepts(kernel, -np.abs(direction)):
         direction = np.abs(direction)
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     steps = spread * np.resize(_FAR, _FAR_ROWS)
     return np.asarray(centre + 2.0 * steps[:, None] * direction, dtype=np.float64)
+
+
+def _accepts(kernel: AnyKernel, rows: Array) -> bool:
+    """Tell whether a kernel is defined on rows; a function is not asked."""
+    if isinstance(kernel, Kernel):
+        try:
+            kernel.check_inputs(rows)
+        except ValueError:
+            return False
+    return True
 
 
 def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> float:

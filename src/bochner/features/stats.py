@@ -21,6 +21,9 @@ from bochner.registry import register
 
 _NO_ROWS = "There are no rows to sum over."
 
+_ROUNDING = 1e-6
+"""Relative to the sums: what rounding of float32 products may leave of rows that are taken out."""
+
 _RECENT_ROWS = 16_384
 """Rows whose products are added up in float32. The rounding error of such a sum grows with the root
 of their number, to 128 spacings of float32 here; fewer rows cost more passes over the sums."""
@@ -89,6 +92,39 @@ class FeatureSums:
         return FeatureSums(
             *(getattr(self, name) + getattr(other, name) for name in FeatureSums.__slots__)
         )
+
+    def __sub__(self, other: "FeatureSums") -> "FeatureSums":
+        """Return the sums without those of some of the rows; raise if they cannot be among them."""
+        if not isinstance(other, FeatureSums):
+            return NotImplemented
+        # Weights of rows that are gone may leave rounding.
+        rest = self.weight - other.weight
+        if self.n_samples <= other.n_samples or rest <= _ROUNDING * self.weight:
+            raise ValueError(
+                f"At least one row must be left: {other.n_samples} rows of total weight "
+                f"{other.weight:g} cannot be taken from {self.n_samples} of {self.weight:g}."
+            )
+        left = self + other.weighted(-1.0)
+        squares = np.diagonal(left.gram)
+        if squares.min(initial=0.0) < -_ROUNDING * np.diagonal(self.gram).max(initial=0.0):
+            raise ValueError(
+                "The rows are not among those of these sums: take out rows that were added, with "
+                "the weights that they have now."
+            )
+        return replace(
+            left,
+            square=np.maximum(left.square, 0.0),
+            n_samples=self.n_samples - other.n_samples,
+        )
+
+    def weighted(self, factor: float) -> "FeatureSums":
+        """Return the sums of the same rows with ``factor`` times their weights."""
+        sums = {
+            name: factor * getattr(self, name)
+            for name in FeatureSums.__slots__
+            if name != "n_samples"
+        }
+        return FeatureSums(**sums, n_samples=self.n_samples)
 
     def centred(self) -> "FeatureSums":
         """Return the sums about the weighted means of features and targets."""

@@ -1,7 +1,18 @@
 """Sampled frequencies: the finite sum every kernel of the library becomes."""
 
+from bochner.frequencies.carriers import Carrier, CarrierSeries, Hashes, NoCarrier, Powers
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.frequencies import Frequencies
 from bochner.frequencies.positive import PositiveFrequencies
 
-__all__ = ["CosineFactors", "Envelope", "Frequencies", "PositiveFrequencies"]
+__all__ = [
+    "Carrier",
+    "CarrierSeries",
+    "CosineFactors",
+    "Envelope",
+    "Frequencies",
+    "Hashes",
+    "NoCarrier",
+    "PositiveFrequencies",
+    "Powers",
+]

@@ -11,12 +11,14 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import write_waves
+from bochner.frequencies.carriers import Carrier
 from bochner.frequencies.factors import CosineFactors, Envelope, cosines
 from bochner.frequencies.waves import Layout, angle_map
 from bochner.sampling import Matrix
 
-Side = tuple[Matrix, Array, Array, Envelope | None, CosineFactors | None]
-"""Frequencies, phases, amplitudes, envelope and modulation of the left or the right features."""
+Side = tuple[Matrix, Array, Array, Envelope | None, CosineFactors | None, Carrier | None]
+"""Frequencies, phases, amplitudes and factors of the left or the right features: envelope,
+modulation and carrier."""
 
 
 def trigonometric_features(
@@ -26,6 +28,7 @@ def trigonometric_features(
     amplitude: Array,
     envelope: Envelope | None,
     modulation: CosineFactors | None,
+    carrier: Carrier | None,
     *,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
     out: NDArray[Any] | None = None,
@@ -34,18 +37,26 @@ def trigonometric_features(
 
     The features have shape (n, 2m) for rows ``X`` (n, d), dense or CSR, :math:`\omega` (m, d),
     ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,). Both features of a frequency are
-    multiplied by its factors of ``envelope`` and ``modulation``. ``out`` has type ``dtype`` and is
+    multiplied by its factors of ``envelope`` and ``modulation``, and turned by those of
+    ``carrier``. ``out`` has type ``dtype`` and is
     in C order. Nothing else of size n is allocated: each thread holds angles of a block of rows.
     """
     angles, m, layout = angle_map(omega, Layout.BY_SAMPLE), len(phase), Layout.BY_SAMPLE
     factors = None if modulation is None else modulation.to_device_of(X)
+    is_still = carrier is not None and not np.asarray(omega).any()
     Z = np.empty((X.shape[0], 2 * m), dtype=dtype) if out is None else out
 
     def fill(rows: slice) -> None:
         # In float64 whatever the type of the features: what a large angle loses is not regained.
         wide = X[rows].astype(np.float64, copy=False)
         waves = layout.pairs(Z[rows])
-        write_waves(angles(wide), waves, phase, amplitude)
+        size, turn = (None, None) if carrier is None else carrier.polar(wide)
+        angle = angles(wide) if turn is None or not is_still else turn
+        if not (turn is None or is_still):
+            angle = angle + turn
+        write_waves(angle, waves, phase, amplitude)
+        if size is not None:
+            waves *= size.astype(dtype, copy=False)[:, None, :]
         if envelope is not None:
             waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
         if factors is not None:
@@ -69,7 +80,13 @@ class DeviceMap:
         amplitude: Array,
         envelope: Envelope | None,
         modulation: CosineFactors | None,
+        carrier: Carrier | None,
     ) -> None:
+        if carrier is not None:
+            raise ValueError(
+                "Features of kernels of histograms and sets are computed on the host: give X as a "
+                "NumPy array or a sparse matrix."
+            )
         wide = widened(taken(X, slice(0, 0)))
         transposed = np.ascontiguousarray(np.asarray(omega).T)
         self._numbers = tuple(like(values, wide) for values in (transposed, phase, amplitude))

@@ -10,6 +10,13 @@ from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transp
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
+from bochner.kernels.histograms import (
+    Additive,
+    ChiSquared,
+    Intersection,
+    JensenShannon,
+    Tanimoto,
+)
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.levels import Categorical, Levels, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
@@ -36,11 +43,13 @@ __all__ = [
     "NAMED_KERNELS",
     "NTK",
     "TL1",
+    "Additive",
     "Anova",
     "ArcCosine",
     "Bilinear",
     "Categorical",
     "Cauchy",
+    "ChiSquared",
     "Constant",
     "Correlation",
     "CoshGaussian",
@@ -51,6 +60,8 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "Hellinger",
+    "Intersection",
+    "JensenShannon",
     "Kernel",
     "Laplacian",
     "Levels",
@@ -77,6 +88,7 @@ __all__ = [
     "Stationary",
     "Sum",
     "Tanh",
+    "Tanimoto",
     "Transposed",
     "UnitSphere",
     "White",

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from bochner._numerics.arrays import LengthScale
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
+from bochner.kernels.histograms import ChiSquared, Intersection, JensenShannon, Tanimoto
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
@@ -49,6 +50,10 @@ KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
         "arccosine1": lambda dim: ArcCosine(1),
         "ntk": lambda dim: NTK(),
         "hellinger": lambda dim: Hellinger(),
+        "chi_squared": lambda dim: ChiSquared(),
+        "intersection": lambda dim: Intersection(),
+        "jensen_shannon": lambda dim: JensenShannon(),
+        "tanimoto": lambda dim: Tanimoto(),
         "shift_gaussian": lambda dim: ShiftGaussian(2.0, 2.0 / dim),
         "sinh_gaussian": lambda dim: SinhGaussian(2.0, 0.5 * math.pi / dim),
         "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),

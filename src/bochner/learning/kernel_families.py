@@ -14,6 +14,7 @@ from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.kernels import (
     KERNELS_BY_DIMENSION,
+    Additive,
     Anova,
     Correlation,
     Kernel,
@@ -23,6 +24,7 @@ from bochner.kernels import (
     Scaled,
     SpectralMixture,
     Sum,
+    Tanimoto,
     named_kernel,
 )
 from bochner.kernels.columns import indices_of
@@ -88,6 +90,13 @@ def family_of(kernel: Kernel, X: Any, weights: Array) -> Family | None:
     if measure is None or not measure.is_positive or measure.is_two_sided:
         return None
     return FixedKernel(kernel, measure) if measure.total_variation > 0.0 else None
+
+
+@family_of.register(Additive)
+@family_of.register(Tanimoto)
+def _(kernel: Additive | Tanimoto, X: Any, weights: Array) -> Family | None:
+    # Families change frequencies, and theirs are of logarithms and hashes.
+    return None
 
 
 @family_of.register

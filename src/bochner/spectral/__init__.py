@@ -23,6 +23,7 @@ from bochner.spectral.decompositions import (
     spectral_measure,
 )
 from bochner.spectral.design import designed_measure
+from bochner.spectral.histograms import HashLaw, LogarithmLaw
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import (
     BlockLaw,
@@ -66,11 +67,13 @@ __all__ = [
     "GammaMixture",
     "GridPairs",
     "HalfByMass",
+    "HashLaw",
     "Independent",
     "Isotropic",
     "Jordan",
     "Lattice",
     "Law",
+    "LogarithmLaw",
     "Mapped",
     "MatchedPairs",
     "NoMeasureError",

@@ -1,0 +1,65 @@
+"""
+A function that drifts
+======================
+
+A sensor's response to temperature and load changes over the months, and at once when it is
+repaired. Three models learn the rows batch by batch: one keeps all rows, one lets weights fall with
+age, and one has a sliding window. Each batch is predicted before it is learned.
+"""
+
+from collections import deque
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from bochner import KreinRidge
+
+rng = np.random.default_rng(0)
+N_BATCHES, SIZE, REPAIR = 150, 40, 100
+
+
+def batch(t):
+    """Return the rows of week t; the response turns slowly, and is set back in week 100."""
+    X = rng.uniform(-1, 1, size=(SIZE, 2))
+    angle = 0.03 * (t if t < REPAIR else 0.3 * (t - REPAIR))
+    moved = X[:, 0] * np.cos(angle) + X[:, 1] * np.sin(angle)
+    return X, np.sin(3 * moved) + 0.1 * rng.normal(size=SIZE)
+
+
+batches = [batch(t) for t in range(N_BATCHES)]
+
+# %%
+# ``forgetting=0.997`` halves a weight every 230 rows, about six weeks. The window has the latest
+# ten weeks: the oldest one is taken out of the sums, which is the same as a fit to the rest.
+
+models = {
+    name: KreinRidge(n_components=128, length_scale=1.0, alpha=0.05, random_state=0)
+    for name in ("all rows", "forgetting", "window")
+}
+scores = {name: [] for name in models}
+window = deque()
+for X, y in batches:
+    for name, model in models.items():
+        if window:
+            scores[name].append(model.log_predictive_density(X, y).mean())
+        model.partial_fit(X, y, forgetting=0.997 if name == "forgetting" else 1.0)
+    window.append((X, y))
+    if len(window) > 10:
+        models["window"].forget(*window.popleft())
+
+for name, found in scores.items():
+    print(
+        f"{name:10} mean log density {np.mean(found):.2f}, last 20 weeks {np.mean(found[-20:]):.2f}"
+    )
+
+# %%
+# The score falls at the repair, for every model, and recovers as soon as the rows from before have
+# lost their weight. With all rows it recovers slowly.
+
+fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+for name, found in scores.items():
+    ax.plot(range(1, N_BATCHES), found, label=name)
+ax.axvline(REPAIR, color="0.6", linestyle=":")
+ax.set(xlabel="week", ylabel="mean log predictive density", ylim=(-8, 1.5))
+ax.legend()
+plt.show()

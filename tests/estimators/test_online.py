@@ -1,0 +1,120 @@
+"""KreinRidge on streams: weights that fall with age, rows that are taken out, and scores."""
+
+import numpy as np
+import pytest
+from estimators.test_krein_ridge import NEW, WEIGHT, X, Y, assert_same_model, ridge
+from laws.head_laws import plant_signs
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+from sklearn.exceptions import NotFittedError
+
+from bochner import KreinRidge
+
+STEPS = [slice(0, 10), slice(10, 11), slice(11, 40), slice(40, 80)]
+
+
+def stream(model, steps=STEPS, weight=None, **options):
+    for rows in steps:
+        given = {} if weight is None else {"sample_weight": weight[rows]}
+        model.partial_fit(X[rows], Y[rows], **given, **options)
+    return model
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("parameters", [{}, {"fit_intercept": True}, {"alpha": "evidence"}])
+def test_forgetting_is_a_weight_for_each_row_of_its_age(parameters, weight):
+    model = stream(ridge(**parameters), weight=weight, forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1] * (1.0 if weight is None else weight)
+    refitted = ridge(**parameters).fit(X, Y, sample_weight=aged)
+    if "fit_intercept" in parameters:  # The origin of targets is that of the first batch
+        assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
+    else:
+        assert_same_model(model, refitted, rtol=1e-6)
+    assert_allclose(model.predict(NEW, return_std=True)[1], refitted.predict(NEW, True)[1])
+
+
+def test_batches_make_no_difference_to_forgetting():
+    whole = stream(ridge(), [slice(0, 80)], forgetting=0.9)
+    single = stream(ridge(), [slice(i, i + 1) for i in range(80)], forgetting=0.9)
+    assert_same_model(whole, single)
+
+
+@pytest.mark.parametrize("indefinite", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_sliding_window_is_a_fit_to_its_rows(fit_intercept, indefinite, monkeypatch):
+    if indefinite:
+        plant_signs(monkeypatch)
+    model = ridge(fit_intercept=fit_intercept).partial_fit(X[:30], Y[:30], WEIGHT[:30])
+    for start in range(0, 50, 10):
+        new, old = slice(start + 30, start + 40), slice(start, start + 10)
+        model.partial_fit(X[new], Y[new], WEIGHT[new]).forget(X[old], Y[old], WEIGHT[old])
+    window = ridge(fit_intercept=fit_intercept).fit(X[50:], Y[50:], WEIGHT[50:])
+    assert_allclose(model.predict(NEW), window.predict(NEW), atol=1e-7)
+    assert model.sums_.n_samples == window.sums_.n_samples
+    if not indefinite:
+        spread = model.predict(NEW, return_std=True)[1]
+        assert_allclose(spread, window.predict(NEW, return_std=True)[1], rtol=1e-8)
+
+
+def test_long_windows_stay_accurate():
+    """Two thousand rows pass through a window of a hundred."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 2))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=2000)
+    model = ridge().partial_fit(rows[:100], y[:100])
+    for start in range(0, 1900, 100):
+        new, old = slice(start + 100, start + 200), slice(start, start + 100)
+        model.partial_fit(rows[new], y[new]).forget(rows[old], y[old])
+    assert_allclose(model.predict(NEW), ridge().fit(rows[1900:], y[1900:]).predict(NEW), atol=1e-6)
+
+
+def test_what_cannot_be_taken_out_is_refused_and_changes_nothing():
+    model = ridge().partial_fit(X[:20], Y[:20])
+    before = model.sums_.gram.copy()
+    for rows in (slice(0, 20), slice(0, 60)):
+        with pytest.raises(ValueError, match="At least one row must be left"):
+            model.forget(X[rows], Y[rows])
+    with pytest.raises(ValueError, match="not among those of these sums"):
+        model.forget(np.tile(X[60], (19, 1)), np.tile(Y[60], (19, 1)))
+    assert_array_equal(model.sums_.gram, before)
+    with pytest.raises(NotFittedError):
+        ridge().forget(X, Y)
+    with pytest.raises(ValueError, match="conjugate gradients"):
+        ridge(solver="cg").fit(X, Y).forget(X[:3], Y[:3])
+    for forgetting in (0.0, 1.1, -0.5):
+        with pytest.raises(ValueError, match=r"greater than zero and at most one, such as 0\.999"):
+            ridge().partial_fit(X, Y, forgetting=forgetting)
+
+
+def test_log_densities_are_those_of_normal_laws():
+    model = ridge().fit(X, Y)
+    mean, std = model.predict(NEW, return_std=True)
+    y = mean + std * np.linspace(-2.0, 3.0, 20)[:, None]
+    z = np.linspace(-2.0, 3.0, 20)
+    expected = 2.0 * norm.logpdf(z) - np.log(std).sum(axis=1)
+    assert_allclose(model.log_predictive_density(NEW, y), expected)
+    single = ridge().fit(X, Y[:, 0])
+    mean, std = single.predict(NEW, return_std=True)
+    assert_allclose(single.log_predictive_density(NEW, mean), -np.log(std * np.sqrt(2 * np.pi)))
+    with pytest.raises(ValueError, match=r"y must have shape \(20,\), got \(20, 2\)"):
+        single.log_predictive_density(NEW, y)
+
+
+def test_the_score_of_batches_falls_at_a_change_and_forgetting_recovers():
+    """The function turns its sign in the middle: scores fall, and those that forget come back."""
+    rng = np.random.default_rng(0)
+    scores = {}
+    for forgetting in (1.0, 0.98):
+        model = KreinRidge(length_scale=1.0, n_components=64, alpha=0.1, random_state=0)
+        found = []
+        for t in range(40):
+            x = rng.uniform(-3.0, 3.0, size=(25, 1))
+            y = (1.0 if t < 20 else -1.0) * np.sin(x[:, 0]) + 0.1 * rng.normal(size=25)
+            if t:
+                found.append(model.log_predictive_density(x, y).mean())
+            model.partial_fit(x, y, forgetting=forgetting)
+        scores[forgetting] = np.array(found)
+    for found in scores.values():
+        assert found[19] < found[10:19].min() - 10.0
+    assert scores[0.98][-5:].mean() > scores[1.0][-5:].mean() + 1.0
+    assert abs(scores[0.98][-5:].mean() - scores[0.98][10:19].mean()) < 0.3
