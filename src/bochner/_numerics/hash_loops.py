@@ -1,10 +1,10 @@
 """The compiled loop of :class:`bochner.frequencies.Hashes`."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.compiling import compiled
 
 # SplitMix64: 2^64 over the golden ratio, and the two odd multipliers of its finaliser (Steele, Lea
 # and Flood, "Fast splittable pseudorandom number generators", 2014)
@@ -23,7 +23,7 @@ _30, _27, _31, _63, _ONE = (
 )
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _mixed(state: np.uint64) -> np.uint64:
     """Return 64 bits that look random, a bijection of those given."""
     z = state + _GOLDEN
@@ -32,7 +32,7 @@ def _mixed(state: np.uint64) -> np.uint64:
     return z ^ (z >> _31)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def fill_signs(
     logs: Array,
     indices: NDArray[np.int64],

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from bochner._numerics.arrays import Array, as_count
 from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.units import rounded
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.baselines.mixture_evidence import Evidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
@@ -18,7 +19,6 @@ from bochner.baselines.mixture_frequencies import (
 from bochner.features.stats import feature_sums
 from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
-from bochner.learning.reparameterised import rounded
 
 
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner._numerics.namespaces import chosen_columns
+from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.kernels import (
@@ -33,8 +34,6 @@ from bochner.learning.member_families import FixedKernel, KernelOnColumns, Perio
 from bochner.learning.reparameterised import (
     LengthScales,
     MixtureParameters,
-    rounded,
-    spreads,
 )
 from bochner.spectral.closed_forms import find_closed_form
 

@@ -9,14 +9,12 @@ and Welling, "Auto-encoding variational Bayes", 2014).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import softmax
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
 from bochner.frequencies import Frequencies
@@ -25,15 +23,9 @@ from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
 
-_CONSTANT = 1e-8
-"""Deviation relative to the mean up to which a column is constant: the root of the rounding."""
-
 FACTORS = (1.0, 0.25, 4.0)
 """Common factors of the length scales at which searches start. The evidence has a maximum for
 functions that vary from row to row, and one for functions that hardly vary at all."""
-
-_DECIMALS = 8
-"""Of numbers in units of their deviations: half of the digits, which no other rounding reaches."""
 
 _SHORTER = 4.0
 """Factor by which the scale of one input is shortened to try another maximum: some maxima of the
@@ -259,23 +251,3 @@ def slopes_by_logit(by_log_weight: Array, weights: Array) -> Array:
 
 def _mixture(weights: Array, means: Array, covariances: Array) -> SpectralMixture:
     return SpectralMixture(weights.tolist(), means.tolist(), covariances.tolist())
-
-
-def spreads(X: Any, weights: Array) -> Array:
-    """Return standard deviations (d,) of columns (n, d), dense or CSR; one for constant ones."""
-    if sparse.issparse(X):
-        mean, variance = mean_variance_axis(X, axis=0, weights=weights)
-    else:
-        mean = np.average(X, axis=0, weights=weights)
-        variance = np.average((X - mean) ** 2, axis=0, weights=weights)
-    deviation = np.sqrt(as_array(variance))
-    return np.where(deviation > _CONSTANT * np.abs(mean), deviation, 1.0)
-
-
-def rounded(values: Any) -> Any:
-    """Return numbers of order one, dense or CSR, to half of their digits."""
-    if isinstance(values, np.ndarray):
-        return np.round(values, _DECIMALS) + 0.0
-    values = sparse.csr_array(values)
-    values.data = np.round(values.data, _DECIMALS) + 0.0
-    return values

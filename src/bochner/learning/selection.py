@@ -12,11 +12,11 @@ from scipy import sparse
 from bochner._numerics.arrays import Array, as_array, dense_rows
 from bochner._numerics.namespaces import taken
 from bochner._numerics.threads import single_threaded_blas
+from bochner._numerics.units import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.kernel_families import in_units, parameterised
-from bochner.learning.reparameterised import rounded, spreads
 from bochner.learning.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.sampling import Scheme
 
