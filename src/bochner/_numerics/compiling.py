@@ -50,4 +50,4 @@ class _Deferred(event.Listener):
         self._heard = True
 
 
-event.register("numba:compiler_lock", _Deferred())
+event.register("numba:compiler_lock", _Deferred())  # type: ignore[no-untyped-call]
