@@ -20,7 +20,7 @@ from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.positive import PositiveFeatures
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies, PositiveFrequencies
+from bochner.frequencies import Amplitudes, Frequencies, PositiveFrequencies
 from bochner.sampling import Scheme
 
 __all__ = ["TRAINABLE", "FourierLayer", "PositiveAttention"]
@@ -329,6 +329,10 @@ def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
         raise NotImplementedError(
             "Sums of kernels of inner products on different columns have no single layer; make one "
             "of each kernel, and concatenate their features."
+        )
+    if isinstance(modulation, Amplitudes):
+        raise NotImplementedError(
+            "Features of a Harmonizable kernel have no layer; use the frequencies' own features."
         )
     same_inputs = frequencies.dim == frequencies.dim_right
     return {

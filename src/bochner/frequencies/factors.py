@@ -1,6 +1,6 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -232,9 +232,24 @@ class CosineFactors:
         """Return ``m`` factors that are one everywhere."""
         return cls(np.zeros((m, dim)), np.zeros(m))
 
-    def joined(self, other: "CosineFactors") -> "CosineFactors":
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of frequencies and of inputs, (m, d)."""
+        return self.v.shape[0], self.v.shape[1]
+
+    def joined(self, other: Any) -> Any:
         """Return the factors of both, one after the other."""
+        if not isinstance(other, CosineFactors):
+            return type(other).of(self).joined(other)
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
+
+    def rearranged(self, order: NDArray[np.intp]) -> "CosineFactors":
+        """Return the factors of the frequencies in another order."""
+        return CosineFactors(self.v[order], self.phase[order])
+
+    def mapped(self, left: Array) -> "CosineFactors":
+        """Return the factors of ``x left``, with ``left`` of shape (d, q)."""
+        return CosineFactors(self.v @ left.T, self.phase)
 
     @property
     def derivative(self) -> "CosineFactors":
@@ -243,18 +258,26 @@ class CosineFactors:
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
-        return cosines(widened(X) if on_device(X) else X, *self.to_device_of(X))
+        return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
-    def to_device_of(self, X: Any) -> tuple[Any, Any]:
-        """Return ``v.T / 2`` (d, m) and the phases, where rows ``X`` are."""
-        halved = 0.5 * np.ascontiguousarray(self.v.T)
-        if not on_device(X):
-            return halved, self.phase
-        wide = widened(X)
-        return like(halved, wide), like(self.phase, wide)
+    def to_device_of(self, X: Any) -> Callable[[Any], Any]:
+        """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
+        halved: Any = 0.5 * np.ascontiguousarray(self.v.T)
+        phase: Any = self.phase
+        if on_device(X):
+            wide = widened(X)
+            halved, phase = like(halved, wide), like(phase, wide)
 
+        def factors(rows: Any) -> Any:
+            angle = rows @ halved + phase
+            return namespace(angle).cos(angle)
 
-def cosines(X: Any, frequencies: Any, phase: Any) -> Any:
-    """Return the cosines (n, m) of ``X @ frequencies + phase``, all on one device."""
-    angle = X @ frequencies + phase
-    return namespace(angle).cos(angle)
+        return factors
+
+    def along(self, X: Array, plain: Array) -> Array:
+        r"""Return :math:`\sum_j f_{js}(x)\, \nabla g_j(x)` of shape (n, d, s) at rows (n, d).
+
+        ``plain`` (n, m, s) are the functions :math:`f` that the factors multiply.
+        """
+        slopes = self.derivative.factors(X)[:, :, None] * plain
+        return as_array(np.einsum("nms,md->nds", slopes, 0.5 * self.v, optimize=True))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
+from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
@@ -48,8 +49,8 @@ class Frequencies:
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
-    modulation : CosineFactors, default=None
-        Cosine factors of the features; both arguments must have the same number of inputs.
+    modulation : CosineFactors or Amplitudes, default=None
+        Other factors of the features; both arguments must have the same number of inputs.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class Frequencies:
     phase: Array
     nu_blocks: Matrix | None
     envelope: Envelope | None = None
-    modulation: CosineFactors | None = None
+    modulation: CosineFactors | Amplitudes | None = None
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Frequencies:
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
-        modulation: CosineFactors | None = None,
+        modulation: CosineFactors | Amplitudes | None = None,
     ) -> None:
         rows = _checked_matrix("omega", omega)
         if len(rows.shape) != 2 or 0 in rows.shape:
@@ -109,10 +110,10 @@ class Frequencies:
             )
         object.__setattr__(self, "envelope", envelope)
         if modulation is not None and not (
-            modulation.v.shape == rows.shape and self.dim == self.dim_right
+            modulation.shape == tuple(rows.shape) and self.dim == self.dim_right
         ):
             raise ValueError(
-                f"modulation has waves of shape {modulation.v.shape}; it needs one for each "
+                f"modulation has waves of shape {modulation.shape}; it needs one for each "
                 f"frequency of either argument, of shapes {tuple(rows.shape)} and "
                 f"{(m, self.dim_right)}."
             )
@@ -248,14 +249,10 @@ class Frequencies:
         turned = np.concatenate((coef[m:], -coef[:m]))
         gradient = _along_inputs(Z, self.omega, turned)
         if self.modulation is not None:
-            varied = Frequencies(
-                self.omega_blocks,
-                self.weight,
-                self.phase,
-                envelope=self.envelope,
-                modulation=self.modulation.derivative,
-            )
-            gradient += _along_inputs(varied.features(X), 0.5 * self.modulation.v, coef)
+            plain = Frequencies(self.omega_blocks, self.weight, self.phase, envelope=self.envelope)
+            waves = plain.features(X)
+            summed = waves[:, :m, None] * coef[:m] + waves[:, m:, None] * coef[m:]
+            gradient += self.modulation.along(X, summed)
         if self.envelope is not None:
             for own, slope, direction in self.envelope.gradient_factors(X):
                 along = (Z[:, :m][:, own] * slope) @ coef[:m][own]

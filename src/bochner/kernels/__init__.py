@@ -10,6 +10,7 @@ from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transp
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
+from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.levels import Categorical, Levels, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
@@ -50,6 +51,7 @@ __all__ = [
     "DotProduct",
     "Exponential",
     "Gaussian",
+    "Harmonizable",
     "Hellinger",
     "Kernel",
     "Laplacian",

@@ -16,6 +16,7 @@ from bochner.kernels import (
     KERNELS_BY_DIMENSION,
     Anova,
     Correlation,
+    Harmonizable,
     Kernel,
     OnColumns,
     Periodic,
@@ -27,6 +28,7 @@ from bochner.kernels import (
 )
 from bochner.kernels.columns import indices_of
 from bochner.learning.composite_families import Family, ProductOfKernels, SumOfKernels
+from bochner.learning.harmonizable import HarmonizableParameters
 from bochner.learning.member_families import FixedKernel, KernelOnColumns, PeriodicScale
 from bochner.learning.reparameterised import (
     LengthScales,
@@ -73,6 +75,8 @@ def parameterised(
     if not isinstance(kernel, Kernel):
         return None
     kernel.check_dim(rows.X.shape[1])
+    if isinstance(kernel, Harmonizable):
+        return HarmonizableParameters(kernel, spreads(rows.X, rows.weights))
     family = family_of(kernel, rows.X, rows.weights)
     return family if family is not None and family.origin.size else None
 

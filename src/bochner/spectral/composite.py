@@ -13,7 +13,6 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
-from bochner.frequencies import CosineFactors
 from bochner.registry import register
 from bochner.sampling import Matrix, Scheme
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
@@ -150,7 +149,7 @@ class Mapped(Law):
                     "ShiftedGaussian waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )
-            modulation = CosineFactors(modulation.v @ self.left.T, modulation.phase)
+            modulation = modulation.mapped(self.left)
         nu = None
         if self.is_two_sided:
             nu = (omega if inner.nu is None else inner.nu) @ self.right.T

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import CosineFactors
+from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -41,13 +41,13 @@ class Draw:
     ratio: Array
     phase: Array
     nu: Array | None = None
-    modulation: CosineFactors | None = None
+    modulation: CosineFactors | Amplitudes | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with its rows in another order, some perhaps repeated or left out."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
-        waves = None if waves is None else CosineFactors(waves.v[order], waves.phase[order])
+        waves = None if waves is None else waves.rearranged(order)
         return Draw(np.asarray(self.omega)[order], self.ratio[order], self.phase[order], nu, waves)
 
     def reflected(self, signs: Array) -> Draw:
