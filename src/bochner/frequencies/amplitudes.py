@@ -73,9 +73,7 @@ class Amplitudes:
         m, d = factors.shape
         mu = 0.5 * factors.v[:, None]
         phase = factors.phase[:, None]
-        return cls(
-            np.arange(m), np.zeros((m, d, 1)), np.zeros((m, 1)), mu, np.ones((m, 1)), phase
-        )
+        return cls(np.arange(m), np.zeros((m, d, 1)), np.zeros((m, 1)), mu, np.ones((m, 1)), phase)
 
     @property
     def shape(self) -> tuple[int, int]:
