@@ -62,9 +62,8 @@ def _mixture_cells(options: Options) -> Iterable[Cell]:
 def _series_cells(options: Options) -> Iterator[Cell]:
     size = _size(options)
     for name in design.SERIES_NAMES:
-        methods = (*_LEARNERS, design.HARMONIZABLE)
-        if name != design.MCYCLE:
-            methods = (*methods, design.TRUE)
+        truth = () if name == design.MCYCLE else (design.TRUE,)
+        methods = (*_LEARNERS, design.HARMONIZABLE, *truth)
         if name != design.MCYCLE or options.from_folder:
             yield from grid([name], methods, size.splits, m=[size.series.n_frequencies])
 
@@ -182,8 +181,8 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         "medians over random splits, a fifth of the rows held out. The gain is the median of the "
         "differences split by split. Doppler: 400 rows of a signal whose frequency and amplitude "
         "change, with noise whose deviation grows threefold. Stationary: 300 rows of a process "
-        "with a Gaussian kernel and white noise. Terrain: 600 rows of a surface that is flat and smooth "
-        "at one side, high and rough at the other, with the same noise. All three are drawn anew "
+        "with a Gaussian kernel and white noise. Terrain: 600 rows of a surface that is flat and "
+        "smooth at one side, high and rough at the other, with the same noise. All three are drawn anew "
         f"for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable mixture has "
         f"{design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
         f"“{design.TRUE}” uses the signal and its noise, or the kernel."

@@ -73,7 +73,14 @@ class Amplitudes:
         m, d = factors.shape
         mu = 0.5 * factors.v[:, None]
         phase = factors.phase[:, None]
-        return cls(np.arange(m), np.zeros((m, d, 1)), np.zeros((m, 1)), mu, np.ones((m, 1)), phase)
+        return cls(
+            np.arange(m, dtype=np.float64),
+            np.zeros((m, d, 1)),
+            np.zeros((m, 1)),
+            mu,
+            np.ones((m, 1)),
+            phase,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -139,8 +146,8 @@ class Amplitudes:
 
         ``plain`` (n, m, s) are the functions :math:`f` that the factors multiply.
         """
-        summed = np.zeros((len(X), len(self.mu), plain.shape[2]))
-        np.add.at(summed, (slice(None), self._places), plain)
+        which = as_array(self._places[:, None] == np.arange(len(self.mu)))
+        summed = np.einsum("nms,mg->ngs", plain, which, optimize=True)
         lag = np.einsum("nd,gdq->ngq", X, self.window) - self.centre
         angle = np.einsum("nd,grd->ngr", X, self.mu) + self.phase
         window = np.exp(-0.25 * np.sum(lag**2, axis=2))

@@ -34,8 +34,8 @@ class Harmonizable(Kernel):
     Parameters
     ----------
     factors : array-like of shape (Q, R, P), (Q, P) or (Q,)
-        Absolute values of ``L``, conjugated: one of ``R`` columns each, of one number for each of
-        the ``P`` frequencies of a component. Missing axes have length one.
+        Sizes of the numbers in the columns of ``L``: each component has ``R`` columns, with a
+        number for each of its ``P`` frequencies. Missing axes have length one.
     frequencies : array-like of shape (Q, P, d) or (Q, d)
         :math:`\mu`, in radians per unit of the inputs.
     centres : array-like of shape (Q, d), default=0.0
@@ -46,7 +46,7 @@ class Harmonizable(Kernel):
     spreads : array-like of shape (Q, d), default=0.0
         ``S``: standard deviations of frequencies, the inverse of length scales. Zero means lines.
     phases : array-like of the shape of ``factors``, default=0.0
-        Arguments of the numbers in ``factors``, in radians.
+        Arguments of the same complex numbers, in radians.
 
     Raises
     ------
@@ -64,7 +64,8 @@ class Harmonizable(Kernel):
     A slow function whose waves are fast near 1:
 
     >>> from bochner.kernels import Harmonizable
-    >>> k = Harmonizable([1.0, 1.0], [[0.0], [20.0]], [[0.0], [1.0]], [[0.0], [5.0]], [[1.0], [4.0]])
+    >>> centres, inverse_widths, spreads = [[0.0], [1.0]], [[0.0], [5.0]], [[1.0], [4.0]]
+    >>> k = Harmonizable([1.0, 1.0], [[0.0], [20.0]], centres, inverse_widths, spreads)
     >>> k.diag([[0.0], [1.0]]).round(4)
     array([1., 2.])
     """

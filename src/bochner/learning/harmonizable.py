@@ -118,4 +118,4 @@ def _component_slopes(own: dict[str, Array], X: Array, by_gram: Array) -> dict[s
 def _square_lags(X: Array, precision: Array) -> Array:
     scaled = (X - X.mean(axis=0)) * np.sqrt(precision)
     norms = np.sum(scaled**2, axis=1)
-    return np.maximum(norms[:, None] + norms - 2.0 * scaled @ scaled.T, 0.0)
+    return as_array(np.maximum(norms[:, None] + norms - 2.0 * scaled @ scaled.T, 0.0))
