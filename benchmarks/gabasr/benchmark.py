@@ -182,9 +182,9 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         "differences split by split. Doppler: 400 rows of a signal whose frequency and amplitude "
         "change, with noise whose deviation grows threefold. Stationary: 300 rows of a process "
         "with a Gaussian kernel and white noise. Terrain: 600 rows of a surface that is flat and "
-        "smooth at one side, high and rough at the other, with the same noise. All three are drawn anew "
-        f"for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable mixture has "
-        f"{design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
+        "smooth at one side, high and rough at the other, with the same noise. All three are "
+        f"drawn anew for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable "
+        f"mixture has {design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
         f"“{design.TRUE}” uses the signal and its noise, or the kernel."
     )
     columns = [

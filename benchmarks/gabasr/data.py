@@ -23,6 +23,7 @@ LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3  # A stationary series of variance on
 _HOUSES_UNIT = 1e5  # Dollars in scikit-learn's unit of a target
 # Rows, the noise's deviation at the start, and its ratio at the end: the signal is 0.5 at most.
 _DOPPLER_ROWS, _LEAST_NOISE, _NOISE_FACTOR = 400, 0.02, 3.0
+# Hills of 0.08 on the unit square, and noise as high as the plain.
 _TERRAIN_ROWS, _TERRAIN_NOISE = 600, 0.1
 
 

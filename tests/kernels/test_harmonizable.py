@@ -61,7 +61,7 @@ def test_a_locally_stationary_kernel_of_gaussians_is_one():
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])
 def test_estimates_are_unbiased_and_positive_definite(case, scheme):
     X, measure = case.points(6), spectral_measure(case.kernel, case.dim)
-    drawn = [measure.sample(16, rng, scheme) for rng in case.rng(scheme).spawn(60)]
+    drawn = [measure.sample(16, rng, scheme) for rng in case.rng(scheme).spawn(40)]
     grams = np.array([f.gram(X) for f in drawn])
     assert drawn[0].is_symmetric
     assert np.linalg.eigvalsh(grams).min() > -1e-12 * np.abs(grams).max()
@@ -95,6 +95,7 @@ def test_slopes_of_the_evidence_are_differences(case, fit_intercept):
     assert_allclose(found, differences, atol=1e-5 * np.abs(found).max())
 
 
+@pytest.mark.thorough
 def test_evidence_finds_where_a_function_is_rough():
     """A chirp: its kernel falls sooner at the end than at the start, and is far more likely."""
     X = np.linspace(0.0, 1.0, 120)[:, None]
