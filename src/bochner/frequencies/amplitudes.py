@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array, frozen_array
-from bochner._numerics.namespaces import like, namespace, on_device, taken, widened
+from bochner._numerics.namespaces import like, namespace, on_device, widened
 from bochner.frequencies.factors import CosineFactors
 from bochner.registry import register
 
@@ -116,46 +116,58 @@ class Amplitudes:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
+    def matrices(self) -> tuple[Array, ...]:
+        r"""Return what makes the factors of rows by matrix products.
+
+        They are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, squares by entries,
+        with ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l), :math:`\varphi` (l,) and
+        ``C`` (l, m).
+        """
+        (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
+        own = as_array(np.arange(n_functions)[:, None] == self.index)
+        window = self.window.transpose(1, 0, 2).reshape(d, -1)
+        decay, mu = -0.25 * np.repeat(own, q, axis=0), self.mu.reshape(-1, d).T
+        sums = self.coef.reshape(-1, 1) * np.repeat(own, n_waves, axis=0)
+        each = (window, self.centre.ravel(), decay, mu, self.phase.ravel(), sums)
+        return tuple(map(np.ascontiguousarray, each))
+
     def to_device_of(self, X: Any) -> Callable[[Any], Any]:
         """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
-        n_functions, n_waves, d = self.mu.shape
-        numbers: Any = (
-            np.ascontiguousarray(self.window.transpose(1, 0, 2).reshape(d, -1)),
-            self.centre.ravel(),
-            np.ascontiguousarray(self.mu.reshape(-1, d).T),
-            self.phase.ravel(),
-            self.coef.ravel(),
-        )
+        numbers: Any = self.matrices()
         if on_device(X):
             wide = widened(X)
             numbers = tuple(like(values, wide) for values in numbers)
-        window, centre, mu, phase, coef = numbers
+        window, centre, decay, mu, phase, sums = numbers
 
         def factors(rows: Any) -> Any:
-            xp = namespace(rows @ mu)
             angle, lag = rows @ mu + phase, rows @ window - centre
-            n = lag.shape[0]
-            square = xp.sum(xp.reshape(lag * lag, (n, n_functions, -1)), axis=-1)
-            waves = xp.reshape(xp.cos(angle) * coef, (n, n_functions, n_waves))
-            return taken(xp.exp(-0.25 * square) * xp.sum(waves, axis=-1), self._places, axis=1)
+            xp = namespace(angle)
+            return xp.exp((lag * lag) @ decay) * (xp.cos(angle) @ sums)
 
         return factors
 
-    def along(self, X: Array, plain: Array) -> Array:
-        r"""Return :math:`\sum_j f_{js}(x)\, \nabla a_{g(j)}(x)` of shape (n, d, s) at rows (n, d).
+    def along(self, X: Array, waves: Array, coef: Array) -> Array:
+        r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla a_f(x)\, c_{fs}`, (n, d, s).
 
-        ``plain`` (n, m, s) are the functions :math:`f` that the factors multiply.
+        At rows (n, d), from the features without these factors ``waves`` (n, 2m) and the weights
+        ``coef`` (2m, s) of functions.
         """
-        which = as_array(self._places[:, None] == np.arange(len(self.mu)))
-        summed = np.einsum("nms,mg->ngs", plain, which, optimize=True)
+        both, slopes = np.tile(self._places, 2), self._slopes(X)
+        gradient = np.zeros((*X.shape, coef.shape[1]))
+        for g in np.unique(both):
+            own = both == g
+            gradient += slopes[:, g, :, None] * (waves[:, own] @ coef[own])[:, None, :]
+        return gradient
+
+    def _slopes(self, X: Array) -> Array:
+        """Return the gradients (n, G, d) of the functions at rows (n, d)."""
         lag = np.einsum("nd,gdq->ngq", X, self.window) - self.centre
         angle = np.einsum("nd,grd->ngr", X, self.mu) + self.phase
         window = np.exp(-0.25 * np.sum(lag**2, axis=2))
         value = window * np.sum(self.coef * np.cos(angle), axis=2)
-        slope = -0.5 * value[:, :, None] * np.einsum("ngq,gdq->ngd", lag, self.window)
-        sines = window[:, :, None] * self.coef * np.sin(angle)
-        slope -= np.einsum("ngr,grd->ngd", sines, self.mu)
-        return as_array(np.einsum("ngs,ngd->nds", summed, slope))
+        slopes = -0.5 * value[:, :, None] * np.einsum("ngq,gdq->ngd", lag, self.window)
+        slopes -= np.einsum("ngr,grd->ngd", window[:, :, None] * self.coef * np.sin(angle), self.mu)
+        return as_array(slopes)
 
     @property
     def _sizes(self) -> tuple[int, int]:

@@ -274,10 +274,18 @@ class CosineFactors:
 
         return factors
 
-    def along(self, X: Array, plain: Array) -> Array:
-        r"""Return :math:`\sum_j f_{js}(x)\, \nabla g_j(x)` of shape (n, d, s) at rows (n, d).
+    def along(self, X: Array, waves: Array, coef: Array) -> Array:
+        r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla g_f(x)\, c_{fs}`, (n, d, s).
 
-        ``plain`` (n, m, s) are the functions :math:`f` that the factors multiply.
+        At rows (n, d), from the features without these factors ``waves`` (n, 2m) and the weights
+        ``coef`` (2m, s) of functions.
         """
-        slopes = self.derivative.factors(X)[:, :, None] * plain
-        return as_array(np.einsum("nms,md->nds", slopes, 0.5 * self.v, optimize=True))
+        slopes = self.derivative.factors(X)
+        return along_inputs(waves * np.tile(slopes, (1, 2)), 0.5 * self.v, coef)
+
+
+def along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
+    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
+    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
+    product: Array = Z @ weights.reshape(len(coef), -1)
+    return product.reshape(len(Z), omega.shape[1], -1)

@@ -10,7 +10,7 @@ from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.checked import check_rows_given
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
 from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.factors import CosineFactors, Envelope
+from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
@@ -247,12 +247,10 @@ class Frequencies:
             raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
         Z = self.features(X)
         turned = np.concatenate((coef[m:], -coef[:m]))
-        gradient = _along_inputs(Z, self.omega, turned)
+        gradient = along_inputs(Z, self.omega, turned)
         if self.modulation is not None:
             plain = Frequencies(self.omega_blocks, self.weight, self.phase, envelope=self.envelope)
-            waves = plain.features(X)
-            summed = waves[:, :m, None] * coef[:m] + waves[:, m:, None] * coef[m:]
-            gradient += self.modulation.along(X, summed)
+            gradient += self.modulation.along(X, plain.features(X), coef)
         if self.envelope is not None:
             for own, slope, direction in self.envelope.gradient_factors(X):
                 along = (Z[:, :m][:, own] * slope) @ coef[:m][own]
@@ -345,10 +343,3 @@ def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any
         return None
     one, other = (cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each)
     return one.joined(other)
-
-
-def _along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
-    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
-    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
-    product: Array = Z @ weights.reshape(len(coef), -1)
-    return product.reshape(len(Z), omega.shape[1], -1)
