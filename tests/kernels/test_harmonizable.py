@@ -113,6 +113,16 @@ def test_evidence_finds_where_a_function_is_rough():
     assert correlation(0.1) > correlation(0.9) + 0.2
 
 
+def test_searches_do_not_end_in_noise():
+    """Where the first start explains nothing: log densities of noise alone are about -110."""
+    rng = np.random.default_rng(1)
+    t = np.sort(rng.random(120))
+    y = (0.3 + t) * np.sin(2 * np.pi * (2 * t + 12 * t**2)) + 0.1 * rng.normal(size=120)
+    settings = {"alpha": "evidence", "length_scale": "evidence", "random_state": 0}
+    model = KreinRidge(Harmonizable.covering(t[:, None], 0), 400, **settings).fit(t[:, None], y)
+    assert model.log_evidence_ > -60.0
+
+
 def test_windows_cover_the_rows():
     X = RNG.normal(size=(200, 2)) * [1.0, 100.0]
     kernel = Harmonizable.covering(X, 5, variance=2.0)
