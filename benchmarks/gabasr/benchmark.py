@@ -62,7 +62,8 @@ def _mixture_cells(options: Options) -> Iterable[Cell]:
 def _series_cells(options: Options) -> Iterator[Cell]:
     size = _size(options)
     for name in design.SERIES_NAMES:
-        methods = _LEARNERS if name == design.MCYCLE else (*_LEARNERS, design.TRUE)
+        truth = () if name == design.MCYCLE else (design.TRUE,)
+        methods = (*_LEARNERS, design.HARMONIZABLE, *truth)
         if name != design.MCYCLE or options.from_folder:
             yield from grid([name], methods, size.splits, m=[size.series.n_frequencies])
 
@@ -161,13 +162,15 @@ def _mixture_page(rows: Sequence[Row]) -> Iterator[str]:
     yield _means(rows, {"rms_error": "error"})
 
 
-def gains(rows: Sequence[Row], name: str) -> list[float]:
-    """Return our log predictive density less BaNK's, split by split."""
+def gains(
+    rows: Sequence[Row], name: str, method: str = design.OURS, other: str = design.BANK
+) -> list[float]:
+    """Return a method's log predictive density less another's, split by split."""
     by_seed = grouped(rows, "lpd", ["seed"], dataset=name)
     return [
-        line[design.OURS][0] - line[design.BANK][0]
+        line[method][0] - line[other][0]
         for _, line in sorted(by_seed.items())
-        if design.OURS in line and design.BANK in line
+        if method in line and other in line
     ]
 
 
@@ -178,12 +181,15 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         "medians over random splits, a fifth of the rows held out. The gain is the median of the "
         "differences split by split. Doppler: 400 rows of a signal whose frequency and amplitude "
         "change, with noise whose deviation grows threefold. Stationary: 300 rows of a process "
-        "with a Gaussian kernel and white noise. Both are drawn anew for every split. "
+        "with a Gaussian kernel and white noise. Terrain: 600 rows of a surface that is flat and "
+        "smooth at one side, high and rough at the other, with the same noise. All three are "
+        f"drawn anew for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable "
+        f"mixture has {design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
         f"“{design.TRUE}” uses the signal and its noise, or the kernel."
     )
     columns = [
         method
-        for method in (design.OURS, design.BANK, design.TRUE)
+        for method in (design.OURS, design.BANK, design.HARMONIZABLE, design.TRUE)
         if any(method in line for line in density.values())
     ]
     lines = []
@@ -200,6 +206,27 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         lines.append([name, *texts, f"{np.median(differences):+.3f}", quartiles, better])
     gain = f"gain over {design.BANK}"
     yield markdown_table(("series", *columns, gain, "quartiles", "splits with a gain"), lines)
+    if design.HARMONIZABLE in columns:
+        yield (
+            f"**Gains of “{design.HARMONIZABLE}”** in the same density: medians of the differences "
+            "split by split, their quartiles, and splits with a gain."
+        )
+        others = (design.OURS, design.BANK)
+        heads = [f"over {other}" for other in others]
+        yield markdown_table(("series", *heads), _gains_of_mixtures(rows, density, others))
+
+
+def _gains_of_mixtures(
+    rows: Sequence[Row], density: Groups, others: Sequence[str]
+) -> Iterator[Sequence[str]]:
+    for name in (name for name in design.SERIES_NAMES if (name,) in density):
+        line = [name]
+        for other in others:
+            found = gains(rows, name, design.HARMONIZABLE, other)
+            low, middle, high = np.quantile(found, (0.25, 0.5, 0.75)) if found else 3 * [np.nan]
+            better = f"{sum(gain > 0.0 for gain in found)} of {len(found)}"
+            line.append(f"{middle:+.3f} ({low:+.3f}, {high:+.3f}; {better})")
+        yield line
 
 
 def _update_page(rows: Sequence[Row]) -> Iterator[str]:
@@ -251,7 +278,7 @@ def _series_curves(rows: Sequence[Row], *, dataset: str) -> Mapping[Any, float]:
     found = first_trial(rows, dataset)
     return {
         (method, curve, found[method, name_at("place", at)]): found[method, name_at(curve, at)]
-        for method in _LEARNERS
+        for method in (*_LEARNERS, design.HARMONIZABLE)
         for curve in ("mean", "low", "high")
         for at in SHOWN
         if (method, name_at(curve, at)) in found

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.preprocessing import OneHotEncoder
 
@@ -22,6 +23,8 @@ LENGTH_SCALE, STATIONARY_NOISE = 0.05, 0.3  # A stationary series of variance on
 _HOUSES_UNIT = 1e5  # Dollars in scikit-learn's unit of a target
 # Rows, the noise's deviation at the start, and its ratio at the end: the signal is 0.5 at most.
 _DOPPLER_ROWS, _LEAST_NOISE, _NOISE_FACTOR = 400, 0.02, 3.0
+# Hills of 0.08 on the unit square, and noise as high as the plain.
+_TERRAIN_ROWS, _TERRAIN_NOISE = 600, 0.1
 
 
 @lru_cache(maxsize=2)
@@ -97,6 +100,29 @@ def doppler(seed: int) -> Series:
     noise = _LEAST_NOISE * (1.0 + (_NOISE_FACTOR - 1.0) * t)
     y = f + noise * rng.standard_normal(len(t))
     return Series(Dataset("doppler", t[:, None], y, "regression"), f, noise)
+
+
+def terrain(seed: int) -> Series:
+    r"""Return heights of a surface that is flat and smooth in the west, high and rough in the east.
+
+    A Gaussian process on the unit square, of deviation :math:`s = 0.1 \cdot 10^{x_1}`, whose kernel
+
+    .. math:: s s' \frac{2 \ell \ell'}{\ell^2 + \ell'^2} \exp\Big(-\frac{\|x - x'\|^2}{\ell^2
+              + \ell'^2}\Big), \qquad \ell(x) = 0.4 \cdot 0.2^{x_1},
+
+    is that of Gibbs, "Bayesian Gaussian processes for regression and classification", 1997, at 600
+    random places, with noise of deviation 0.1.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.random((_TERRAIN_ROWS, 2))
+    scale, deviation = 0.4 * 0.2 ** X[:, 0], 0.1 * 10.0 ** X[:, 0]
+    square = scale[:, None] ** 2 + scale**2
+    K = np.exp(-cdist(X, X, "sqeuclidean") / square) * 2.0 * np.outer(scale, scale) / square
+    # Rounding leaves tiny eigenvalues of either sign.
+    f = deviation * (cholesky(K + 1e-8 * np.eye(len(X)), lower=True) @ rng.standard_normal(len(X)))
+    noise = np.full(len(X), _TERRAIN_NOISE)
+    y = f + noise * rng.standard_normal(len(X))
+    return Series(Dataset("terrain", X, y, "regression"), f, noise)
 
 
 def xor_rows(rng: np.random.Generator, n: int) -> tuple[Array, NDArray[np.intp]]:

@@ -8,6 +8,7 @@ from benchmarks.rows import FOLDS
 OURS, PUBLISHED, BANK = "GaBaSR", "GaBaSR, as published", "BaNK"
 LINEAR, LINEAR_SVM, RBF_SVM, TREES = "linear", "linear SVM", "RBF SVM", "trees"
 TRUE = "truth"
+HARMONIZABLE = "harmonizable"
 METHODS = (OURS, PUBLISHED, BANK, LINEAR, LINEAR_SVM, RBF_SVM, TREES)
 
 WDBC, CO2, CALIFORNIA = "breast_cancer_wdbc", "mauna_loa_co2_monthly", "california_housing"
@@ -19,11 +20,17 @@ BUNDLED_REGRESSION, BUNDLED_CLASSIFICATION = "diabetes", "breast_cancer"
 LARGE = ("electricity", "eeg_eye_state")
 """Classifications whose rows are too many for the sampler that was published."""
 
-MCYCLE, DOPPLER, STATIONARY = "mcycle", "doppler", "stationary"
+MCYCLE, DOPPLER, TERRAIN, STATIONARY = "mcycle", "doppler", "terrain", "stationary"
 TRENDS = (0, 1)
 """Degrees of a trend among which regressions choose, on training rows."""
 
-SERIES_NAMES = (MCYCLE, DOPPLER, STATIONARY)
+SERIES_NAMES = (MCYCLE, DOPPLER, TERRAIN, STATIONARY)
+
+WINDOWS = (0, 4)
+"""Numbers of windows of harmonizable mixtures, among which the evidence chooses."""
+
+HARMONIZABLE_FEATURES = 1_000
+"""Twice as many as training rows or more, so that their error is small next to the noise."""
 
 # The paper's M and "swaps" on real data, and its M for the mixture (12).
 PAPER_FREQUENCIES, PAPER_SWEEPS, MIXTURE_FREQUENCIES = 500, 5, 250

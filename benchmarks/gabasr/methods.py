@@ -26,7 +26,9 @@ from bochner._numerics.arrays import Array
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_regressor import BaNKRegressor
 from bochner.estimators.gabasr import GaBaSRClassifier, GaBaSRRegressor
+from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.length_scales import median_distance
+from bochner.kernels import Harmonizable
 
 _PENALTIES = tuple(10.0**k for k in range(-3, 4))
 _LINEAR_CS = (0.01, 0.1, 1.0, 10.0)  # Inverse penalties of linear SVMs
@@ -69,6 +71,26 @@ def learner(
         trend=trend,
         **shared,
     )
+
+
+def harmonizable(X: Array, y: Array, seed: int) -> KreinRidge:
+    """Return a ridge with the harmonizable mixture of greatest evidence, less its parameters.
+
+    Each window adds a weight, and for each input a centre, a width, a frequency and a spread.
+    """
+
+    def fitted(n_windows: int) -> tuple[float, KreinRidge]:
+        model = KreinRidge(
+            Harmonizable.covering(X, n_windows),
+            design.HARMONIZABLE_FEATURES,
+            "evidence",
+            length_scale="evidence",
+            fit_intercept=True,
+            random_state=seed,
+        ).fit(X, y)
+        return model.log_evidence_ - n_windows * (1 + 4 * X.shape[1]), model
+
+    return max(map(fitted, design.WINDOWS), key=lambda found: found[0])[1]
 
 
 def chosen_trend(method: str, budget: design.Budget, fold: Fold, seed: int) -> int:

@@ -13,9 +13,10 @@ from benchmarks.gabasr.data import (
     doppler,
     posterior,
     prepared,
+    terrain,
 )
-from benchmarks.gabasr.design import DOPPLER, STATIONARY, TRUE, Size
-from benchmarks.gabasr.methods import learner
+from benchmarks.gabasr.design import DOPPLER, HARMONIZABLE, STATIONARY, TERRAIN, TRUE, Size
+from benchmarks.gabasr.methods import harmonizable, learner
 from benchmarks.predictions import log_density
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
@@ -43,9 +44,12 @@ def series_metrics(
     if method == TRUE:
         mean, std = _truth(series, train, test)
         return _figures(y[test], mean, std)
-    model = learner(method, size.series, seed, is_regression=True).fit(X[train], y[train])
+    if method == HARMONIZABLE:
+        model = harmonizable(X[train], y[train], seed)
+    else:
+        model = learner(method, size.series, seed, is_regression=True).fit(X[train], y[train])
     found = _figures(y[test], *model.predict(X[test], return_std=True))
-    if seed == 0:
+    if seed == 0 and X.shape[1] == 1:
         low, high = X.min(), X.max()
         places = low + (high - low) * np.array(SHOWN)
         mean, std = model.predict(places[:, None], return_std=True)
@@ -58,6 +62,8 @@ def series_metrics(
 def _series(name: str, seed: int, folder: Path | None) -> Series:
     if name == DOPPLER:
         return doppler(seed)
+    if name == TERRAIN:
+        return terrain(seed)
     if name == STATIONARY:
         draw = make_gp_draw(
             _STATIONARY_ROWS,

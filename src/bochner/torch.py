@@ -20,7 +20,7 @@ from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.positive import PositiveFeatures
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies, PositiveFrequencies
+from bochner.frequencies import Amplitudes, CosineFactors, Frequencies, PositiveFrequencies
 from bochner.sampling import Scheme
 
 __all__ = ["TRAINABLE", "FourierLayer", "PositiveAttention"]
@@ -219,6 +219,11 @@ class FourierLayer(nn.Module):
             radius = radius * torch.exp(exponent)
         if self.modulation_half is not None:
             radius = radius * torch.cos(x @ self.modulation_half.mT + self.modulation_phase)
+        if self.amplitude_window is not None:
+            lag = x @ self.amplitude_window - self.amplitude_centre
+            waves = torch.cos(x @ self.amplitude_mu + self.amplitude_phase)
+            radius = radius * torch.exp(lag.square() @ self.amplitude_decay)
+            radius = radius * (waves @ self.amplitude_sums)
         return torch.cat((radius * torch.cos(angle), radius * torch.sin(angle)), dim=-1)
 
 
@@ -322,6 +327,12 @@ class PositiveAttention(nn.Module):
         return u @ self.omega.mT + of_row[..., None] + 0.5 * self.log_weight
 
 
+_AMPLITUDES = tuple(
+    f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
+)
+"""Buffers of what :meth:`bochner.frequencies.Amplitudes.matrices` returns."""
+
+
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
     """Return the numbers of a layer by name, ``None`` for those that its features have not."""
     envelope, modulation = frequencies.envelope, frequencies.modulation
@@ -335,6 +346,9 @@ def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
             "Kernels of histograms and sets have no layer; compute their features by "
             "FourierFeatures, and give them to the network."
         )
+    waves = modulation if isinstance(modulation, CosineFactors) else None
+    matrices = modulation.matrices() if isinstance(modulation, Amplitudes) else 6 * (None,)
+    amplitudes = dict(zip(_AMPLITUDES, matrices, strict=True))
     same_inputs = frequencies.dim == frequencies.dim_right
     return {
         "omega": frequencies.omega,
@@ -348,8 +362,9 @@ def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
         "envelope_square": None if envelope is None else envelope.radius**2,
         "envelope_left": None if envelope is None else envelope.left,
         "envelope_right": None if envelope is None else envelope.right,
-        "modulation_half": None if modulation is None else 0.5 * modulation.v,
-        "modulation_phase": None if modulation is None else modulation.phase,
+        "modulation_half": None if waves is None else 0.5 * waves.v,
+        "modulation_phase": None if waves is None else waves.phase,
+        **amplitudes,
     }
 
 

@@ -92,6 +92,11 @@ MAPS = {
         kernels.LocallyStationary(kernels.Gaussian(2.0), kernels.Gaussian()), 32, random_state=0
     ),
     "columns": FourierFeatures(ON_COLUMNS, 64, random_state=0),
+    "windows": FourierFeatures(
+        kernels.Harmonizable([[1.0, 0.5]], RNG.normal(size=(1, 2, 3)), 0.2, 0.7, 0.4),
+        64,
+        random_state=0,
+    ),
     "both sides": FourierFeatures(
         kernels.ShiftGaussian(2.0, 0.5), 32, output="concatenated", random_state=0
     ),

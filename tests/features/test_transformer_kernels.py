@@ -48,6 +48,13 @@ EVERYWHERE = [
         [*RNG.normal(size=(2, 5)).tolist(), [0.0] * 5],
         [0.3, -1.0, 0.0],
     ),
+    kernels.Harmonizable(
+        RNG.uniform(0.5, 1.0, size=(2, 1, 2)),
+        0.3 * RNG.normal(size=(2, 2, 5)),
+        0.5,
+        0.2,
+        [[0.2] * 5, [0.0] * 5],
+    ),
     kernels.ShiftGaussian(2.0, 0.4),
     kernels.SinhGaussian(2.0, 0.1 * np.pi),
     kernels.CoshGaussian(2.0, 0.1 * np.pi),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bochner import Frequencies
-from bochner.frequencies import CosineFactors, Envelope
+from bochner.frequencies import Amplitudes, CosineFactors, Envelope
 from bochner.sampling import HadamardRows
 
 M, DIM = 6, 3
@@ -15,6 +15,14 @@ RATE = np.full(M, 0.3)
 BLOCKS = HadamardRows(RNG.choice([-1, 1], size=(2, 3, 4)), RNG.normal(size=M), np.ones(DIM))
 WAVES = CosineFactors(NU, RNG.normal(size=M))
 
+AMPLITUDES = Amplitudes(
+    np.arange(len(OMEGA)) % 2,
+    RNG.normal(size=(2, 3, 2)),
+    RNG.normal(size=(2, 2)),
+    RNG.normal(size=(2, 4, 3)),
+    RNG.normal(size=(2, 4)),
+    RNG.uniform(-3.0, 3.0, size=(2, 4)),
+)
 PARTS = {
     "phases": Frequencies(OMEGA, WEIGHT, PHASE),
     "two arguments": Frequencies(OMEGA, WEIGHT, PHASE, NU[:, :2]),
@@ -22,6 +30,7 @@ PARTS = {
     "mapped envelope": Frequencies(
         OMEGA, WEIGHT, PHASE, NU, Envelope(RATE, RADIUS, *RNG.normal(size=(2, DIM, 2)))
     ),
+    "amplitudes": Frequencies(OMEGA, WEIGHT, modulation=AMPLITUDES),
     "modulation": Frequencies(OMEGA, WEIGHT, modulation=WAVES),
     "both factors": Frequencies(OMEGA, WEIGHT, PHASE, None, Envelope(RATE, RADIUS), WAVES),
     "blocks": Frequencies(BLOCKS, WEIGHT, PHASE),

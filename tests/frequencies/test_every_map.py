@@ -11,7 +11,14 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._numerics import limits
-from bochner.frequencies import CosineFactors, Envelope, Hashes, NoCarrier, Powers
+from bochner.frequencies import (
+    Amplitudes,
+    CosineFactors,
+    Envelope,
+    Hashes,
+    NoCarrier,
+    Powers,
+)
 from bochner.sampling import HadamardRows
 
 RNG = np.random.default_rng(0)
@@ -25,6 +32,15 @@ ENVELOPE = Envelope(RATE, RADIUS)
 MAPPED = Envelope(RATE, RADIUS, RNG.normal(size=(D, 2)) / 2.0, RNG.normal(size=(D2, 2)) / 2.0)
 WAVES = CosineFactors(RNG.normal(size=(M, D)), PHASE)
 
+AMPLITUDES = Amplitudes(
+    [0, 1, 1, 0, 1, 0],
+    RNG.normal(size=(2, D, 2)),
+    RNG.normal(size=(2, 2)),
+    RNG.normal(size=(2, 4, D)),
+    RNG.normal(size=(2, 4)),
+    RNG.uniform(-3.0, 3.0, size=(2, 4)),
+)
+
 CASES = {
     "plain": Frequencies(OMEGA, WEIGHT),
     "two-sided": Frequencies(OMEGA, WEIGHT, PHASE, NU),
@@ -32,6 +48,7 @@ CASES = {
     "envelope": Frequencies(OMEGA, WEIGHT, envelope=ENVELOPE),
     "mapped envelope": Frequencies(OMEGA, WEIGHT, nu=WIDE_NU, envelope=MAPPED),
     "cosines": Frequencies(OMEGA, WEIGHT, modulation=WAVES),
+    "amplitudes": Frequencies(OMEGA, WEIGHT, modulation=AMPLITUDES),
     "both factors": Frequencies(OMEGA, WEIGHT, PHASE, NU, ENVELOPE, WAVES),
     "blocks": Frequencies(HELD, WEIGHT),
     "blocks with all": Frequencies(HELD, WEIGHT, PHASE, HELD / np.array(2.0), ENVELOPE, WAVES),
@@ -47,7 +64,16 @@ CASES |= {
     + Frequencies(OMEGA[:2], WEIGHT[2:4], carrier=POWERS.taken(np.array([4, 1])))
     + Frequencies(OMEGA[:2], WEIGHT[4:], carrier=HASHES.taken(np.array([3, 0]))),
 }
-SYMMETRIC = {"plain", "envelope", "cosines", "blocks", "powers", "hashes", "both carriers"}
+SYMMETRIC = {
+    "plain",
+    "envelope",
+    "cosines",
+    "amplitudes",
+    "blocks",
+    "powers",
+    "hashes",
+    "both carriers",
+}
 
 
 def carried(f, x):
@@ -84,7 +110,12 @@ def factors(f, x, right):
         depth = f.envelope.radius**2 - square
         outside = 8.0 * depth / np.where(f.envelope.radius > 0.0, f.envelope.radius**2, np.inf)
         made *= np.exp(np.where(depth >= 0.0, -f.envelope.rate * depth, outside))
-    if f.modulation is not None:
+    if isinstance(f.modulation, Amplitudes):
+        for j, g in enumerate(AMPLITUDES.index.astype(int)):
+            lag = AMPLITUDES.window[g].T @ x - AMPLITUDES.centre[g]
+            cosines = np.cos(AMPLITUDES.mu[g] @ x + AMPLITUDES.phase[g])
+            made[j] *= np.exp(-lag @ lag / 4.0) * (AMPLITUDES.coef[g] @ cosines)
+    elif f.modulation is not None:
         made *= np.cos(0.5 * f.modulation.v @ x + f.modulation.phase)
     return made
 
@@ -181,7 +212,9 @@ def test_copies_and_model_files_are_equal_and_read_only(name, tmp_path):
         assert twin.gram(X, rows).tobytes() == f.gram(X, rows).tobytes()
         assert not twin.phase.flags.writeable
         assert twin.envelope is None or not twin.envelope.rate.flags.writeable
-        assert twin.modulation is None or not twin.modulation.v.flags.writeable
+        if twin.modulation is not None:
+            values = getattr(twin.modulation, "v", None)
+            assert not (twin.modulation.mu if values is None else values).flags.writeable
 
 
 @every

@@ -245,6 +245,26 @@ def _(kernel: kernels.ModulatedWaves, X, Y):
     return total
 
 
+@reference_gram.register
+def _(kernel: kernels.Harmonizable, X, Y):
+    """Every pair of frequencies of every component, as a cosine of its own."""
+    total = np.zeros((len(X), len(Y)))
+    for q, B in enumerate(kernel.weights):
+        centre, rate = np.array(kernel.centres[q]), np.array(kernel.inverse_widths[q])
+        for i, x in enumerate(X):
+            for j, y in enumerate(Y):
+                u, v = x - centre, y - centre
+                exponent = 0.25 * np.sum((rate * u) ** 2 + (rate * v) ** 2)
+                exponent += 0.5 * np.sum((np.array(kernel.spreads[q]) * (x - y)) ** 2)
+                waves = sum(
+                    abs(B[r, s]) * np.cos(np.dot(one, u) - np.dot(other, v) + np.angle(B[r, s]))
+                    for r, one in enumerate(kernel.frequencies[q])
+                    for s, other in enumerate(kernel.frequencies[q])
+                )
+                total[i, j] += np.exp(-exponent) * waves
+    return total
+
+
 def _sum(frequency, X, Y, sign):
     return sum(a * np.add.outer(x, sign * y) for a, x, y in zip(frequency, X.T, Y.T, strict=True))
 

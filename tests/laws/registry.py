@@ -24,6 +24,7 @@ from bochner.kernels import (
     DotProduct,
     Exponential,
     Gaussian,
+    Harmonizable,
     Hellinger,
     Intersection,
     JensenShannon,
@@ -301,6 +302,22 @@ def modulated_cases(dim: int) -> Iterator[Case]:
     yield Case(ModulatedWaves([0.5], s[:1], 3.0 * v[1:2], [0.1]), dim)
 
 
+def harmonizable_cases(dim: int) -> Iterator[Case]:
+    """Windows with correlated pairs of frequencies, complex and real; a grid; one stationary."""
+    rng = np.random.default_rng(dim)
+    mu, factors, phases = (
+        rng.normal(size=(2, n, k)).round(2) for n, k in ((2, dim), (2, 2), (2, 2))
+    )
+    centre, inverse, spread = rng.uniform(0.1, 0.9, size=(3, 2, dim)).round(2)
+    yield Case(Harmonizable(factors, mu, centre, inverse, spread, phases), dim)
+    yield Case(Harmonizable([1.0, 0.5], mu[0], -centre, 2.0 * inverse, spread), dim)
+    grid = rng.normal(size=(1, 3, dim)).round(2)
+    yield Case(
+        Harmonizable(rng.normal(size=(1, 2, 3)).round(2), grid, phases=[[[0, 1, 2]] * 2]), dim
+    )
+    yield Case(Harmonizable([1.3], mu[0, :1], spreads=spread[:1]), dim)
+
+
 def to_codes(n_levels: int) -> Callable[[np.ndarray], np.ndarray]:
     return lambda X: np.floor(np.abs(3.0 * X)) % n_levels
 
@@ -337,6 +354,9 @@ def histograms(dim: int) -> Iterator[Case]:
 HISTOGRAM_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in histograms(dim))
 FINITE_CASES: tuple[Case, ...] = tuple(case for dim in (1, 2) for case in finite(dim))
 MODULATED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in modulated_cases(dim))
+HARMONIZABLE_CASES: tuple[Case, ...] = tuple(
+    case for dim in DIMS for case in harmonizable_cases(dim)
+)
 SKEWED_CASES: tuple[Case, ...] = tuple(case for dim in DIMS for case in skewed(dim))
 BILINEAR_CASES: tuple[Case, ...] = (
     *(case for dim in DIMS for case in bilinear(dim)),
@@ -366,6 +386,7 @@ PLANE_CASES: tuple[Case, ...] = tuple(
         CASES,
         PROFILED_CASES,
         MODULATED_CASES,
+        HARMONIZABLE_CASES,
         SKEWED_CASES,
         BILINEAR_CASES,
         LOCAL_CASES,

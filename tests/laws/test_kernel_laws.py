@@ -8,6 +8,7 @@ from laws.registry import (
     BILINEAR_CASES,
     CASES,
     FINITE_CASES,
+    HARMONIZABLE_CASES,
     HISTOGRAM_CASES,
     LOCAL_CASES,
     MODULATED_CASES,
@@ -56,6 +57,12 @@ def test_kernel_of_waves_with_amplitudes(case):
         check(case)
 
 
+@pytest.mark.parametrize("case", HARMONIZABLE_CASES, ids=str)
+def test_kernel_of_correlated_frequencies(case):
+    for check in laws.EVERY:
+        check(case)
+
+
 @pytest.mark.parametrize("case", FINITE_CASES, ids=str)
 def test_kernel_of_finitely_many_frequencies(case):
     for check in laws.EVERY:
@@ -85,6 +92,6 @@ def test_domain(case):
 def test_no_kernel_is_left_out():
     symmetric = (*CASES, *PROFILED_CASES, *LOCAL_CASES, *MODULATED_CASES, *FINITE_CASES)
     symmetric += HISTOGRAM_CASES
-    cases = (*symmetric, *SKEWED_CASES, *BILINEAR_CASES)
+    cases = (*symmetric, *HARMONIZABLE_CASES, *SKEWED_CASES, *BILINEAR_CASES)
     # What equal rows are to noise depends on whether they are the same; tests/kernels has it.
     assert {type(case.kernel) for case in cases} | {White} == concrete_kernels()

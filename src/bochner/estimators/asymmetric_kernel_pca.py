@@ -46,7 +46,7 @@ class AsymmetricKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Two
     n_features : int, default=512
         Number of real features, even.
     kernel, length_scale, scheme, weights, decomposition, masses, random_state
-        As in :class:`bochner.FourierFeatures`, with ``scheme="orthogonal"`` by default.
+        As in :class:`bochner.FourierFeatures`.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         Ratio of the noise variance to the prior variance where :math:`\kappa` is one. Its scale
         does not depend on the number of rows. ``"evidence"`` maximises the marginal likelihood.
     length_scale, scheme, weights, decomposition, masses, random_state
-        As in :class:`bochner.FourierFeatures`, with ``scheme="orthogonal"`` by default.
+        As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant that is not penalised.
 

@@ -1,6 +1,6 @@
 """Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -232,9 +232,29 @@ class CosineFactors:
         """Return ``m`` factors that are one everywhere."""
         return cls(np.zeros((m, dim)), np.zeros(m))
 
-    def joined(self, other: "CosineFactors") -> "CosineFactors":
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of frequencies and of inputs, (m, d)."""
+        return self.v.shape[0], self.v.shape[1]
+
+    def joined(self, other: Any) -> Any:
         """Return the factors of both, one after the other."""
+        if not isinstance(other, CosineFactors):
+            return type(other).of(self).joined(other)
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
+
+    @property
+    def waves(self) -> Array:
+        """Frequencies (m, d) of the cosines."""
+        return self.v
+
+    def rearranged(self, order: NDArray[np.intp]) -> "CosineFactors":
+        """Return the factors of the frequencies in another order."""
+        return CosineFactors(self.v[order], self.phase[order])
+
+    def mapped(self, left: Array) -> "CosineFactors":
+        """Return the factors of ``x left``, with ``left`` of shape (d, q)."""
+        return CosineFactors(self.v @ left.T, self.phase)
 
     @property
     def derivative(self) -> "CosineFactors":
@@ -243,18 +263,34 @@ class CosineFactors:
 
     def factors(self, X: Any) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
-        return cosines(widened(X) if on_device(X) else X, *self.to_device_of(X))
+        return self.to_device_of(X)(widened(X) if on_device(X) else X)
 
-    def to_device_of(self, X: Any) -> tuple[Any, Any]:
-        """Return ``v.T / 2`` (d, m) and the phases, where rows ``X`` are."""
-        halved = 0.5 * np.ascontiguousarray(self.v.T)
-        if not on_device(X):
-            return halved, self.phase
-        wide = widened(X)
-        return like(halved, wide), like(self.phase, wide)
+    def to_device_of(self, X: Any) -> Callable[[Any], Any]:
+        """Return the map from rows (n, d) on the device of ``X`` to factors (n, m)."""
+        halved: Any = 0.5 * np.ascontiguousarray(self.v.T)
+        phase: Any = self.phase
+        if on_device(X):
+            wide = widened(X)
+            halved, phase = like(halved, wide), like(phase, wide)
+
+        def factors(rows: Any) -> Any:
+            angle = rows @ halved + phase
+            return namespace(angle).cos(angle)
+
+        return factors
+
+    def along(self, X: Array, waves: Array, coef: Array) -> Array:
+        r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla g_f(x)\, c_{fs}`, (n, d, s).
+
+        At rows (n, d), from the features without these factors ``waves`` (n, 2m) and the weights
+        ``coef`` (2m, s) of functions.
+        """
+        slopes = self.derivative.factors(X)
+        return along_inputs(waves * np.tile(slopes, (1, 2)), 0.5 * self.v, coef)
 
 
-def cosines(X: Any, frequencies: Any, phase: Any) -> Any:
-    """Return the cosines (n, m) of ``X @ frequencies + phase``, all on one device."""
-    angle = X @ frequencies + phase
-    return namespace(angle).cos(angle)
+def along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
+    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
+    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
+    product: Array = Z @ weights.reshape(len(coef), -1)
+    return product.reshape(len(Z), omega.shape[1], -1)

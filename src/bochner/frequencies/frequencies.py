@@ -10,8 +10,9 @@ from bochner._numerics.arrays import FLOATS, Array, as_array, frozen_array
 from bochner._numerics.checked import check_rows_given, largest_size
 from bochner._numerics.limits import LARGEST_ENTRY
 from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
+from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.carriers import Carrier, NoCarrier
-from bochner.frequencies.factors import CosineFactors, Envelope
+from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
 from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
@@ -51,8 +52,8 @@ class Frequencies:
         means ``omega``.
     envelope : Envelope, default=None
         Factors :math:`g` of the features; ``None`` means one.
-    modulation : CosineFactors, default=None
-        Cosine factors of the features; both arguments must have the same number of inputs.
+    modulation : CosineFactors or Amplitudes, default=None
+        Other factors of the features; both arguments must have the same number of inputs.
     carrier : Carrier, default=None
         Complex functions :math:`f_j`; ``None`` means one. Both arguments must have the same number
         of inputs.
@@ -83,7 +84,7 @@ class Frequencies:
     phase: Array
     nu_blocks: Matrix | None
     envelope: Envelope | None = None
-    modulation: CosineFactors | None = None
+    modulation: CosineFactors | Amplitudes | None = None
     carrier: Carrier | None = None
 
     def __init__(
@@ -93,7 +94,7 @@ class Frequencies:
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
         envelope: Envelope | None = None,
-        modulation: CosineFactors | None = None,
+        modulation: CosineFactors | Amplitudes | None = None,
         carrier: Carrier | None = None,
     ) -> None:
         rows = _checked_matrix("omega", omega)
@@ -117,10 +118,10 @@ class Frequencies:
             )
         object.__setattr__(self, "envelope", envelope)
         if modulation is not None and not (
-            modulation.v.shape == rows.shape and self.dim == self.dim_right
+            modulation.shape == tuple(rows.shape) and self.dim == self.dim_right
         ):
             raise ValueError(
-                f"modulation has waves of shape {modulation.v.shape}; it needs one for each "
+                f"modulation has waves of shape {modulation.shape}; it needs one for each "
                 f"frequency of either argument, of shapes {tuple(rows.shape)} and "
                 f"{(m, self.dim_right)}."
             )
@@ -266,16 +267,10 @@ class Frequencies:
             raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
         Z = self.features(X)
         turned = np.concatenate((coef[m:], -coef[:m]))
-        gradient = _along_inputs(Z, self.omega, turned)
+        gradient = along_inputs(Z, self.omega, turned)
         if self.modulation is not None:
-            varied = Frequencies(
-                self.omega_blocks,
-                self.weight,
-                self.phase,
-                envelope=self.envelope,
-                modulation=self.modulation.derivative,
-            )
-            gradient += _along_inputs(varied.features(X), 0.5 * self.modulation.v, coef)
+            plain = Frequencies(self.omega_blocks, self.weight, self.phase, envelope=self.envelope)
+            gradient += self.modulation.along(X, plain.features(X), coef)
         if self.envelope is not None:
             for own, slope, direction in self.envelope.gradient_factors(X):
                 along = (Z[:, :m][:, own] * slope) @ coef[:m][own]
@@ -344,7 +339,7 @@ class Frequencies:
         dim = side[0].shape[1]
         if X.shape[1] != dim:
             raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
-        for waves in (side[0], *(() if self.modulation is None else (self.modulation.v,))):
+        for waves in (side[0], *(() if self.modulation is None else (self.modulation.waves,))):
             _refuse_large_angles(X, waves)
         found = np.dtype(dtype or X.dtype) if not on_device(X) else np.dtype(np.float64)
         if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(found).max:
@@ -390,10 +385,3 @@ def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any
         return None
     one, other = (cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each)
     return one.joined(other)
-
-
-def _along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
-    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
-    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
-    product: Array = Z @ weights.reshape(len(coef), -1)
-    return product.reshape(len(Z), omega.shape[1], -1)

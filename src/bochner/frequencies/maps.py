@@ -11,12 +11,15 @@ from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner._numerics.waves import write_waves
+from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.carriers import Carrier
-from bochner.frequencies.factors import CosineFactors, Envelope, cosines
+from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.waves import Layout, angle_map
 from bochner.sampling import Matrix
 
-Side = tuple[Matrix, Array, Array, Envelope | None, CosineFactors | None, Carrier | None]
+Side = tuple[
+    Matrix, Array, Array, Envelope | None, CosineFactors | Amplitudes | None, Carrier | None
+]
 """Frequencies, phases, amplitudes and factors of the left or the right features: envelope,
 modulation and carrier."""
 
@@ -27,7 +30,7 @@ def trigonometric_features(
     phase: Array,
     amplitude: Array,
     envelope: Envelope | None,
-    modulation: CosineFactors | None,
+    modulation: CosineFactors | Amplitudes | None,
     carrier: Carrier | None,
     *,
     dtype: "np.dtype[Any] | type[np.floating[Any]]",
@@ -60,7 +63,7 @@ def trigonometric_features(
         if envelope is not None:
             waves *= envelope.factors(X[rows]).astype(dtype)[:, None, :]
         if factors is not None:
-            waves *= cosines(wide, *factors).astype(dtype, copy=False)[:, None, :]
+            waves *= factors(wide).astype(dtype, copy=False)[:, None, :]
 
     blocks = list(row_blocks(X.shape[0], 16 * m, block_bytes=limits.CACHE_BLOCK_BYTES))
     with single_threaded_blas() as n_threads:
@@ -79,7 +82,7 @@ class DeviceMap:
         phase: Array,
         amplitude: Array,
         envelope: Envelope | None,
-        modulation: CosineFactors | None,
+        modulation: CosineFactors | Amplitudes | None,
         carrier: Carrier | None,
     ) -> None:
         if carrier is not None:
@@ -115,7 +118,7 @@ class DeviceMap:
             if self._envelope is not None:
                 radius = radius * self._envelope.factors(block)
             if self._modulation is not None:
-                radius = radius * cosines(block, *self._modulation)
+                radius = radius * self._modulation(block)
             Z[rows, :m] = retyped(radius * xp.cos(angle), dtype)
             Z[rows, m:] = retyped(radius * xp.sin(angle), dtype)
         return Z

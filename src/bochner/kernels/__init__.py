@@ -10,6 +10,7 @@ from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transp
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.functions import DotProduct, Radial, Stationary
+from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.histograms import (
     Additive,
     ChiSquared,
@@ -59,6 +60,7 @@ __all__ = [
     "DotProduct",
     "Exponential",
     "Gaussian",
+    "Harmonizable",
     "Hellinger",
     "Intersection",
     "JensenShannon",

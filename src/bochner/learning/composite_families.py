@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import CosineFactors, Frequencies
+from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Scaled, Sum
 from bochner.learning.feature_evidence import FrequencySlopes
 from bochner.learning.reparameterised import (
@@ -281,7 +281,7 @@ class ProductOfKernels(Composite[ProductDraws]):
         )
         # Measures of products of two kernels with cosine factors are not known.
         waves = [
-            CosineFactors(f.modulation.v[index], f.modulation.phase[index])
+            f.modulation.rearranged(index)
             for f, index in zip(made, draws.index, strict=True)
             if f.modulation is not None
         ]

@@ -18,6 +18,7 @@ from bochner.kernels import (
     Additive,
     Anova,
     Correlation,
+    Harmonizable,
     Kernel,
     OnColumns,
     Periodic,
@@ -30,6 +31,7 @@ from bochner.kernels import (
 )
 from bochner.kernels.columns import indices_of
 from bochner.learning.composite_families import Family, ProductOfKernels, SumOfKernels
+from bochner.learning.harmonizable import HarmonizableParameters
 from bochner.learning.member_families import FixedKernel, KernelOnColumns, PeriodicScale
 from bochner.learning.reparameterised import (
     LengthScales,
@@ -74,6 +76,8 @@ def parameterised(
     if not isinstance(kernel, Kernel):
         return None
     kernel.check_dim(rows.X.shape[1])
+    if isinstance(kernel, Harmonizable):
+        return HarmonizableParameters(kernel, spreads(rows.X, rows.weights))
     family = family_of(kernel, rows.X, rows.weights)
     return family if family is not None and family.origin.size else None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ive
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import CosineFactors, Frequencies
+from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, OnColumns, Periodic
 from bochner.kernels.periodic import SHORTEST
 from bochner.learning.composite_families import Composite, Family
@@ -53,7 +53,7 @@ class KernelOnColumns(Composite[Any]):
     def frequencies(self, draws: Any, theta: Array) -> Frequencies:
         f = self.inner.frequencies(draws, theta)
         waves = f.modulation
-        waves = None if waves is None else CosineFactors(self._embedded(waves.v), waves.phase)
+        waves = None if waves is None else waves.mapped(np.eye(self.dim)[:, self.columns])
         return Frequencies(self._embedded(f.omega), f.weight, modulation=waves)
 
     def pulled_back(self, draws: Any, theta: Array, slopes: FrequencySlopes) -> Array:

@@ -9,7 +9,7 @@ and Welling, "Auto-encoding variational Bayes", 2014).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -110,6 +110,16 @@ class ParameterisedKernel(ABC, Generic[D]):
     @abstractmethod
     def kernel(self, theta: Array) -> Kernel:
         """Return the kernel at parameters (q,)."""
+
+    is_exact: ClassVar[bool] = False
+    """Whether searches take the kernel itself, on few rows, instead of features."""
+
+    def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
+        """Return derivatives by parameters (q,) from those by the kernel's values at rows (n, d).
+
+        Those are symmetric (n, n). ``None`` means that differences of values take their place.
+        """
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -126,7 +126,11 @@ class GramSearch(RidgeSearch):
         V = U * (np.sqrt(alpha) / np.sqrt(noise))  # The noise of equal targets is the least number
         by_gram = 0.5 * (V @ V.T - U.shape[1] * inverse)
         by_theta = self.penalty(theta)[1]
-        by_theta -= [np.sum(by_gram * (other - gram)) / _STEP for other in self._moved(theta)]
+        slopes = self.family.gram_slopes(theta, self.rows.X, self._by_values(by_gram))
+        if slopes is None:
+            moved = (np.sum(by_gram * (other - gram)) / _STEP for other in self._moved(theta))
+            slopes = np.fromiter(moved, dtype=np.float64)
+        by_theta -= slopes
         by_alpha = 0.0
         if self.alpha is None:  # B / alpha is what counts: less alpha is more of every value
             by_alpha = float(np.sum(by_gram * gram))
@@ -152,6 +156,20 @@ class GramSearch(RidgeSearch):
         """Yield the Gram matrix with each of the parameters a step further."""
         for step in _STEP * np.eye(len(theta)):
             yield self._gram(theta + step)
+
+    def started(self, theta: Array) -> Array:
+        """Return the point of parameters (q,), with a tenth of the kernel's variance as noise."""
+        alpha = 0.1 * self._scale(theta) if self.alpha is None else self.alpha
+        return np.append(theta, np.log(alpha))
+
+    def _by_values(self, by_gram: Array) -> Array:
+        """Return slopes by values of the kernel, from those by the matrix that these make."""
+        for _ in range(2):
+            by_gram = (np.sqrt(self.rows.weights)[:, None] * by_gram).T
+            if self.fit_intercept:
+                share = self.rows.weights / self.rows.weights.sum()
+                by_gram = by_gram - np.outer(by_gram.sum(axis=1), share)
+        return by_gram
 
     def _rooted(self, values: Array) -> Array:
         """Return values (n, t) times the roots of weights, centred with an intercept."""

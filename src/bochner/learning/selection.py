@@ -17,6 +17,7 @@ from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.kernel_families import in_units, parameterised
+from bochner.learning.reparameterised import ParameterisedKernel
 from bochner.learning.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.sampling import Scheme
 
@@ -35,6 +36,10 @@ _STAGES = (_Stage(1000, 128, 15), _Stage(8192, 256, 30), _Stage(2**15, 512, 40))
 scales from noise, and more frequencies follow them. With half of the last ones, scales of rough
 functions come out longer than those of the exact evidence; twice as many take four times as long.
 The first steps tell starts apart, and the others mostly end by their tolerance."""
+
+_EXACT_STAGES = (_Stage(400, 0, 60), _Stage(1000, 0, 60))
+"""Of searches that take the kernel itself: 1,000 rows are a second for a step of five components.
+A few dozen parameters take more steps than length scales."""
 
 _KERNEL_VALUES = 10**7
 """Most values of kernels, and inputs of rows for them, for a step along the evidence of the kernel
@@ -121,6 +126,8 @@ def select_kernel(
     family = parameterised(kernel, rows, units, median_rng)
     if family is None:
         return None
+    if family.is_exact:
+        return _by_values(family, rows, alpha, row_rng, start_rng, fit_intercept)
     room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
 
     def features(stage: _Stage) -> FeatureSearch:
@@ -143,4 +150,29 @@ def select_kernel(
         point = min(ends, key=itemgetter(1))[0]
         for wider, stage in zip((some, most), _STAGES[1:], strict=True):
             point = wider.explored(point, stage.n_steps)
+    return family.kernel(point[:-1])
+
+
+def _by_values(
+    family: ParameterisedKernel[Any],
+    rows: Chunk,
+    alpha: float | None,
+    row_rng: np.random.Generator,
+    start_rng: np.random.Generator,
+    fit_intercept: bool,
+) -> Kernel:
+    """Return the kernel of greatest evidence of its own values on few rows."""
+    order = row_rng.permutation(len(rows))
+
+    def search(stage: _Stage) -> GramSearch:
+        some = np.sort(order[: stage.n_rows])
+        few = Chunk(dense_rows(rows.X, some), rows.y[some], rows.weights[some])
+        return GramSearch(family.in_units, few, alpha, fit_intercept)
+
+    few, most = map(search, _EXACT_STAGES)
+    with single_threaded_blas():
+        starts = map(few.started, family.starts(start_rng))
+        ends = [few.climbed(start, _EXACT_STAGES[0].n_steps) for start in starts]
+        point = min(ends, key=itemgetter(1))[0]
+        point, _ = most.climbed(point, _EXACT_STAGES[1].n_steps)
     return family.kernel(point[:-1])

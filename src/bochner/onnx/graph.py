@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import Envelope, Frequencies
+from bochner.frequencies import Amplitudes, CosineFactors, Envelope, Frequencies
 
 OPSET = 17
 """Version of ONNX's operators (2022). All that graphs need were there in version 13; runtimes of
@@ -121,9 +121,17 @@ class Graph:
             groups = [self._envelope(X, group) for group in frequencies.envelope.groups]
             found.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
         if frequencies.modulation is not None:
-            v, phase = frequencies.modulation.v, frequencies.modulation.phase
-            found.append(self._shifted_cosines(self("MatMul", X, 0.5 * v.T), phase))
+            found.append(self._modulation(X, frequencies.modulation))
         return found
+
+    def _modulation(self, X: str, modulation: CosineFactors | Amplitudes) -> str:
+        if isinstance(modulation, CosineFactors):
+            return self._shifted_cosines(self("MatMul", X, 0.5 * modulation.v.T), modulation.phase)
+        window, centre, decay, mu, phase, sums = modulation.matrices()
+        lag = self("Sub", self("MatMul", X, window), centre)
+        waves = self._cosines(self("Add", self("MatMul", X, mu), phase))
+        inside = self("Exp", self("MatMul", self("Mul", lag, lag), decay))
+        return self("Mul", inside, self("MatMul", waves, sums))
 
     def _envelope(self, X: str, envelope: Envelope) -> str:
         X = X if envelope.left is None else self("MatMul", X, envelope.left)

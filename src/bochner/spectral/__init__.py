@@ -23,6 +23,7 @@ from bochner.spectral.decompositions import (
     spectral_measure,
 )
 from bochner.spectral.design import designed_measure
+from bochner.spectral.harmonizable import WithAmplitude
 from bochner.spectral.histograms import HashLaw, LogarithmLaw
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import (
@@ -90,6 +91,7 @@ __all__ = [
     "SpectralMeasure",
     "Student",
     "TwoFrequency",
+    "WithAmplitude",
     "closed_form",
     "designed_measure",
     "grid_sides",

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
-from bochner.frequencies import CosineFactors
 from bochner.registry import register
 from bochner.sampling import Matrix, Scheme
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
@@ -151,7 +150,7 @@ class Mapped(Law):
                     "ShiftedGaussian waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )
-            modulation = CosineFactors(modulation.v @ self.left.T, modulation.phase)
+            modulation = modulation.mapped(self.left)
         carrier = None if inner.carrier is None else inner.carrier.on(self._columns())
         nu = None
         if self.is_two_sided:

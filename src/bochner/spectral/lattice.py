@@ -122,7 +122,7 @@ class Lattice(Law):
         if not np.array_equal(left, right):
             return None
         waves = self.modulation
-        waves = None if waves is None else CosineFactors(waves.v @ left.T, waves.phase)
+        waves = None if waves is None else waves.mapped(left)
         return replace(self, omega=self.omega @ left.T, modulation=waves)
 
     def convolved(self, other: Law) -> Law | None:
@@ -144,7 +144,7 @@ class Lattice(Law):
         waves = self.modulation or other.modulation
         if waves is not None:
             own = i if self.modulation else j
-            waves = CosineFactors(waves.v[own], waves.phase[own])
+            waves = waves.rearranged(own)
         return Lattice(
             self.omega[i] + sign[:, None] * other.omega[j],
             self.probability[i] * (share * other.probability)[j],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import CosineFactors, Hashes, Powers
+from bochner.frequencies import Amplitudes, CosineFactors, Hashes, Powers
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
@@ -41,14 +41,14 @@ class Draw:
     ratio: Array
     phase: Array
     nu: Array | None = None
-    modulation: CosineFactors | None = None
+    modulation: CosineFactors | Amplitudes | None = None
     carrier: Powers | Hashes | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with its rows in another order, some perhaps repeated or left out."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.modulation
-        waves = None if waves is None else CosineFactors(waves.v[order], waves.phase[order])
+        waves = None if waves is None else waves.rearranged(order)
         carrier = None if self.carrier is None else self.carrier.taken(order)
         omega, ratio, phase = np.asarray(self.omega)[order], self.ratio[order], self.phase[order]
         return Draw(omega, ratio, phase, nu, waves, carrier)

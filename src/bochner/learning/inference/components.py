@@ -55,7 +55,9 @@ def mean_of_waves(draws: Sequence[Waves], scaling: Scaling) -> ModulatedWaves:
     each = [waves_in_units(waves, scaling) for waves in draws]
     frequencies = reduce(add, each)
     kept = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation = frequencies.modulation or CosineFactors.none(*frequencies.omega.shape)
+    modulation = frequencies.modulation
+    if not isinstance(modulation, CosineFactors):
+        modulation = CosineFactors.none(*frequencies.omega.shape)
     omega = frequencies.omega[kept]
     weight = np.full(len(omega), 1.0 / len(omega))
     arrays: tuple[Array, ...] = (weight, omega, modulation.v[kept], modulation.phase[kept])

@@ -1,0 +1,196 @@
+"""Non-stationary kernels by a measure over pairs of frequencies: harmonizable mixtures."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.cluster.vq import kmeans2
+from scipy.spatial.distance import cdist
+
+from bochner._numerics.arrays import Array, as_array, frozen_array
+from bochner.kernels.base import Kernel, checked_rows, nested_tuples
+
+_NARROW = 0.25
+"""Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harmonizable(Kernel):
+    r"""A mixture of Gaussian windows, each with waves of correlated weights.
+
+    .. math:: k(x, y) = \sum_q g_q(x)\, g_q(y)\, e^{-\frac12 \|S_q (x - y)\|^2}\,
+              \Re \sum_{r, r'} B_{q r r'}\, e^{i \mu_{qr} \cdot (x - c_q)
+              - i \mu_{qr'} \cdot (y - c_q)}, \qquad
+              g_q(x) = e^{-\frac14 \|T_q (x - c_q)\|^2}
+
+    with :math:`B_q = L_q L_q^*`, diagonal :math:`S_q` and :math:`T_q`: positive definite for all
+    parameters. It is the transform :math:`\iint e^{i (\omega \cdot x - \nu \cdot y)}
+    \mu(d\omega, d\nu)` of a mixture of Gaussians over *pairs* of frequencies, with means
+    :math:`(\mu_{qr}, \mu_{qr'})`, of which both members have the variance :math:`S^2 + T^2 / 2` and
+    their covariance is :math:`S^2`. A stationary kernel is the limit :math:`T = 0` with a diagonal
+    :math:`B`, where :math:`\omega = \nu`; with :math:`S = T = 0` the frequencies are a finite grid.
+
+    Parameters
+    ----------
+    factors : array-like of shape (Q, R, P), (Q, P) or (Q,)
+        Sizes of the numbers in the columns of ``L``: each component has ``R`` columns, with a
+        number for each of its ``P`` frequencies. Missing axes have length one.
+    frequencies : array-like of shape (Q, P, d) or (Q, d)
+        :math:`\mu`, in radians per unit of the inputs.
+    centres : array-like of shape (Q, d), default=0.0
+        ``c``, in the units of the inputs.
+    inverse_widths : array-like of shape (Q, d), default=0.0
+        ``T``: inverse standard deviations of the variance :math:`k(x, x)` along the inputs. Zero
+        means no window.
+    spreads : array-like of shape (Q, d), default=0.0
+        ``S``: standard deviations of frequencies, the inverse of length scales. Zero means lines.
+    phases : array-like of the shape of ``factors``, default=0.0
+        Arguments of the same complex numbers, in radians.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is not finite, or a width or spread is negative.
+
+    References
+    ----------
+    Yaglom, "Correlation theory of stationary and related random functions", 1987. Remes, Heinonen
+    and Kaski, "Non-stationary spectral kernels", 2017. Shen, Heinonen and Kaski, "Harmonizable
+    mixture kernels with variational Fourier features", 2019.
+
+    Examples
+    --------
+    A slow function whose waves are fast near 1:
+
+    >>> from bochner.kernels import Harmonizable
+    >>> centres, inverse_widths, spreads = [[0.0], [1.0]], [[0.0], [5.0]], [[1.0], [4.0]]
+    >>> k = Harmonizable([1.0, 1.0], [[0.0], [20.0]], centres, inverse_widths, spreads)
+    >>> k.diag([[0.0], [1.0]]).round(4)
+    array([1., 2.])
+    """
+
+    factors: Any
+    frequencies: Any
+    centres: Any = 0.0
+    inverse_widths: Any = 0.0
+    spreads: Any = 0.0
+    phases: Any = 0.0
+
+    def __post_init__(self) -> None:
+        frequencies = frozen_array("frequencies", self.frequencies, None)
+        if frequencies.ndim == 2:
+            frequencies = frequencies[:, None]
+        factors = frozen_array("factors", self.factors, None)
+        if factors.ndim in (1, 2):
+            factors = factors.reshape(len(factors), 1, -1)
+        if frequencies.ndim != 3 or not frequencies.size or factors.ndim != 3 or not factors.size:
+            raise ValueError(
+                f"factors must have shape (Q, R, P) and frequencies (Q, P, d), got "
+                f"{factors.shape} and {frequencies.shape}."
+            )
+        n, count, dim = frequencies.shape
+        if factors.shape != (n, factors.shape[1], count):
+            raise ValueError(
+                f"factors must have shape (Q, R, P), with Q = {n} components and P = {count} "
+                f"frequencies each as in frequencies, got {factors.shape}."
+            )
+        made = {"factors": factors, "frequencies": frequencies}
+        shapes = dict.fromkeys(("centres", "inverse_widths", "spreads"), (n, dim))
+        for name, shape in (shapes | {"phases": factors.shape}).items():
+            value = frozen_array(name, getattr(self, name), None)
+            if value.ndim and value.size != np.prod(shape):
+                raise ValueError(f"{name} must have shape {shape}, got {value.shape}.")
+            made[name] = np.broadcast_to(value if not value.ndim else value.reshape(shape), shape)
+        for name in ("inverse_widths", "spreads"):
+            if made[name].min() < 0.0:
+                raise ValueError(f"{name} must not be negative.")
+        for name, array in made.items():
+            object.__setattr__(self, name, nested_tuples(array.tolist()))
+
+    @classmethod
+    def covering(
+        cls, X: ArrayLike, n_windows: int = 4, *, variance: float = 1.0, random_state: int = 0
+    ) -> Self:
+        """Return a start for learning: windows that cover rows ``X`` (n, d), and a constant one.
+
+        Centres are those of k-means, widths the rows' deviations about them. Learn the parameters
+        with ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer rows than windows.
+        """
+        rows = checked_rows(X)
+        if not 0 <= n_windows <= len(rows):
+            raise ValueError(f"n_windows must be from 0 to {len(rows)} rows, got {n_windows}.")
+        unit = np.maximum(np.std(rows, axis=0), np.finfo(np.float64).tiny)
+        centres, width = np.mean(rows, axis=0)[None], unit[None]
+        if n_windows:
+            scaled = rows / unit
+            found, label = kmeans2(scaled, n_windows, minit="++", rng=random_state)
+            away = np.sum((scaled - found[label]) ** 2) / scaled.size
+            centres = np.concatenate([found[np.lexsort(found.T)] * unit, centres])
+            # A uniform law's neighbours overlap at twice its deviation.
+            local = np.full((n_windows, len(unit)), 2.0 * max(float(np.sqrt(away)), 1e-3))
+            width = np.concatenate([local * unit, width])
+        n = len(centres)
+        inverse = 1.0 / width
+        inverse[-1] = 0.0
+        # A little off zero, where the evidence has no slope by a frequency.
+        return cls(
+            np.full(n, np.sqrt(variance / min(n, 2))),
+            _NARROW / width,
+            centres,
+            inverse,
+            2.0 / width,
+        )
+
+    @property
+    def dim(self) -> int:
+        """Number of inputs."""
+        return len(self.frequencies[0][0])
+
+    @property
+    def weights(self) -> Any:
+        """The complex weights ``B`` of pairs of frequencies, of shape (Q, P, P)."""
+        L = as_array(self.factors) * np.exp(1j * as_array(self.phases))
+        return np.einsum("qlr,qls->qrs", L, L.conj())
+
+    def windowed(self, X: Array, component: int) -> tuple[Array, Array]:
+        """Return the window (n,) and its amplitudes (n, 2R), real and imaginary parts, at rows."""
+        away = X - as_array(self.centres[component])
+        lag = away * as_array(self.inverse_widths[component])
+        window = np.exp(-0.25 * np.sum(lag**2, axis=1))
+        wave = np.exp(1j * (away @ as_array(self.frequencies[component]).T))
+        turned = as_array(self.factors[component]) * np.exp(1j * as_array(self.phases[component]))
+        amplitude = wave @ turned.T
+        return as_array(window), as_array(np.concatenate([amplitude.real, amplitude.imag], axis=1))
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        K = np.zeros((len(X), len(Y)))
+        for component, spread in enumerate(as_array(self.spreads)):
+            left, right = (w[:, None] * a for w, a in (self.windowed(Z, component) for Z in (X, Y)))
+            term = cdist(X * spread, Y * spread, "sqeuclidean")
+            term *= -0.5
+            np.exp(term, out=term)
+            term *= left @ right.T
+            K += term
+        return K
+
+    def diag(self, X: ArrayLike) -> Array:
+        rows = checked_rows(X)
+        self.check_dim(rows.shape[1])
+        diagonal = np.zeros(len(rows))
+        for component in range(len(self.factors)):
+            window, amplitude = self.windowed(rows, component)
+            diagonal += window**2 * np.sum(amplitude**2, axis=1)
+        return diagonal
+
+    def check_dim(self, dim: int) -> None:
+        if dim != self.dim:
+            raise ValueError(
+                f"This Harmonizable kernel is defined on {self.dim} inputs (the last axis of "
+                f"frequencies), but the data have {dim}."
+            )

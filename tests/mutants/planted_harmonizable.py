@@ -1,0 +1,36 @@
+"""Bugs that windows and correlated frequencies invite."""
+
+from dataclasses import replace
+
+import numpy as np
+from kernels import test_harmonizable as laws
+from laws.registry import HARMONIZABLE_CASES
+from mutants.registry import changes
+
+from bochner.frequencies import Amplitudes
+from bochner.spectral import WithAmplitude
+
+COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
+
+
+def check(case, scheme="iid"):
+    return lambda: laws.test_estimates_are_unbiased_and_positive_definite(case, scheme)
+
+
+changes(Amplitudes, "to_device_of", check(COMPLEX), check(WINDOWED), name="window_of_the_kernel")(
+    lambda moved, self, X: moved(
+        replace(self, window=self.window * 2**0.5, centre=self.centre * 2**0.5), X
+    )
+)
+changes(Amplitudes, "to_device_of", check(COMPLEX), check(WINDOWED), name="windows_at_the_origin")(
+    lambda moved, self, X: moved(replace(self, centre=0.0 * self.centre), X)
+)
+changes(Amplitudes, "to_device_of", check(COMPLEX), check(GRID), name="no_phases_of_amplitudes")(
+    lambda moved, self, X: moved(replace(self, phase=0.0 * self.phase), X)
+)
+
+
+@changes(WithAmplitude, "draw", check(COMPLEX))
+def lines_without_spread(draw, self, m, *others):
+    """All draws have the frequency of the first."""
+    return draw(self, m, *others).rearranged(np.zeros(m, dtype=np.intp))
