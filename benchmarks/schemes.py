@@ -16,8 +16,8 @@ from bochner.sampling.energy import spread_directions
 ORTHOGONAL, ENERGY = "orthogonal", "energy"
 METHODS = ("iid", ORTHOGONAL, "qmc", "structured", ENERGY)
 
-_INPUTS = (1, 2, 5, 10, 20, 50, 100, 500)
-_FEATURES = (64, 256, 1_024, 4_096)
+_INPUTS = (1, 2, 5, 10, 20, 50, 100, 500)  # From a line to where blocks are structured
+_FEATURES = (64, 256, 1_024, 4_096)  # From an eighth of the default to eight times as many
 _SEEDS = 20  # Of each, with other rows; 90 % bands leave out one on either side
 _ROWS = 600  # Rows of a Gram matrix of 3 MB
 

@@ -26,7 +26,7 @@ class TwoSidedEstimator(KernelParameters, BaseEstimator, ABC):
 
     _: KW_ONLY
     length_scale: Any = "median"
-    scheme: str | Scheme = "orthogonal"
+    scheme: str | Scheme = "auto"
     weights: str = "sampled"
     decomposition: str | Decomposition = "auto"
     masses: str = "exact"
