@@ -6,12 +6,15 @@ import sys
 import threading
 
 import pytest
-from numba.core import event
+
+from bochner._numerics.compiling import event
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 
 INTERRUPTED = """
 import os, signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Jobs in the background ignore it
 from numba.core import event
 from bochner._numerics import compiling
 
