@@ -107,9 +107,7 @@ def swapped_sides(patch):
 
 @replaces(Frequencies, "features_right", check(SHIFT), check(SINH, "jordan"))
 def phases_on_both_sides(self, Y):
-    return self._map(
-        Y, (self._nu_blocks, self.phase, self._amplitude, self.envelope, self.modulation)
-    )
+    return self._map(Y, (self._nu_blocks, self.phase, self._amplitude, *self._left[3:]))
 
 
 @planted(check(WIDE_SHIFT), check(COSH, "jordan"))
