@@ -54,6 +54,7 @@ class Size:
     xor_trials: int = 2
     mixture_trials: int = 4
     splits: int = 10
+    left_out: tuple[str, ...] = ()  # Series
     xor_rows: int = XOR_ROWS  # To learn from, and as many to test on
     # Budgets of data sets below 2,000 rows, of those above, and of the other parts.
     small: Budget = Budget(100, 100, 20.0)
@@ -75,6 +76,7 @@ QUICK = Size(
     xor_trials=1,
     mixture_trials=1,
     splits=2,
+    left_out=(TERRAIN,),
     xor_rows=300,
     small=Budget(16, 5, 2.0),
     large=Budget(16, 5, 2.0),
