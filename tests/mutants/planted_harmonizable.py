@@ -32,5 +32,6 @@ changes(Amplitudes, "to_device_of", check(COMPLEX), check(GRID), name="no_phases
 
 @changes(WithAmplitude, "draw", check(COMPLEX))
 def lines_without_spread(draw, self, m, *others):
-    """All draws have the frequency of the first."""
-    return draw(self, m, *others).rearranged(np.zeros(m, dtype=np.intp))
+    """All draws have the mean frequency."""
+    drawn = draw(self, m, *others)
+    return replace(drawn, omega=np.tile(np.asarray(drawn.omega).mean(axis=0), (m, 1)))
