@@ -22,8 +22,9 @@ COMMANDS = ("fit", "predict", "evaluate", "explain", "inspect", "diagnose", "dem
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_ends_with_an_example_that_the_command_takes(name):
+def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkeypatch):
     """The example is parsed, and fails only because its files do not exist."""
+    monkeypatch.chdir(tmp_path)
     result = bochner(name, "--help")
     assert result.exit_code == 0
     assert f"Usage: bochner {name}" in result.stdout
