@@ -151,7 +151,7 @@ def in_a_thread(function: Callable[P, Part], *args: P.args, **named: P.kwargs) -
 
     Python raises KeyboardInterrupt in the main thread alone. Raised while SciPy reads the numbers
     of its Sobol sequences, it would be lost, and the numbers stay incomplete without an error.
-    It may leave locks of pools and futures locked for ever: the main thread waits for a queue.
+    It may leave locks of pools and futures locked without end: the main thread waits for a queue.
     """
     answers: SimpleQueue[_Answer] = SimpleQueue()
     start_new_thread(lambda: answers.put(_answer(function, *args, **named)), ())

@@ -1,6 +1,6 @@
 r"""Derivatives of kernels by their left argument, in closed form.
 
-Of a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
+For a kernel of a scaled distance :math:`r`, with :math:`\delta = x - y`, the derivative is
 :math:`\partial k / \partial x_a = (k'(r) / r)\, \delta_a / \ell_a^2`; sums, multiples and products
 follow the rules for derivatives. Where a kernel has a kink, at equal rows or entries, derivatives
 are zero: the mean of those on either side. They are zero by codes of levels, and by inputs that a

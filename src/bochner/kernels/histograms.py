@@ -189,8 +189,8 @@ class JensenShannon(Additive):
 class Tanimoto(Kernel):
     r"""The Tanimoto kernel, :math:`k(x, y) = \sum_i \min(x_i, y_i) / \sum_i \max(x_i, y_i)`.
 
-    Of sets, given as rows of zeros and ones, it is the size of the intersection over that of the
-    union (Jaccard); fingerprints of molecules and categories are such sets. Of counts it is also
+    For sets, given as rows of zeros and ones, it is the size of the intersection over that of the
+    union (Jaccard); fingerprints of molecules and categories are such sets. For counts it is also
     called the min-max kernel or the weighted Jaccard index. Positive definite, and one where rows
     are equal, rows of zeros included.
 

@@ -38,8 +38,8 @@ functions come out longer than those of the exact evidence; twice as many take f
 The first steps tell starts apart, and the others mostly end by their tolerance."""
 
 _EXACT_STAGES = (_Stage(400, 0, 60), _Stage(1000, 0, 60))
-"""Of searches that take the kernel itself: 1,000 rows are a second for a step of five components.
-A few dozen parameters take more steps than length scales."""
+"""Stages of searches that take the kernel itself: 1,000 rows are a second for a step of five
+components. A few dozen parameters take more steps than length scales."""
 
 _KERNEL_VALUES = 10**7
 """Most values of kernels, and inputs of rows for them, for a step along the evidence of the kernel
@@ -114,8 +114,8 @@ def select_kernel(
     compared on at most 1000 rows with 128 frequencies. The best one goes on with more of both, at
     most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
-    Of rows no more than features, the last search takes the kernel itself, whose evidence does not
-    depend on draws.
+    Where rows are no more than features, the last search takes the kernel itself, whose evidence
+    does not depend on draws.
     ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
