@@ -88,7 +88,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         added to those of the frequencies, which carry the rest; see
         :class:`~bochner.features.residual.ResidualFeatures`. Means and variances approach those of
         the exact process as features or landmarks grow, with as many landmarks as rows the mean is
-        exact, and the variance far from the rows is that of the prior. ``None`` means none. Needs a
+        exact, and the variance far from the rows is that of the prior. ``length_scale="evidence"``
+        then also finds scales that are too short for the features. ``None`` means none. Needs a
         positive definite kernel and NumPy arrays.
 
     Attributes

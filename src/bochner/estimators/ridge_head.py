@@ -96,7 +96,7 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         alpha, limit = checked_alpha(self.alpha), as_bytes(self.memory_limit)
         for name in ("fit_intercept", "associated"):
             as_flag(name, getattr(self, name))
-        n_landmarks = None if self.residual is None else as_count("residual", self.residual)
+        n_landmarks = self._n_landmarks
         *rngs, solver_rng, landmark_rng = generators(self.random_state, 5)
         kernel, found = self._approximation(rows.head, targets, *rngs)
         features: FeatureMap = found.frequencies
@@ -230,9 +230,14 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             checked_alpha(self.alpha),
             rng,
             fit_intercept=self.fit_intercept,
+            n_landmarks=self._n_landmarks,
         )
         # Kernels without parameters to learn do not need a length scale.
         return chosen or resolve_kernel(kernel, 1.0, X, rng, rows.weight, names=names)
+
+    @property
+    def _n_landmarks(self) -> int | None:
+        return None if self.residual is None else as_count("residual", self.residual)
 
     @property
     def _features(self) -> FeatureMap:

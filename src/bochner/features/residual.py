@@ -46,6 +46,11 @@ which more landmarks add rounding errors of solutions with their kernel matrix a
 _INDEFINITE = -1e-6
 """Share of the greatest variance below which a remainder is negative by more than rounding."""
 
+_NOTHING = 1e-60
+"""Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
+is far below rounding, and products of five such values are above 1e-308, below which processors
+take ten times as long."""
+
 _CANDIDATE_BYTES = 64 * limits.MEBIBYTE
 """Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
 has half the rows to choose from, twice takes twice the time."""
@@ -133,9 +138,9 @@ class ResidualFeatures:
         if out is None:
             out = np.empty((X.shape[0], self.n_features), dtype=found)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
-        near = solve_triangular(
-            self.lower, self.kernel(self.landmarks, dense), lower=True, check_finite=False
-        )
+        values = _cleared(self.kernel(self.landmarks, dense), float(self.lower.max()) ** 2)
+        near = solve_triangular(self.lower, values, lower=True, check_finite=False)
+        near = _cleared(near, float(self.lower.max()))
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out
@@ -159,6 +164,12 @@ def _is_signed(frequencies: Frequencies) -> bool:
     return not frequencies.is_symmetric or bool((frequencies.weight < 0.0).any())
 
 
+def _cleared(values: Array, greatest: float) -> Array:
+    """Set values next to nothing to zero, and return them."""
+    values[np.abs(values) < _NOTHING * greatest] = 0.0
+    return values
+
+
 def _pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
     """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
     left = kernel.diag(X).astype(np.float64)
@@ -169,7 +180,7 @@ def _pivots(kernel: Kernel, X: Array, count: int) -> tuple[Array, Array]:
         if left[pivot] <= _NEGLIGIBLE * greatest:
             break
         column = kernel(X, X[[pivot]])[:, 0] - factor[:, :i] @ factor[pivot, :i]
-        factor[:, i] = column / np.sqrt(left[pivot])
+        factor[:, i] = _cleared(column / np.sqrt(left[pivot]), np.sqrt(greatest))
         left -= factor[:, i] ** 2
         if left.min() < _INDEFINITE * greatest:
             raise ValueError(

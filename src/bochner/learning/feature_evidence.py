@@ -25,6 +25,7 @@ from scipy.linalg import blas
 from bochner._numerics.arrays import Array, as_array, steps
 from bochner._numerics.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk, RowChunks
+from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums, HostSums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
@@ -89,20 +90,20 @@ def evidence_gradient(
     return EvidenceGradient(posterior.log_evidence, slopes, log_alpha)
 
 
-def ordered_sums(rows: RowChunks, frequencies: Frequencies, targets: Targets) -> FeatureSums:
+def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> FeatureSums:
     """Return the sums over all rows, with the same digits for any number of threads."""
     with single_threaded_blas() as n_threads:
-        return rows.total(block_sums, frequencies, targets, n_threads)
+        return rows.total(block_sums, features, targets, n_threads)
 
 
 def block_sums(
-    chunks: Iterable[Chunk], frequencies: Frequencies, targets: Targets, n_threads: int
+    chunks: Iterable[Chunk], features: FeatureMap, targets: Targets, n_threads: int
 ) -> FeatureSums:
     """Return the sums over all rows, in blocks of rows that threads share."""
 
     def part(rows: Chunk) -> FeatureSums:
-        sums = HostSums(2 * frequencies.n_frequencies, targets.n_targets)
-        sums.add(frequencies.features(rows.X, np.float64), targets(rows.y), rows.weight)
+        sums = HostSums(features.n_features, targets.n_targets)
+        sums.add(features.features(rows.X, np.float64), targets(rows.y), rows.weight)
         return sums.sums()
 
     return _total(chunks, part, n_threads)

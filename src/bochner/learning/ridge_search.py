@@ -61,7 +61,8 @@ class FeatureSearch(RidgeSearch):
     draws: Any
 
     @property
-    def _targets(self) -> Targets:
+    def targets(self) -> Targets:
+        """The targets as they are."""
         return Numbers(np.zeros(self.rows.y.shape[1]))
 
     def started(self, theta: Array) -> Array:
@@ -78,7 +79,7 @@ class FeatureSearch(RidgeSearch):
 
     def _sums(self, theta: Array) -> FeatureSums:
         frequencies = self.family.frequencies(self.draws, theta)
-        return ordered_sums(ArrayChunks(self.rows), frequencies, self._targets)
+        return ordered_sums(ArrayChunks(self.rows), frequencies, self.targets)
 
     def _scale(self, theta: Array) -> float:
         Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
@@ -89,7 +90,7 @@ class FeatureSearch(RidgeSearch):
         found = evidence_gradient(
             ArrayChunks(self.rows),
             self.family.frequencies(self.draws, theta),
-            self._targets,
+            self.targets,
             float(np.exp(point[-1])),
             fit_intercept=self.fit_intercept,
         )

@@ -17,6 +17,7 @@ from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.kernel_families import in_units, parameterised
+from bochner.learning.landmark_search import shortened
 from bochner.learning.reparameterised import ParameterisedKernel
 from bochner.learning.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.sampling import Scheme
@@ -107,6 +108,7 @@ def select_kernel(
     rng: np.random.Generator,
     *,
     fit_intercept: bool = False,
+    n_landmarks: int | None = None,
 ) -> Kernel | None:
     """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
 
@@ -115,7 +117,8 @@ def select_kernel(
     most 512 frequencies and 32,768 rows, from where shorter length scales of single inputs are
     tried, too. Each search has base draws of its own, and learns alpha, too, unless it is a number.
     Where rows are no more than features, the last search takes the kernel itself, whose evidence
-    does not depend on draws.
+    does not depend on draws. Otherwise, the shortest length scale is then shortened while the
+    evidence with ``n_landmarks`` rises, if there are any.
     ``rows`` have targets (n, t), whose units do not matter, nor do those of columns for a name.
     """
     # Other rows, such as repetitions in place of weights, leave the draws as they are.
@@ -150,7 +153,10 @@ def select_kernel(
         point = min(ends, key=itemgetter(1))[0]
         for wider, stage in zip((some, most), _STAGES[1:], strict=True):
             point = wider.explored(point, stage.n_steps)
-    return family.kernel(point[:-1])
+    theta = point[:-1]
+    if n_landmarks is not None and isinstance(most, FeatureSearch):
+        theta = shortened(most, theta, n_landmarks, int(draw_rng.integers(2**32)))
+    return family.kernel(theta)
 
 
 def _by_values(
