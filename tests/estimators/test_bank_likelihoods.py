@@ -194,6 +194,13 @@ def test_rows_that_repeat_are_rows_of_weight():
         model("censored").fit(X[:60], TARGETS["censored"][:60], weight + 0.5)
 
 
+def test_censored_targets_say_the_same_wherever_beyond_the_limit_they_are():
+    beyond = np.where(TARGETS["censored"] > -0.3, TARGETS["censored"], -1e6)
+    at = np.maximum(beyond, -0.3)
+    first, other = (model("censored").fit(X, y).predict(NEW, return_std=True) for y in (at, beyond))
+    assert_array_equal(first, other)
+
+
 def test_scores_take_the_exposure():
     found = fitted("counts")
     score = found.score(X, TARGETS["counts"], exposure=TIMES)

@@ -132,6 +132,15 @@ def test_censored_targets_are_not_taken_at_their_limit():
     assert (model.likelihood_.left, model.likelihood_.right) == (-0.4, 0.6)
 
 
+def test_censored_targets_say_the_same_wherever_beyond_the_limit_they_are():
+    _, X, f = rows(200, seed=4)
+    law = CensoredGaussianLikelihood(-0.4, 0.6)
+    at, beyond = np.clip(f, -0.4, 0.6), np.where(f > 0.6, 1e9, np.where(f < -0.4, -1e6, f))
+    first, other = (KernelGLMRegressor(law, **SMALL).fit(X, y) for y in (at, beyond))
+    assert first.likelihood_ == other.likelihood_
+    np.testing.assert_array_equal(first.predict(X), other.predict(X))
+
+
 def test_parameters_are_found():
     rng, X, f = rows(3000, seed=5)
     counts = rng.poisson(np.exp(1.0 + f) * rng.gamma(2.0, 0.5, size=3000))

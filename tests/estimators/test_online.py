@@ -76,6 +76,8 @@ def test_what_cannot_be_taken_out_is_refused_and_changes_nothing():
             model.forget(X[rows], Y[rows])
     with pytest.raises(ValueError, match="not among those of these sums"):
         model.forget(np.tile(X[60], (19, 1)), np.tile(Y[60], (19, 1)))
+    with pytest.raises(ValueError, match="not among those of these sums"):
+        model.forget(X[:10], 9.0 * Y[:10])
     assert_array_equal(model.sums_.gram, before)
     with pytest.raises(NotFittedError):
         ridge().forget(X, Y)
@@ -84,6 +86,35 @@ def test_what_cannot_be_taken_out_is_refused_and_changes_nothing():
     for forgetting in (0.0, 1.1, -0.5):
         with pytest.raises(ValueError, match=r"greater than zero and at most one, such as 0\.999"):
             ridge().partial_fit(X, Y, forgetting=forgetting)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1e-6, "evidence"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rows_that_were_never_added_are_refused(alpha, fit_intercept):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 2))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=400)
+    model = ridge(alpha=alpha, fit_intercept=fit_intercept).fit(rows, y)
+    spread = model.predict(NEW, return_std=True)[1]
+    for X_wrong, y_wrong in (
+        (rows[:100], 100.0 * y[:100]),
+        (np.repeat(rows[:1], 100, axis=0), np.repeat(y[:1], 100)),
+    ):
+        with pytest.raises(ValueError, match="not among those of these sums"):
+            model.forget(X_wrong, y_wrong)
+    assert_array_equal(model.predict(NEW, return_std=True)[1], spread)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("alpha", [0.1, 1e-8, "evidence"])
+def test_all_rows_but_one_are_taken_out(dtype, alpha):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2)).astype(dtype)
+    y = 1e3 + np.sin(rows[:, 0])
+    model = ridge(alpha=alpha, fit_intercept=True).fit(rows, y)
+    for i in range(59):
+        model.forget(rows[[i]], y[[i]])
+    assert model.sums_.n_samples == 1
 
 
 def test_log_densities_are_those_of_normal_laws():

@@ -1,11 +1,12 @@
 """The command line: arguments in, one function call, tables out."""
 
+import os
 import signal
 import sys
 
 
 def main() -> None:
-    """Run the command ``bochner``."""
+    """Run the command ``bochner``, and end the process."""
     try:
         from bochner.cli.app import app
     except ModuleNotFoundError as error:
@@ -15,4 +16,10 @@ def main() -> None:
         raise SystemExit(2) from None
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # All is imported
-    app()
+    try:
+        app()
+    except SystemExit as stop:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None for one that is closed
+            stream.flush()
+        # At once: a thread in which pyarrow still reads ahead would abort Python while it ends.
+        os._exit(stop.code if isinstance(stop.code, int) else stop.code is not None)

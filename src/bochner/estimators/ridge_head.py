@@ -31,7 +31,7 @@ from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region, check_rows
 from bochner.features.residual import FeatureMap, ResidualFeatures
-from bochner.features.stats import FeatureSums, chunk_sums
+from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
@@ -170,9 +170,25 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
             problem.product_dtype,
             plan.block_bytes,
         )
-        sums = sums - change if remove else sums + change
-        self.posterior_ = self._solve(sums, self._features, alpha)
-        self.sums_ = sums
+        after = sums - change if remove else sums + change
+        self.posterior_ = (
+            self._solve_rest(after, sums, alpha)
+            if remove
+            else self._solve(after, self._features, alpha)
+        )
+        self.sums_ = after
+
+    def _solve_rest(
+        self, rest: FeatureSums, before: FeatureSums, alpha: float | None
+    ) -> LinearSolution:
+        """Return the solution of what is left of sums; raise if no rows have such sums."""
+        try:
+            posterior = self._solve(rest, self._features, alpha)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(NOT_AMONG) from error
+        if rest.misfit(posterior.coef, posterior.intercept, before).min() < 0.0:
+            raise ValueError(NOT_AMONG)
+        return posterior
 
     def _problem(self, features: FeatureMap, targets: Targets, alpha: float | None) -> RidgeProblem:
         tol = as_positive_scalar("tol", self.tol)

@@ -21,6 +21,11 @@ from bochner.registry import register
 
 _NO_ROWS = "There are no rows to sum over."
 
+NOT_AMONG = (
+    "The rows are not among those of these sums: take out rows that were added, with the weights "
+    "that they have now."
+)
+
 _ROUNDING = 1e-6
 """Relative to the sums: what rounding of float32 products may leave of rows that are taken out."""
 
@@ -107,15 +112,24 @@ class FeatureSums:
         left = self + other.weighted(-1.0)
         squares = np.diagonal(left.gram)
         if squares.min(initial=0.0) < -_ROUNDING * np.diagonal(self.gram).max(initial=0.0):
-            raise ValueError(
-                "The rows are not among those of these sums: take out rows that were added, with "
-                "the weights that they have now."
-            )
+            raise ValueError(NOT_AMONG)
         return replace(
             left,
             square=np.maximum(left.square, 0.0),
             n_samples=self.n_samples - other.n_samples,
         )
+
+    def misfit(self, coef: Array, intercept: Array, before: "FeatureSums") -> Array:
+        """Return sums of squared residuals (t,) of weights (p, t) and intercepts (t,).
+
+        They are not negative if rows have these sums; the rounding of those ``before``, from which
+        rows were taken, is added.
+        """
+        fitted = self.gram @ coef + np.outer(self.features, intercept)
+        slope = np.sum(coef * (fitted - 2.0 * self.cross), axis=0)
+        level = self.features @ coef + self.weight * intercept - 2.0 * self.targets
+        squares = before.square + np.diagonal(before.gram) @ coef**2 + before.weight * intercept**2
+        return as_array(self.square + slope + intercept * level + _ROUNDING * squares)
 
     def weighted(self, factor: float) -> "FeatureSums":
         """Return the sums of the same rows with ``factor`` times their weights."""

@@ -316,6 +316,10 @@ class CensoredGaussianLikelihood(LocationLikelihood):
     def _right(self) -> float:
         return np.inf if self.right is None else self.right
 
+    def checked(self, y: Array) -> Array:
+        # Wherever beyond a limit a target is, it says the same.
+        return as_array(np.clip(y, self._left, self._right))
+
     def shifted(self, shift: float) -> Self:
         return self.in_units(shift, 1.0)
 
