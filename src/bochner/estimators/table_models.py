@@ -24,6 +24,7 @@ from bochner._numerics.arrays import (
 )
 from bochner._numerics.progress import Progress
 from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner._numerics.units import rounded
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_classifier import BaNKClassifier
 from bochner.estimators.bank_parameters import check_name
@@ -115,9 +116,10 @@ class LawsTable(FixedKernelTable):
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         (rng,) = generators(self.random_state, 1)
-        encoded = np.hstack(tables)
+        # In other units the last digits differ, and searches may end elsewhere.
+        encoded = rounded(np.hstack(tables))
         judged = Learner(EFFORTS[self.effort], n_threads, self.time_limit, progress).fit(
-            Rows(encoded, targets, weights, rows.groups, _scale_numbers(encoders)),
+            Rows(encoded, rounded(targets), weights, rows.groups, _scale_numbers(encoders)),
             [np.arange(*pair) for pair in pairwise(ends)],
             rng,
             latest=rows.latest,

@@ -16,7 +16,7 @@ from bochner.features.parameters import check_choice
 from bochner.features.parts import Draw, one_sided, sampled_parts
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, Metric, UnitSphere
+from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
 from bochner.spectral.composite import resolve_pairing
@@ -111,10 +111,15 @@ def approximate(
     if measure.predicted_error is not None and measure.predicted_error > _POOR:
         warn_user(
             f"The features approximate the kernel badly: their predicted relative error is "
-            f"{measure.predicted_error:.3g} with n_components={2 * m}. Use more, or "
-            f"weights='least_squares'."
+            f"{measure.predicted_error:.3g} with n_components={2 * m}. {_advice(kernel)}"
         )
     return Approximation(frequencies, region, measure.max_error, measure.predicted_error)
+
+
+def _advice(kernel: Kernel) -> str:
+    if isinstance(kernel, Polynomial) and kernel.offset >= 0.0:
+        return "bochner.baselines.TensorSketch has features of polynomials for rows of any length."
+    return "Use more, or weights='least_squares'."
 
 
 def _measure(

@@ -1,6 +1,8 @@
 """Kernels of the inner product, and indefinite kernels of a distance."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,8 @@ from bochner._numerics.arrays import (
     as_finite_scalar,
     as_positive_scalar,
 )
-from bochner.kernels.base import convert_fields, decay
+from bochner.kernels.base import Kernel, convert_fields, decay
+from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.profiled import Metric, NonNegative, Profiled
 
 
@@ -19,7 +22,9 @@ from bochner.kernels.profiled import Metric, NonNegative, Profiled
 class Polynomial(Profiled):
     r"""A polynomial kernel, :math:`k(x, y) = (\langle x, y \rangle + c)^p`.
 
-    Positive definite if the offset is zero or more, indefinite if it is negative.
+    Positive definite if the offset is zero or more, indefinite if it is negative. Features of
+    degree 1 are those of :class:`Linear`, which are exact; those of a higher degree need rows on a
+    sphere, and :class:`bochner.baselines.TensorSketch` has features for all rows.
 
     Parameters
     ----------
@@ -51,6 +56,12 @@ class Polynomial(Profiled):
     def profile(self, t: Array) -> Array:
         with np.errstate(over="ignore"):  # Who calls refuses infinity, with its own words
             return as_array((t + self.offset) ** self.degree)
+
+    def resolved(self, names: Sequence[str] | None, rows: Any = None) -> Kernel:
+        if rows is None or self.degree > 1 or self.offset < 0.0:
+            return self
+        line = Linear().resolved(names, rows)
+        return line + Constant(self.offset) if self.offset > 0.0 else line
 
 
 @dataclass(frozen=True, slots=True)
