@@ -141,6 +141,13 @@ def test_censored_targets_say_the_same_wherever_beyond_the_limit_they_are():
     np.testing.assert_array_equal(first.predict(X), other.predict(X))
 
 
+def test_counts_that_are_all_zero_have_a_warning_and_low_quantiles():
+    _, X, _ = rows(200, seed=4)
+    with pytest.warns(UserWarning, match="All counts are zero.*use predict_quantiles"):
+        model = KernelGLMRegressor("poisson", **SMALL).fit(X, np.zeros(200))
+    assert model.predict_quantiles(X, [0.5]).max() == 0.0
+
+
 def test_parameters_are_found():
     rng, X, f = rows(3000, seed=5)
     counts = rng.poisson(np.exp(1.0 + f) * rng.gamma(2.0, 0.5, size=3000))
@@ -267,6 +274,10 @@ def test_features_with_a_sign_are_refused():
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.zeros(40)),
             "exposure must hold a positive.*minimum 0",
+        ),
+        (
+            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.full(40, 1e-60)),
+            "exposure must be between 1e-50 and 1e[+]50, got 1e-60: give it in another unit",
         ),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=[1.0]),

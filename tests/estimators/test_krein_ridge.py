@@ -254,3 +254,18 @@ def test_a_heavy_row_leaves_the_others_a_model(seed):
 def test_a_tolerance_that_zero_weights_have_is_refused(tol):
     with pytest.raises(ValueError, match="tol must be below 1"):
         KreinRidge(solver="cg", tol=tol).fit(X, Y)
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0])
+def test_a_polynomial_of_degree_one_is_a_line(offset):
+    """Against kernel ridge regression with the kernel's own values, in closed form."""
+    kernel = kernels.Polynomial(1, offset)
+    y = X[:, 0] * X[:, 1]
+    exact = kernel(NEW, X) @ np.linalg.solve(kernel(X) + 0.1 * np.eye(len(X)), y)
+    model = KreinRidge(kernel, 32, 0.1, random_state=0).fit(X, y)
+    assert_allclose(model.predict(NEW), exact, atol=1e-5)
+
+
+def test_poor_features_of_polynomials_name_better_ones():
+    with pytest.warns(UserWarning, match="TensorSketch has features of polynomials"):
+        KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)

@@ -149,3 +149,10 @@ def test_the_score_of_batches_falls_at_a_change_and_forgetting_recovers():
         assert found[19] < found[10:19].min() - 10.0
     assert scores[0.98][-5:].mean() > scores[1.0][-5:].mean() + 1.0
     assert abs(scores[0.98][-5:].mean() - scores[0.98][10:19].mean()) < 0.3
+
+
+def test_targets_without_noise_have_no_density_elsewhere():
+    model = ridge(fit_intercept=True).fit(X, np.full(len(X), 3.0))
+    density = model.log_predictive_density(NEW[:3], [3.0, 3.1, 4.0])
+    assert density[0] > 100.0
+    assert density[1] < -1e100 > density[2]

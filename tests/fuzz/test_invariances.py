@@ -1,6 +1,7 @@
 """What must not matter: units of rows and targets, names of classes, weights for equal rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fuzz.subjects import SUBJECTS
 from sklearn.exceptions import ConvergenceWarning
@@ -109,6 +110,23 @@ def test_units_of_a_long_search(factor):
     expected = answers(subject, X, y, X[:7] + 0.3, long)
     found = answers(subject, factor * X, y / factor, factor * (X[:7] + 0.3), long)
     assert_same(factor * found, expected, 1e-6)
+
+
+@pytest.mark.thorough
+def test_units_of_a_table_of_two_kinds_of_columns():
+    """Flat optima of more rows make a thousandth of the predictions of the ninth digit."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=120), "b": rng.choice(["x", "y", "z"], 120)})
+    y = 2.0 * table["a"] + (table["b"] == "x") + 0.3 * rng.normal(size=120)
+
+    def predicted(rows, targets):
+        return (
+            bochner.TableRegressor(effort="quick", random_state=0).fit(rows, targets).predict(rows)
+        )
+
+    expected = predicted(table, y)
+    assert_same(predicted(table, 10.0 * y) / 10.0, expected, 1e-6)
+    assert_same(predicted(table.assign(a=1e-3 * table["a"]), y), expected, 1e-6)
 
 
 @pytest.mark.parametrize("name", LABELLED)

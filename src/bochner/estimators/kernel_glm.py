@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_count
 from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.warn import warn_user
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import (
     KernelGLM,
@@ -143,6 +144,12 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         likelihood = self._resolved_likelihood()
         given = checked_exposure(exposure, len(rows), likelihood)
         self._fit_rows(rows, given, likelihood)
+        if likelihood.takes_exposure and not rows.y.any():
+            warn_user(
+                "All counts are zero, which bounds their mean from above only. Predicted means are "
+                "far too large, as the approximate posterior reaches as far up as down: use "
+                "predict_quantiles."
+            )
         return self
 
     def predict(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import FLOATS, Array, as_array, as_flag, row_blocks
 from bochner._numerics.checked import named, validated
 from bochner._numerics.foreign import refuse_masked
+from bochner._numerics.limits import LARGEST_WEIGHT
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
@@ -196,6 +197,12 @@ def checked_exposure(exposure: Any, n: int, likelihood: Likelihood) -> Array | N
             f"array of shape {given.shape}"
             + (f" with minimum {given.min():g}." if given.size else ".")
         )
+    for value in (given.min(), given.max()):
+        if not 1.0 / LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
+            raise ValueError(
+                f"exposure must be between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got "
+                f"{value:g}: give it in another unit."
+            )
     return given
 
 

@@ -338,7 +338,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
         targets = as_array(y)
         if targets.shape != mean.shape:
             raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
-        density = norm.logpdf(targets, mean, std)
+        with np.errstate(over="ignore"):  # Targets without noise have the density zero elsewhere
+            density = norm.logpdf(targets, mean, std)
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
     def sample_functions(self, n_functions: int = 1, random_state: Any = None) -> SampledFunctions:
