@@ -112,7 +112,6 @@ def test_units_of_a_long_search(factor):
     assert_same(factor * found, expected, 1e-6)
 
 
-@pytest.mark.thorough
 def test_units_of_a_table_of_two_kinds_of_columns():
     """Flat optima of more rows make a thousandth of the predictions of the ninth digit."""
     rng = np.random.default_rng(0)
