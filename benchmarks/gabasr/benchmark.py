@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -63,7 +64,8 @@ def _series_cells(options: Options) -> Iterator[Cell]:
     size = _size(options)
     for name in design.SERIES_NAMES:
         truth = () if name == design.MCYCLE else (design.TRUE,)
-        methods = (*_LEARNERS, design.HARMONIZABLE, *truth)
+        others = [other for other in size.others if other != design.DEEP or find_spec("torch")]
+        methods = (*_LEARNERS, design.HARMONIZABLE, *others, *truth)
         # The terrain has the most rows, and its exact evidence takes most of a quick run.
         if (name != design.MCYCLE or options.from_folder) and name not in size.left_out:
             yield from grid([name], methods, size.splits, m=[size.series.n_frequencies])
@@ -186,11 +188,15 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
         "smooth at one side, high and rough at the other, with the same noise. All three are "
         f"drawn anew for every split. “{design.HARMONIZABLE}” is a ridge whose harmonizable "
         f"mixture has {design.WINDOWS[0]} or {design.WINDOWS[-1]} windows, and constant noise. "
+        f"The next are exact processes of constant noise: “{design.GIBBS}” has a length scale and "
+        "a deviation that are exponentials of cubics of the inputs, "
+        f"“{design.WARPED}” and “{design.DEEP}” a Gaussian kernel of inputs that are warped one by "
+        "one, or of the outputs of a network. "
         f"“{design.TRUE}” uses the signal and its noise, or the kernel."
     )
     columns = [
         method
-        for method in (design.OURS, design.BANK, design.HARMONIZABLE, design.TRUE)
+        for method in (design.OURS, design.BANK, design.HARMONIZABLE, *design.OTHERS, design.TRUE)
         if any(method in line for line in density.values())
     ]
     lines = []
@@ -212,7 +218,7 @@ def _series_page(rows: Sequence[Row]) -> Iterator[str]:
             f"**Gains of “{design.HARMONIZABLE}”** in the same density: medians of the differences "
             "split by split, their quartiles, and splits with a gain."
         )
-        others = (design.OURS, design.BANK)
+        others = [other for other in columns if other not in (design.HARMONIZABLE, design.TRUE)]
         heads = [f"over {other}" for other in others]
         yield markdown_table(("series", *heads), _gains_of_mixtures(rows, density, others))
 

@@ -9,6 +9,9 @@ OURS, PUBLISHED, BANK = "GaBaSR", "GaBaSR, as published", "BaNK"
 LINEAR, LINEAR_SVM, RBF_SVM, TREES = "linear", "linear SVM", "RBF SVM", "trees"
 TRUE = "truth"
 HARMONIZABLE = "harmonizable"
+GIBBS, WARPED, DEEP = "Gibbs kernel", "warped inputs", "deep kernel"
+OTHERS = (GIBBS, WARPED, DEEP)
+"""Exact processes of other non-stationary kernels."""
 METHODS = (OURS, PUBLISHED, BANK, LINEAR, LINEAR_SVM, RBF_SVM, TREES)
 
 WDBC, CO2, CALIFORNIA = "breast_cancer_wdbc", "mauna_loa_co2_monthly", "california_housing"
@@ -55,6 +58,7 @@ class Size:
     mixture_trials: int = 4
     splits: int = 10
     left_out: tuple[str, ...] = ()  # Series
+    others: tuple[str, ...] = OTHERS  # Ten seconds each
     xor_rows: int = XOR_ROWS  # To learn from, and as many to test on
     # Budgets of data sets below 2,000 rows, of those above, and of the other parts.
     small: Budget = Budget(100, 100, 20.0)
@@ -77,6 +81,7 @@ QUICK = Size(
     mixture_trials=1,
     splits=2,
     left_out=(TERRAIN,),
+    others=(),
     xor_rows=300,
     small=Budget(16, 5, 2.0),
     large=Budget(16, 5, 2.0),

@@ -15,8 +15,17 @@ from benchmarks.gabasr.data import (
     prepared,
     terrain,
 )
-from benchmarks.gabasr.design import DOPPLER, HARMONIZABLE, STATIONARY, TERRAIN, TRUE, Size
+from benchmarks.gabasr.design import (
+    DOPPLER,
+    HARMONIZABLE,
+    OTHERS,
+    STATIONARY,
+    TERRAIN,
+    TRUE,
+    Size,
+)
 from benchmarks.gabasr.methods import harmonizable, learner
+from benchmarks.gabasr.nonstationary import process
 from benchmarks.predictions import log_density
 from benchmarks.results import curve_metrics
 from bochner._numerics.arrays import Array
@@ -46,6 +55,8 @@ def series_metrics(
         return _figures(y[test], mean, std)
     if method == HARMONIZABLE:
         model = harmonizable(X[train], y[train], seed)
+    elif method in OTHERS:
+        return _figures(y[test], *process(method, seed).fit(X[train], y[train]).predict(X[test]))
     else:
         model = learner(method, size.series, seed, is_regression=True).fit(X[train], y[train])
     found = _figures(y[test], *model.predict(X[test], return_std=True))
