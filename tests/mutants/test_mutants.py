@@ -1,5 +1,6 @@
 """Every planted bug is noticed: its laws hold without it and fail with it."""
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -16,9 +17,22 @@ PLANTED = [
 ]
 
 
+HELD = set()
+"""Checks that have passed without a bug, which several bugs share."""
+
+
+def held(check):
+    """Run a check without a bug, once."""
+    is_partial = isinstance(check, partial)
+    key = repr((check.func, check.args, check.keywords)) if is_partial else id(check)
+    if key not in HELD:
+        check()
+        HELD.add(key)
+
+
 @pytest.mark.parametrize(("plant", "check"), PLANTED)
 def test_the_law_fails_under_the_bug(plant, check, monkeypatch):
-    check()
+    held(check)
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         check()
