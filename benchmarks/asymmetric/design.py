@@ -72,11 +72,14 @@ class Method:
         return self.trials if m <= _MANY_FREQUENCIES else min(self.trials, FEW_TRIALS)
 
 
-def _fourier(decomposition: str, **options: Any) -> Callable[[Kernel, int, int], Any]:
+def _fourier(
+    decomposition: str, scheme: str = "orthogonal", **options: Any
+) -> Callable[[Kernel, int, int], Any]:
     def make(kernel: Kernel, m: int, seed: int) -> Any:
         return FourierFeatures(
             kernel,
             2 * m,
+            scheme=scheme,
             decomposition=decomposition,
             dtype="float32",
             random_state=seed,

@@ -49,7 +49,9 @@ def speed_metrics(label: str, method: str, size: int, seed: int, n_rows: int) ->
     """Return the seconds to draw frequencies and to transform rows, on either side or both."""
     X = np.random.default_rng(seed).random((n_rows, design.SPEED_DIM))
     is_jordan = method == design.JORDAN_IID
-    options = {"decomposition": "jordan", "scheme": "iid"} if is_jordan else {}
+    options = {"scheme": "orthogonal"}
+    if is_jordan:
+        options = {"decomposition": "jordan", "scheme": "iid"}
     features = FourierFeatures(
         design.KERNELS[label](design.SPEED_DIM),
         2 * size * design.SPEED_DIM,
@@ -155,6 +157,7 @@ def _features(kernel: Kernel, method: str, M: int, seed: int) -> FourierFeatures
     m = M if method in (design.SYM, design.RBF) else 3 * M
     random_state = seed + design.TRIALS * (1 + _CLASSIFIED.index(method))
     options: dict[str, Any] = {"n_components": 2 * m, "random_state": random_state}
+    options["scheme"] = "orthogonal"
     if method == design.ASY_POLAR:
         return FourierFeatures(kernel, decomposition="polar", output="concatenated", **options)
     if method == design.RBF_TWICE:

@@ -168,7 +168,10 @@ class Trial:
         return folds(split.y[rows], n_folds, self.seed)
 
     def _fitted(self, split: Split, p: int) -> FourierFeatures:
-        return FourierFeatures(self.candidate[0], p, random_state=self.seed).fit(split.fit)
+        features = FourierFeatures(
+            self.candidate[0], p, scheme="orthogonal", random_state=self.seed
+        )
+        return features.fit(split.fit)
 
 
 @lru_cache(maxsize=2)

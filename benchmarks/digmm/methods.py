@@ -102,9 +102,9 @@ def _reweighted(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) 
     return Reweighted(mixture(kernel, p, seed, size, expectation="exact"), kernel, seed)
 
 
-def _fourier(**options: Any) -> Make:
+def _fourier(scheme: str = "orthogonal", **options: Any) -> Make:
     return lambda kernel, dim, p, seed, size: FourierFeatures(
-        kernel, p, random_state=seed, **options
+        kernel, p, scheme=scheme, random_state=seed, **options
     )
 
 

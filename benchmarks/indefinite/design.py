@@ -101,8 +101,10 @@ def trapezoid(distance: Array) -> Array:
     return np.clip(1.25 - distance, 0.0, 1.0)
 
 
-def _fourier(**options: Any) -> Make:
-    return lambda kernel, p, seed: FourierFeatures(kernel, p, random_state=seed, **options)
+def _fourier(scheme: str = "orthogonal", **options: Any) -> Make:
+    return lambda kernel, p, seed: FourierFeatures(
+        kernel, p, scheme=scheme, random_state=seed, **options
+    )
 
 
 def _baseline(kind: Callable[..., FeatureMap], **options: Any) -> Make:
