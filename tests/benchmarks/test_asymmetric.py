@@ -71,7 +71,11 @@ def test_the_error_by_hand(kernel):
     exact = GRAMS[kernel](X_test)
     state = 10 * (1 + list(design.METHODS).index(design.POLAR))
     map = FourierFeatures(
-        design.KERNELS[kernel](DIM), 2 * 2 * DIM, decomposition="polar", random_state=state
+        design.KERNELS[kernel](DIM),
+        2 * 2 * DIM,
+        scheme="orthogonal",
+        decomposition="polar",
+        random_state=state,
     ).fit(X)
     found = (map.transform(X_test) * map.signature_) @ map.transform_right(X_test).T
     errors = [np.linalg.norm(found - K) / np.linalg.norm(K) for K in (exact, exact.T)]

@@ -110,7 +110,8 @@ def test_the_error_counts_signs():
     square = cdist(X_test, X_test, "sqeuclidean")
     exact = np.exp(-square / 2.0) - np.exp(-square / 200.0)
     kernel, random_state = kernels.DeltaGaussian(1.0, 10.0), state(design.JORDAN)
-    map = FourierFeatures(kernel, 240, decomposition="jordan", random_state=random_state).fit(X)
+    options = {"scheme": "orthogonal", "decomposition": "jordan", "random_state": random_state}
+    map = FourierFeatures(kernel, 240, **options).fit(X)
     Z = map.transform(X_test)
     errors = [
         np.linalg.norm((Z * signs) @ Z.T - exact) / np.linalg.norm(exact)
