@@ -97,6 +97,10 @@ def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
     assert "rows to fit all have the target 1.0" in fit_refusal(tmp_path, path, "--seed", "1")
 
 
+def test_rich_reads_no_codes_in_messages(tmp_path):
+    assert ":smile:[/red].csv" in refusal(tmp_path, "inspect", tmp_path / ":smile:[/red].csv")
+
+
 def out_refusal(folder, good, out):
     return refusal(folder, "fit", good, "--target", "y", "--out", out, *SMALL)
 
@@ -106,6 +110,14 @@ def test_output_that_cannot_be_written(tmp_path, good):
     assert not (tmp_path / "no").exists()
     assert "is a folder" in out_refusal(tmp_path, good, tmp_path)
     assert "is read from, and would be replaced" in out_refusal(tmp_path, good, good)
+
+
+@pytest.mark.parametrize("name", ["other.csv", "m.CSV.gz", "m.parquet", "m.html", "m.json"])
+def test_models_have_no_ending_of_data_or_pages(tmp_path, good, name):
+    (tmp_path / name).write_text("what was here before")
+    message = out_refusal(tmp_path, good, tmp_path / name)
+    assert f"{name} would be written as a model file" in message
+    assert "give it the ending .bochner" in message
 
 
 @pytest.mark.parametrize(
@@ -163,6 +175,7 @@ def predict_refusal(folder, model, frame, *options):
 FEATURES = table(3).drop(columns="y")
 TABLES = {
     "missing": (FEATURES.drop(columns="b"), "Missing column 'b'"),
+    "only the target": (table(3)[["y"]], "Missing columns 'a', 'b' and 'colour'"),
     "text for numbers": (FEATURES.assign(a="x"), "'a' (numbers at fit, now text, row 1: 'x')"),
     "no rows": (FEATURES.head(0), "has a header but no rows"),
 }

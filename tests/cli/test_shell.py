@@ -31,11 +31,25 @@ def test_a_reader_that_has_enough_is_no_error(folder, command):
 
 
 @pytest.mark.parametrize("end", [">&-", "> /dev/full"])
-def test_output_that_cannot_be_written_is_an_error(folder, end):
-    found = shell(folder, f"bochner predict model.bochner train.csv {end}")
+@pytest.mark.parametrize("command", ["inspect model.bochner", "predict model.bochner train.csv"])
+def test_output_that_cannot_be_written_is_an_error(folder, command, end):
+    found = shell(folder, f"bochner {command} {end}")
     assert found.returncode == 2
-    assert found.stderr.startswith("bochner: ")
-    assert "Traceback" not in found.stderr
+    assert found.stderr.startswith("bochner: standard output ")
+    assert found.stderr.count("standard output") == found.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+def test_a_full_disk_is_named(tmp_path):
+    def fill_the_disk():
+        with replacing(tmp_path / "m.bochner") as fresh:
+            fresh.write_text("part")
+            with open("/dev/full", "w") as file:
+                file.write("rest")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*m\.bochner'"):
+        fill_the_disk()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pipe_for_a_table_is_refused(folder):

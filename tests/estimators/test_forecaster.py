@@ -324,6 +324,16 @@ def test_series_that_are_none():
     refused(values(20), ValueError, "a row for each value, 20 rows, got 5", X=np.ones((5, 1)))
 
 
+def test_durations_are_no_times(fitted):
+    """pandas' hours after a start would else be dates in the first days of 1970."""
+    hours = pd.timedelta_range(0, periods=20, freq="h")
+    for times in (hours, hours.to_numpy(), hours.to_pytimedelta(), list(hours), pd.Series(hours)):
+        refused(values(20), TypeError, "numbers or dates, got durations", times=times)
+    refused(pd.Series(values(20), index=hours), TypeError, "numbers or dates, got durations")
+    with pytest.raises(TypeError, match="got durations"):
+        fitted.predict(hours)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -337,6 +347,35 @@ def test_series_that_are_none():
 def test_parameters_out_of_range(given, error, message):
     with pytest.raises(error, match=message):
         Forecaster(**given).fit(values())
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "message"),
+    [
+        ("log", 0.0, "'log' needs values above zero, and the least known one is 0: use"),
+        ("log", -1e-9, "'log' needs values above zero"),
+        ("sqrt", -2.5, "'sqrt' needs values of zero or more, and the least known one is -2.5"),
+    ],
+)
+def test_transformations_refuse_values_that_they_do_not_take(monkeypatch, name, least, message):
+    y = values()
+    y[90] = least
+    model = Forecaster(transformation=name, **QUICK)
+    with pytest.raises(ValueError, match=message):
+        model.fit(y)
+    with pytest.raises(ValueError, match=f"^Series 'b': transformation={message}"):
+        model.fit({"b": y})
+    monkeypatch.delattr(Forecaster, "fit")  # The origins are 84, 88 and 92: none is fitted first
+    with pytest.raises(ValueError, match=message):
+        model.cross_validate(y, 4, 3)
+
+
+def test_a_root_takes_zeros_and_a_logarithm_unknown_values():
+    y = values()
+    y[5] = np.nan
+    assert np.isfinite(Forecaster(transformation="log", **QUICK).fit(y).predict(2)).all()
+    y[5] = 0.0
+    assert np.isfinite(Forecaster(transformation="sqrt", **QUICK).fit(y).predict(2)).all()
 
 
 def test_requests_that_cannot_be_met(fitted):

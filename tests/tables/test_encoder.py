@@ -465,6 +465,7 @@ def test_at_most_five_columns_are_named(rest):
     ("change", "parts"),
     [
         (lambda f: f.drop(columns="size"), ["Missing column 'size'", "Rename or add"]),
+        (lambda f: f[[]], ["Missing columns 'size'", "'colour'", "Rename or add"]),
         (
             lambda f: f.rename(columns={"colour": "Color"}),
             ["Missing column 'colour'", "nearest name there: 'Color'"],

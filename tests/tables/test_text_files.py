@@ -255,6 +255,18 @@ class TestStandardInput:
             with pytest.raises(ValueError, match=f"^standard input.*{part}"):
                 given(content)
 
+    @pytest.mark.parametrize(
+        ("content", "advice"),
+        [
+            (gzip.compress(b"a,b\n1,2\n"), r"decompress it \(gzip -dc FILE \| bochner \.\.\.\)"),
+            (b"PAR1....", "pipe it as CSV"),
+        ],
+        ids=["gzip", "parquet"],
+    )
+    def test_a_pipe_is_not_renamed(self, given, content, advice):
+        with pytest.raises(ValueError, match=f"{advice}, or give the path of the file in place of"):
+            given(content)
+
 
 def test_names_with_control_characters_are_harmless(tmp_path):
     found = read_text(tmp_path, "a\x1b[31m[red],b\n?,x\x07\n1,X\x07\n")

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import os
 import re
 import secrets
@@ -14,6 +15,9 @@ _TOKEN_BYTES = 8
 
 _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of writing beyond what a disk, a quota or a limit holds, in which no file is named."""
 
 
 def as_path(path: Any, name: str = "path") -> Path:
@@ -41,7 +45,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
     A link is followed. What killed writers of the same file left beside it is removed. Raises
     ``PermissionError`` if the file may not be written, and ``OSError`` if it is none: a device
-    such as ``/dev/null`` would become a file, for all programs, or its folder does not exist.
+    such as ``/dev/null`` would become a file, for all programs, or its folder does not exist, or
+    the disk is full, with the name of the file.
     """
     try:
         path = path.resolve()
@@ -59,6 +64,10 @@ def replacing(path: Path) -> Iterator[Path]:
         yield fresh
         _flush(fresh, os.O_RDWR)
         os.replace(fresh, path)
+    except OSError as error:
+        if error.errno in _FULL and error.filename is None:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+        raise
     finally:
         fresh.unlink(missing_ok=True)
     with suppress(OSError):  # Some systems cannot flush a folder; the file itself is whole

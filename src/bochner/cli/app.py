@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -11,6 +11,7 @@ import pandas as pd  # noqa: F401  (imported here so that a missing extra is not
 import typer
 import typer.core
 from rich.console import Console
+from rich.text import Text
 
 from bochner import __version__
 from bochner.cli.demo import run_demo
@@ -20,7 +21,7 @@ from bochner.cli.evaluating import EvaluateOptions, evaluate_table
 from bochner.cli.explaining import ExplainOptions, explain_table
 from bochner.cli.fitting import FitOptions, fit_table
 from bochner.cli.inspecting import inspect_model
-from bochner.cli.output import plain
+from bochner.cli.output import NamedOutput, plain
 from bochner.cli.predicting import PredictOptions, interval_option, predict_table
 from bochner.diagnosis.diagnosis import MOST_ROWS
 from bochner.tables.reading import ReadOptions, read_types
@@ -97,10 +98,11 @@ def _refusals() -> Iterator[None]:
         _refuse("standard output is closed: send it to a file, or to /dev/null.")
     try:
         try:
-            try:
-                yield
-            finally:
-                sys.stdout.flush()
+            with redirect_stdout(NamedOutput(sys.stdout)):
+                try:
+                    yield
+                finally:
+                    sys.stdout.flush()
         except SystemExit as stop:
             # What rich makes of a pipe whose reader has gone; commands raise `typer.Exit`.
             raise BrokenPipeError from stop
@@ -115,8 +117,8 @@ def _refusals() -> Iterator[None]:
 
 def _refuse(reason: str) -> NoReturn:
     """Say why nothing was done, and exit."""
-    text = plain(f"bochner: {reason}")
-    Console(stderr=True, soft_wrap=True).print(text, style="red", markup=False)
+    text = Text(plain(f"bochner: {reason}"), style="red")
+    Console(stderr=True, soft_wrap=True).print(text)
     raise typer.Exit(2) from None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
+from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -17,7 +18,7 @@ from bochner._numerics.arrays import Array
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.inspecting import forecast_facts
-from bochner.cli.output import check_folder, facts_table, reporting, results_table
+from bochner.cli.output import check_folder, facts_table, plain, reporting, results_table
 from bochner.comparison.contenders import OURS, TREES
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
@@ -68,7 +69,8 @@ def run_demo(out: Path, seed: int, console: Console) -> None:
     console.print(results_table(results, _METRICS))
     covered = results[OURS]["coverage"]
     console.print(f"\nThe {_LEVEL:.0%} intervals cover {covered:.1%} of the ten years' weeks.")
-    console.print(f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}.", markup=False)
+    written = f"Wrote {out / 'co2.png'} and {out / 'co2.bochner'}."
+    console.print(Text(plain(written)), soft_wrap=True)
 
 
 def co2_split() -> Split:

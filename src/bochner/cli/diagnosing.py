@@ -44,13 +44,13 @@ def diagnose_table(
         progress(f"diagnosing {kernel}")
         chosen = np.random.default_rng(seed).permutation(len(inputs))[:rows]
         found = diagnose(kernel, inputs[chosen], random_state=seed)
-    console.print(f"{scaling}\n", markup=False)
+    console.print(Text(f"{scaling}\n"))
     known = {**facts(found), "rows": f"{found.n_rows} of {len(inputs)}, with {found.dim} inputs"}
     console.print(facts_table(known))
     if found.features is not None:
         console.print()
         console.print(cells_table(HEADINGS, error_rows(found), first="right"))
-        console.print(f"\n{legend(found)}", markup=False)
+        console.print(Text(f"\n{legend(found)}"))
     console.print()
     console.print(Text(found.advice, style="bold"))
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from rich.console import Console
+from rich.text import Text
 
 from bochner import persist
 from bochner._numerics.arrays import Array, as_array
 from bochner.cli.choosing import TestRows, chosen_rows
-from bochner.cli.output import check_output, check_report, noting_warnings, plain, reporting
+from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, reporting
 from bochner.cli.records import fit_record, versions
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Split, split_rows
@@ -114,7 +115,7 @@ def fit_table(path: Path, options: FitOptions, console: Console) -> None:
         if options.report is not None:
             written.append(f"Report  {options.report}")
         for line in (*written, f"Next    bochner predict {options.out} FILE --interval 90"):
-            console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+            console.print(Text(plain(line)), soft_wrap=True)
 
 
 def _check_options(path: Path, options: FitOptions) -> None:
@@ -132,7 +133,7 @@ def _check_options(path: Path, options: FitOptions) -> None:
     if options.quiet and options.verbose:
         raise InputError("--quiet and --verbose exclude each other: give one of them.")
     inputs = [] if str(path) == "-" else [path]
-    check_output(options.out, *inputs)
+    check_model_output(options.out, *inputs)
     if options.report is not None:
         if options.report.absolute() == options.out.absolute():
             raise InputError(f"--out and --report both name {options.out}: give two files.")

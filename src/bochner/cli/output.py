@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -16,13 +16,23 @@ from rich.text import Text
 
 from bochner._numerics.files import replacing
 from bochner._numerics.progress import FitProgress, Progress, silent
+from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
 from bochner.tables.refusals import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Result = TypeVar("Result")
+
 HTML_ENDINGS = (".html", ".htm")
+
+_NO_MODEL = (
+    *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
+    ".json", ".jsonl", ".xml", ".md", ".pdf", ".png", ".svg", ".py", ".ipynb",
+)  # fmt: skip
+"""Endings of data, pages, pictures and programs, under which no model file is written: one is
+likely to have been named by mistake, and would be replaced."""
 
 
 def plain(text: str) -> str:
@@ -61,6 +71,36 @@ def noting_warnings() -> Iterator[list[str]]:
     notes[:] = dict.fromkeys(notes)
 
 
+class NamedOutput:
+    """Standard output whose errors name it, as those of files name the file."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream: TextIO = stream._stream if isinstance(stream, NamedOutput) else stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, and return its length."""
+        return self._named(lambda: self._stream.write(text))
+
+    def flush(self) -> None:
+        """Write what has been kept back."""
+        self._named(self._stream.flush)
+
+    @staticmethod
+    def _named(act: Callable[[], Result]) -> Result:
+        try:
+            return act()
+        except BrokenPipeError:  # The reader has enough
+            raise
+        except OSError as error:
+            raise OSError(
+                f"standard output cannot be written ({error.strerror or error}): send it to "
+                "another file, or free space."
+            ) from error
+
+
 class TimeLeft:
     """Time left of stages whose steps are counted, such as chain 3 of 8."""
 
@@ -94,7 +134,7 @@ def cells_table(
     """Return a table of texts; columns after the first are flush right."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else first, no_wrap=True)
+        table.add_column(Text(plain(heading)), justify="right" if number else first, no_wrap=True)
     for cells in rows:
         table.add_row(*(Text(plain(cell)) for cell in cells))
     return table
@@ -140,6 +180,16 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
         raise OSError(f"{path} is not an ordinary file, and would be replaced: name another.")
     if any(given.exists() and path.exists() and path.samefile(given) for given in inputs):
         raise OSError(f"{path} is read from, and would be replaced: name another file to write.")
+
+
+def check_model_output(path: Path, *inputs: Path) -> None:
+    """Raise before any work if no model file can be written to ``path``."""
+    check_output(path, *inputs)
+    if path.suffix.lower() in _NO_MODEL:
+        raise InputError(
+            f"{path} would be written as a model file, and {path.suffix!r} is the ending of another"
+            f" format: give it the ending .bochner, as in {path.with_suffix('.bochner')}."
+        )
 
 
 def check_csv_output(path: Path | None, *inputs: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from rich.console import Console
+from rich.text import Text
 
 from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import check_csv_output, plain, write_csv
@@ -55,7 +56,7 @@ def predict_table(
     write_csv(predictions, out)
     if not options.is_quiet:
         for line in (*fresh.notes, *_scored(model, fresh)):
-            messages.print(plain(line), markup=False, highlight=False)
+            messages.print(Text(plain(line)))
 
 
 def _kept(model: Model, fresh: Fresh, keep: str, found: pd.DataFrame) -> pd.DataFrame:

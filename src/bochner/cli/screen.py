@@ -212,4 +212,4 @@ def groups_table(groups: Mapping[str, Outcome], name: str) -> Table:
         ]
         for label, found in all_scores.items()
     ]
-    return cells_table([plain(name), "rows", *(_HEADINGS[metric] for metric in shown)], rows)
+    return cells_table([name, "rows", *(_HEADINGS[metric] for metric in shown)], rows)

@@ -22,7 +22,9 @@ from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_rows import (
+    LEARNED,
     SeriesRows,
+    check_taken,
     future_inputs,
     read_series,
     series_values,
@@ -36,9 +38,6 @@ from bochner.learning.series.model import Rows
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
-
-_MOST_ROWS = 10_000
-"""Last rows of a series that are learned from: a fit to so many takes minutes."""
 
 _ONE = "y"
 """Name of a series that is fitted alone."""
@@ -96,7 +95,8 @@ class Forecaster(BaseEstimator):
         for months, quarters or years, otherwise as in ``times``. ``"auto"`` compares a day, a week
         and a year for dates, and finds others.
     transformation : {"auto", "none", "sqrt", "log"}, default="auto"
-        Function of the values that is modelled. ``"auto"`` compares those that the values allow.
+        Function of the values that is modelled. ``"auto"`` compares those that the values allow:
+        ``"sqrt"`` needs values of zero or more, and ``"log"`` values above zero.
     find_cycle : bool, default=True
         Whether to look for a cycle, a wave whose phase drifts, as that of sunspots does.
     n_jobs : int or None, default=None
@@ -174,8 +174,8 @@ class Forecaster(BaseEstimator):
         TypeError
             If values, inputs or times are not numbers or dates.
         ValueError
-            If times do not increase, values are constant, infinite or fewer than eight, inputs do
-            not match them, or a parameter is out of range.
+            If times do not increase, values are constant, infinite, fewer than eight or none that
+            ``transformation`` takes, inputs do not match them, or a parameter is out of range.
         """
         self._check_parameters()
         group = several(y)
@@ -185,6 +185,7 @@ class Forecaster(BaseEstimator):
             own = X.get(name) if isinstance(X, dict) and group is not None else X
             try:
                 series = read_series(one, own, times)
+                check_taken(self.transformation, series.values)
             except (TypeError, ValueError) as error:
                 if group is None:
                     raise
@@ -423,7 +424,7 @@ class Forecaster(BaseEstimator):
     def _learned(
         self, series: SeriesRows, rng: np.random.Generator, progress: Progress
     ) -> FittedSeries:
-        timeline, last = series.timeline, slice(-_MOST_ROWS, None)
+        timeline = series.timeline
         automatic = isinstance(self.periods, str)
         seasons = timeline.calendar if automatic else self._seasons(timeline)
         with single_threaded_blas() as n_threads:
@@ -437,7 +438,9 @@ class Forecaster(BaseEstimator):
             n_threads,
             progress,
         )
-        law = learn(series.times[last], series.values[last], series.inputs[last], plan, rng)
+        law = learn(
+            series.times[LEARNED], series.values[LEARNED], series.inputs[LEARNED], plan, rng
+        )
         return FittedSeries(timeline, law, series.input_names)
 
     def _seasons(self, timeline: Timeline) -> list[tuple[float, str]]:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bochner._numerics.arrays import Array, as_count
-from bochner.estimators.series_rows import SeriesRows, read_series, several
+from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
 from bochner.tables.timelines import tidy
 
 _FEWEST = 8
@@ -38,6 +38,8 @@ def rolling_table(
             f"least {_FEWEST + n_steps + apart * (count - 1)} values, got {len(series.values)}: "
             "use fewer origins, a shorter horizon or a smaller stride."
         )
+    for origin in origins:  # Before the first fit
+        check_taken(model.transformation, series.values[:origin])
     season = _season(series) if season_length is None else as_count("season_length", season_length)
     parts = [
         part

@@ -7,7 +7,11 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.foreign import not_numbers, refuse_complex, refuse_lazy, refuse_masked
+from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.tables.timelines import Future, Timeline, Times, steps, timed
+
+LEARNED = slice(-10_000, None)
+"""Last rows of a series that are learned from: a fit to so many takes minutes."""
 
 _FEWEST = 8
 """Fewest known values: a line, its noise and the memory of both need some."""
@@ -69,6 +73,21 @@ def read_series(y: Any, X: Any, times: Any) -> SeriesRows:
         )
     inputs, names = _inputs(X, y, len(values))
     return SeriesRows(found.numbers, values, inputs, found.timeline, names)
+
+
+def check_taken(transformation: str, values: Array) -> None:
+    """Raise ValueError if a transformation does not take the values (n,) that are learned from."""
+    function, learned = TRANSFORMATIONS.get(transformation), values[LEARNED]
+    if function is None or np.isnan(learned).all():  # "auto" compares those that take them
+        return
+    least = float(np.nanmin(learned))
+    if not function.takes(least):
+        needed = "of zero or more" if function.takes_least else "above zero"
+        raise ValueError(
+            f"transformation={transformation!r} needs values {needed}, and the least known one is "
+            f"{least:.4g}: use transformation='none', or 'auto', which compares those that the "
+            "values allow."
+        )
 
 
 def future_inputs(X: Any, future: Future, n_inputs: int, names: list[str] | None) -> Array:

@@ -201,8 +201,9 @@ def _check_name(frame: pd.DataFrame, name: str) -> None:
     names = list(map(str, frame.columns))
     near = nearest(name, names)
     hint = f" Did you mean {near!r}?" if near else ""
+    plural = "s" if len(names) > 1 else ""
     raise InputError(
-        f"No column {name!r} in the table.{hint} It has {len(names)} columns: "
+        f"No column {name!r} in the table.{hint} It has {len(names)} column{plural}: "
         f"{_listed(names, _MOST_COLUMNS_LISTED)}.{looks_like_numbers(names)}"
     )
 

@@ -110,8 +110,7 @@ def _checked(path: Path, layout: Layout, width: int) -> Iterator[list[str]]:
             if len(row) != width:
                 raise InputError(
                     f"{path}, line {rows.line_num}: {len(row)} field{'s' * (len(row) > 1)} where "
-                    f"the header has {width}. Complete or delete the row, or put quotation "
-                    "marks around a field that contains the delimiter."
+                    f"the header has {width}. {_advice(layout)}"
                 )
             yield row
     except csv.Error as error:
@@ -123,3 +122,17 @@ def _checked(path: Path, layout: Layout, width: int) -> Iterator[list[str]]:
             f"{path} ends within a field that begins with {row[-1][:_SHOWN_LENGTH].strip()!r}: "
             "close its quotation mark."
         )
+
+
+def _advice(layout: Layout) -> str:
+    """Return what to do about a row of another length than the header."""
+    advice = (
+        "omplete or delete the row, or put quotation marks around a field that contains the "
+        "delimiter."
+    )
+    if not layout.names[0].startswith("#"):
+        return f"C{advice}"
+    return (
+        "If the first line, which begins with #, is a comment, delete it and all lines like it: "
+        f"comments are not read. Otherwise c{advice}"
+    )

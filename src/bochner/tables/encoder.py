@@ -260,13 +260,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             names = [f"x{i}" for i in range(len(series))]
         else:
             names = list(map(str, X.columns))
+            fitted = names if reset else list(getattr(self, "feature_names_in_", names))
+            refuse_other_names(names, fitted)  # First, so that no column at all is named, too
             refuse_small(len(X), len(names), least)
             refuse_repeated(names)
-            if not reset and hasattr(self, "feature_names_in_"):
-                fitted = self.feature_names_in_.tolist()
-                refuse_other_names(names, fitted)
-                if names != fitted:
-                    X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
+            if names != fitted:
+                X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
             of_pandas = hasattr(X, "iloc")
             series = [X.iloc[:, i] if of_pandas else X[name] for i, name in enumerate(names)]

@@ -30,7 +30,7 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
     Raises FileNotFoundError, IsADirectoryError, and InputError for an unknown ending.
     """
     path = as_path(path)
-    if str(path) == STANDARD_INPUT:
+    if is_standard_input(path):
         return path, ".csv"
     if path.is_dir():
         files = sorted(child.name for child in path.iterdir() if _is_known(child))
@@ -56,9 +56,14 @@ def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
     return path, _ending(path)
 
 
+def is_standard_input(path: Path) -> bool:
+    """Tell whether a path stands for standard input."""
+    return str(path) == STANDARD_INPUT
+
+
 def place(path: Path) -> Path:
     """Return the path for a message."""
-    return Path("standard input") if str(path) == STANDARD_INPUT else path
+    return Path("standard input") if is_standard_input(path) else path
 
 
 def content_of(path: Path) -> bytes:
@@ -66,7 +71,7 @@ def content_of(path: Path) -> bytes:
 
     Raises InputError if an archive is damaged, encrypted, or has several files.
     """
-    if str(path) == STANDARD_INPUT:
+    if is_standard_input(path):
         if sys.stdin is None:
             raise InputError(
                 "Standard input is closed: give a file, or pipe rows into the command."
@@ -150,5 +155,6 @@ _OPENERS: Mapping[str, Callable[[Path], bytes]] = {
     ".zst": _open_zstandard,
     ".zip": _open_zip,
 }
+COMPRESSIONS = tuple(_OPENERS)
 _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard", ".zip": "zip"}
 _ALL = (*TEXT_ENDINGS, *BINARY_ENDINGS)

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bochner.tables.files import is_standard_input, place
 from bochner.tables.refusals import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -24,15 +25,18 @@ _SAMPLE_RECORDS = 200
 """Most records in which the delimiter is counted; a wrong one disagrees within a few."""
 
 _OTHER_FORMATS = (
-    (b"PAR1", "a Parquet file: rename it to .parquet"),
-    (b"ARROW1", "a Feather file: rename it to .feather"),
-    (b"SQLite format 3\0", "an SQLite file: rename it to .sqlite"),
-    (b"PK\x03\x04", "a zip archive or a spreadsheet: rename it, or save it as CSV"),
-    (b"\x1f\x8b", "gzip-compressed: rename it to .csv.gz"),
-    (b"BZh", "bzip2-compressed: rename it to .csv.bz2"),
-    (b"\xfd7zXZ", "xz-compressed: rename it to .csv.xz"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard-compressed: rename it to .csv.zst"),
+    (b"PAR1", "a Parquet file", "rename it to .parquet", ""),
+    (b"ARROW1", "a Feather file", "rename it to .feather", ""),
+    (b"SQLite format 3\0", "an SQLite file", "rename it to .sqlite", ""),
+    (b"PK\x03\x04", "a zip archive or a spreadsheet", "rename it, or save it as CSV", ""),
+    (b"\x1f\x8b", "gzip-compressed", "rename it to .csv.gz", "gzip -dc"),
+    (b"BZh", "bzip2-compressed", "rename it to .csv.bz2", "bzip2 -dc"),
+    (b"\xfd7zXZ", "xz-compressed", "rename it to .csv.xz", "xz -dc"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard-compressed", "rename it to .csv.zst", "zstd -dc"),
 )
+"""First bytes of formats that are no text, their names, what to do about a file of each, and the
+command, if there is one, that makes text of it in a pipe."""
+
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -62,14 +66,13 @@ class Layout:
 
 
 def find_layout(path: Path, content: bytes, preferred: str = ",") -> Layout:
-    """Return the layout of a text file.
+    """Return the layout of a text file, or of standard input if ``path`` is "-".
 
     ``preferred`` is the delimiter unless lines agree better on another one. Raises InputError if
     the content is empty, not text, or of another format.
     """
-    for mark, what in _OTHER_FORMATS:
-        if content.startswith(mark):
-            raise InputError(f"{path} is {what}.")
+    _refuse_other_formats(path, content)
+    path = place(path)
     text, notes = _utf8(path, content)
     hint = _EXCEL_HINT.match(text)
     if hint:
@@ -84,6 +87,16 @@ def find_layout(path: Path, content: bytes, preferred: str = ",") -> Layout:
     if stripped != names:
         notes += ("White space around names of columns is removed.",)
     return Layout(text, delimiter, stripped, notes)
+
+
+def _refuse_other_formats(path: Path, content: bytes) -> None:
+    for mark, what, advice, command in _OTHER_FORMATS:
+        if not content.startswith(mark):
+            continue
+        if is_standard_input(path):  # It has no name that could be changed
+            piped = f"decompress it ({command} FILE | bochner ...)" if command else "pipe it as CSV"
+            advice = f"{piped}, or give the path of the file in place of {path}"
+        raise InputError(f"{place(path)} is {what}: {advice}.")
 
 
 def records(rows: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -212,7 +212,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _Raw:
         table = options.table
         frame, notes = read_frame(path, ending, table, only_preferred=options.recorded)
         return _Raw({str(name): series for name, series in frame.items()}, notes)
-    layout = find_layout(place(path), content_of(path), "\t" if ending == ".tsv" else ",")
+    layout = find_layout(path, content_of(path), "\t" if ending == ".tsv" else ",")
     columns = read_columns(place(path), layout)
     return _Raw(columns, layout.notes, has_semicolons=layout.delimiter == ";")
 

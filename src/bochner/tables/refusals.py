@@ -59,13 +59,14 @@ def refuse_small(n: int, d: int, fewest_rows: int) -> None:
 
 def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
     """Raise ValueError unless a table has the columns of the training table, in any order."""
-    missing = [name for name in fitted if name not in set(names)]
-    extra = [name for name in names if name not in set(fitted)]
+    given, expected = set(names), set(fitted)
+    missing = [name for name in fitted if name not in given]
+    extra = [name for name in names if name not in expected]
     if missing:
         near = ((name, nearest(name, extra)) for name in missing)
         found = [(name, f"nearest name there: {other!r}" if other else "") for name, other in near]
         raise ValueError(
-            f"Missing {naming(found)}: expected the {len(fitted)} columns of the fit. "
+            f"Missing {naming(found)}: expected all columns of the fit, {len(fitted)} of them. "
             "Rename or add the columns; their entries may be empty."
         )
     if extra:

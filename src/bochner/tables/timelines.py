@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from datetime import timedelta
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
@@ -207,6 +208,11 @@ def timed(times: Any) -> Times:
         index: Index = "numbers" if has_index else "none"
         kind: Kind = "steps" if are_places else "numbers"
         return Times(numbers, Timeline(kind, index, float(numbers[-1]), step))
+    if isinstance(np.asarray(times).flat[0], np.timedelta64 | timedelta):
+        raise TypeError(
+            "Times must be numbers or dates, got durations. Divide them by a unit, such as "
+            "np.timedelta64(1, 'h') for hours, or add a date."
+        )
     return _dated(times, has_index)
 
 

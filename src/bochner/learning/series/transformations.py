@@ -13,7 +13,14 @@ class Transformation(ABC):
     """A monotone function, its inverse and the logarithm of its derivative."""
 
     least: float = -np.inf
-    """Least value that the function takes."""
+    """Least value that the function takes, or limit of those that it takes."""
+
+    takes_least: bool = True
+    """Whether the least value is one of those that the function takes."""
+
+    def takes(self, least: float) -> bool:
+        """Tell whether the function takes values whose least one is given."""
+        return least >= self.least if self.takes_least else least > self.least
 
     @abstractmethod
     def forward(self, values: Array) -> Array:
@@ -62,6 +69,7 @@ class Logarithm(Transformation):
     """The logarithm, for changes in proportion to the level."""
 
     least = 0.0
+    takes_least = False
 
     def forward(self, values: Array) -> Array:
         return np.log(np.maximum(values, np.finfo(np.float64).tiny))
@@ -86,9 +94,9 @@ logarithm then departs from its chord by less than three per cent of the range."
 def candidates(known: Array) -> list[str]:
     """Return the names of the transformations to compare for known values (n,)."""
     least, greatest = float(known.min()), float(known.max())
-    if least < 0.0 or greatest < _LEAST_RATIO * least:
+    if greatest < _LEAST_RATIO * least:
         return ["none"]
-    return ["none", "sqrt"] if least == 0.0 else ["none", "sqrt", "log"]
+    return [name for name, function in TRANSFORMATIONS.items() if function.takes(least)]
 
 
 def positive(values: Array) -> Array:
