@@ -19,6 +19,7 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_models import TableClassifier, TableRegressor
 from bochner.features.positive import PositiveFeatures
+from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.onnx import export_onnx
@@ -49,6 +50,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "PositiveFeatures",
+    "SequenceFeatures",
     "TableClassifier",
     "TableEncoder",
     "TableRegressor",

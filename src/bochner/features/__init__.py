@@ -8,6 +8,7 @@ solves for its weights, for instance with ``bochner.learning.ridge``.
 
 from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.chunks import Chunk
+from bochner.features.sequence_features import SequenceFeatures
 from bochner.features.stats import FeatureSums, chunk_sums, feature_sums
 from bochner.features.targets import Indicators, Numbers, Targets
 from bochner.features.transformer import FourierFeatures
@@ -20,6 +21,7 @@ __all__ = [
     "Indicators",
     "Numbers",
     "Recipe",
+    "SequenceFeatures",
     "Targets",
     "approximate",
     "chunk_sums",

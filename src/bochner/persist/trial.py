@@ -7,7 +7,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
@@ -21,6 +20,9 @@ from bochner.kernels import Kernel
 from bochner.persist.composed import COMPOSED, column_numbers, estimators, inside, transformed
 from bochner.persist.parts import is_part
 
+_TRIAL = "_trial_rows"
+"""The method of models whose rows are not floats."""
+
 _WARNINGS = Lock()
 """Filters of warnings belong to the process: one trial at a time changes them."""
 
@@ -28,7 +30,9 @@ _WARNINGS = Lock()
 def try_out(model: Any, n_bytes: int) -> None:
     """Raise ``ValueError`` unless a fitted estimator has an answer for one row.
 
-    A method ``_try_out()`` of the class checks what the answer to a row of floats does not need.
+    A method ``_try_out()`` of the class checks what the answer to a row of floats does not need. A
+    model whose rows are not floats has a method ``_trial_rows()``, which returns one of them and
+    what its kernel is evaluated at.
     ``n_bytes`` is the size of the file, which bounds the memory of the row.
     """
     if not isinstance(model, BaseEstimator) or any(map(_is_foreign, estimators(model))):
@@ -40,7 +44,8 @@ def try_out(model: Any, n_bytes: int) -> None:
         except NotFittedError:
             return
         try:
-            if isinstance(model, COMPOSED) or hasattr(model, "n_features_in_"):
+            known = hasattr(model, "n_features_in_") or hasattr(model, _TRIAL)
+            if known or isinstance(model, COMPOSED):
                 _answer(model, _row(model, n_bytes))
             for part in estimators(model):
                 if hasattr(part, "_try_out"):
@@ -59,7 +64,7 @@ def _is_foreign(part: Any) -> bool:
     return isinstance(part, BaseEstimator) and not (is_ours or is_part(cls))
 
 
-def _row(model: Any, n_bytes: int) -> NDArray[Any]:
+def _row(model: Any, n_bytes: int) -> Any:
     """Return a row (1, d) that a fitted estimator takes."""
     if isinstance(model, Pipeline | FeatureUnion | TransformedTargetRegressor):
         parts = [part for part, _ in inside(model)]
@@ -67,7 +72,9 @@ def _row(model: Any, n_bytes: int) -> NDArray[Any]:
     if isinstance(model, OneHotEncoder | OrdinalEncoder):
         return np.array([[levels[0] for levels in model.categories_]], dtype=object)
     if isinstance(model, SimpleImputer) and model.statistics_.dtype == object:
-        return model.statistics_[None]  # type: ignore[no-any-return]
+        return model.statistics_[None]
+    if hasattr(model, _TRIAL):
+        return model._trial_rows()[0]
     n_features = model.n_features_in_
     # Every fitted estimator holds a number for each feature at least.
     if not 0 < n_features <= n_bytes:
@@ -85,9 +92,10 @@ def _row(model: Any, n_bytes: int) -> NDArray[Any]:
     return np.eye(1, n_features)  # On the unit sphere, where some kernels are defined
 
 
-def _in_domain(model: Any, row: NDArray[Any]) -> bool:
+def _in_domain(model: Any, row: Any) -> bool:
     """Tell whether the kernel is defined at a row: a user's kernel may be so at others only."""
     kernel = getattr(model, "kernel_", None)
+    row = model._trial_rows()[1] if hasattr(model, _TRIAL) else row
     try:
         if isinstance(kernel, Kernel):
             kernel.check_inputs(row)
@@ -97,7 +105,7 @@ def _in_domain(model: Any, row: NDArray[Any]) -> bool:
     return True
 
 
-def _answer(model: Any, row: NDArray[Any]) -> None:
+def _answer(model: Any, row: Any) -> None:
     """Ask a model, or the parts of a pipeline in turn, for what it says of a row."""
     if not _in_domain(model, row):
         return
