@@ -85,3 +85,9 @@ def generated(index, n=100_000):
     rng = np.random.default_rng(index)
     X = rng.normal(size=(n, 10))
     return X, np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
+
+
+def deadly(which, log, index):
+    """Return a generated partition; one of them kills its worker as :class:`Deadly` does."""
+    part = generated(index)
+    return revived(part, log) if index == which else part

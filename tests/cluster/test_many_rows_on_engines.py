@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from cluster.engines import Deadly, generated, visits
+from cluster.engines import Deadly, deadly, generated, visits
 from cluster.rows import relative_error
 
 from bochner import KreinRidge
@@ -13,6 +13,9 @@ from bochner.distributed import PartitionedRows
 
 N_PARTS = 100
 """Partitions of 100,000 rows each."""
+
+DEADLY = 37
+"""The partition that kills its worker."""
 
 
 def ridge():
@@ -53,7 +56,7 @@ def test_ray_fits_ten_million_rows(ray_here, here, tmp_path):
 
     log, generate = str(tmp_path / "visits"), ray.remote(generated)
     parts = [generate.remote(index) for index in range(N_PARTS)]
-    parts[37] = ray.put(Deadly(generated(37), log))
+    parts[DEADLY] = ray.put(Deadly(generated(DEADLY), log))
     check("Ray", parts, ray_here.executor, here, log)
 
 
@@ -61,14 +64,5 @@ def test_ray_fits_ten_million_rows(ray_here, here, tmp_path):
 def test_spark_fits_ten_million_rows(spark_here, here, tmp_path):
     log = str(tmp_path / "visits")
     context = spark_here.session.sparkContext
-    parts = context.parallelize(range(N_PARTS), N_PARTS).map(partial(made, log))
+    parts = context.parallelize(range(N_PARTS), N_PARTS).map(partial(deadly, DEADLY, log))
     check("Spark", parts, spark_here.executor, here, log)
-
-
-def made(log, index):
-    """Generate a partition; one of them kills its worker once."""
-    part = generated(index)
-    if index == 37:
-        build, arguments = Deadly(part, log).__reduce__()
-        return build(*arguments)
-    return part
