@@ -23,10 +23,13 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
 ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
              tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
 
-# Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := sktime.py skpro.py torch.py botorch.py
+# Tests with local engines of Ray and Spark, which are passed over where those are not installed.
+ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py
 
-.PHONY: help demo test test-all test-slow test-ecosystem test-torch coverage lint types imports doctest check docs dist lowest audit \
+# Modules whose examples need libraries that `make test` does not install.
+ADAPTERS := sktime.py skpro.py torch.py botorch.py distributed/ray.py distributed/spark.py
+
+.PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed clean
 
 help:  ## List the targets
@@ -48,6 +51,11 @@ test-ecosystem: | $(BIN)/python  ## Run the checks of skpro and sktime, and the 
 	$(PYTHON) -m venv $(VENV)/ecosystem
 	$(VENV)/ecosystem/bin/python -m pip install --quiet --editable '.[ecosystem]'
 	$(SERIAL) $(VENV)/ecosystem/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ECOSYSTEM)
+
+test-engines: | $(BIN)/python  ## Run the tests with Ray and Spark, which needs Java 17, in an environment of their own; ten million rows take some minutes
+	$(PYTHON) -m venv $(VENV)/engines
+	$(VENV)/engines/bin/python -m pip install --quiet --editable '.[engines]'
+	$(SERIAL) $(VENV)/engines/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ENGINES)
 
 test-torch: $(VENV)/.torch  ## Run the tests of torch modules, the BoTorch model and arrays of torch
 	$(SERIAL) $(BIN)/python -m pytest -q -m "not slow" tests/torch_modules tests/array_api $(PYTEST_FLAGS)

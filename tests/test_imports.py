@@ -11,6 +11,8 @@ OPTIONAL = (
     "onnx",
     "pandas",
     "pyarrow",
+    "pyspark",
+    "ray",
     "rich",
     "typer",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from operator import add
 from time import perf_counter
 from typing import Any
 
@@ -79,15 +80,17 @@ def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
 
 
 def _sums(model: KreinRidge, X: Any, y: Any) -> None:
-    from bochner.distributed.collected import Check
     from bochner.distributed.partitions import partitions_of
-    from bochner.distributed.passes import mapped, summed
+    from bochner.distributed.passes import DaskExecutor
+    from bochner.distributed.reading import Check, TupleParts
 
-    parts = mapped(Check(numeric=True, learning=False), partitions_of(X, y))
-    summed(mapped(partial(_sums_of, model.frequencies_), parts))
+    executor, check = DaskExecutor(), Check(TupleParts(), numeric=True)
+    sums = partial(_sums_of, model.frequencies_, check)
+    executor.tree_reduce(add, executor.map(sums, partitions_of(X, y)))
 
 
-def _sums_of(frequencies: Any, chunk: Any) -> Any:
+def _sums_of(frequencies: Any, check: Any, index: int, part: Any) -> Any:
+    chunk, _ = check(part)
     return chunk_sums([chunk], frequencies, Numbers(np.zeros(1)))
 
 

@@ -14,6 +14,7 @@ from dask import delayed
 from bochner import BaNKClassifier, BaNKRegressor, KreinRidge, KreinRidgeClassifier
 from bochner.distributed import collected
 from bochner.distributed.chunked_rows import ChunkedRows, Size
+from bochner.distributed.dask_rows import collect
 from bochner.distributed.partitions import partitions_of
 from bochner.distributed.passes import gathered
 from bochner.features.chunks import Chunk
@@ -100,7 +101,7 @@ def test_fits_that_cannot_be_made_are_refused(fit, message):
 
 def test_targets_in_memory_go_with_an_array():
     parts = partitions_of(arrays(Y)[0], Y.tolist())
-    assert [len(part.compute()[2]) for part in parts] == [90, 90, 60]
+    assert [len(part.compute()[1]) for part in parts] == [90, 90, 60]
 
 
 def test_frames_of_one_partition_and_many_are_alike():
@@ -145,7 +146,7 @@ def test_chunks_of_equal_rows_have_generators_of_their_own():
         return Chunk(np.asarray(X), np.asarray(y), weight)
 
     targets = da.from_array(np.zeros(90), chunks=30)
-    found = collected.Collected.of(rows, targets, None, numeric=True, learning=False)
+    found = collect(rows, targets, None, numeric=True, learning=False)
     chunks = found.validated(checked)
     total = chunks.total(listed, np.random.default_rng(0))
     assert len(np.unique(total)) == 3
@@ -161,7 +162,7 @@ def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatc
     rows = np.arange(240.0)[:, None]
     X = da.from_array(rows, chunks=((7, 150, 1, 82), 1))
     y = da.from_array(rows[:, 0], chunks=((7, 150, 1, 82),))
-    sample = collected.Collected.of(X, y, None, numeric=True, learning=False).sample
+    sample = collect(X, y, None, numeric=True, learning=False).sample
     np.testing.assert_array_equal(sample.X[:, 0], sample.y)
     assert len(np.unique(sample.y)) == 60
     assert (np.diff(sample.y) > 0.0).all()

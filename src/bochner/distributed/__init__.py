@@ -1,4 +1,10 @@
-"""Rows on the workers of a Dask cluster, or in the partitions of any Dask collection.
+"""Rows in the partitions of an engine: Dask, Ray, Spark, or any other that maps and reduces.
 
-Estimators take Dask arrays and data frames in ``fit``: see :doc:`/guide/dask`.
+Estimators take Dask arrays and data frames in ``fit``; ridge models also take
+:class:`PartitionedRows`: see :doc:`/guide/dask`.
 """
+
+from bochner.distributed.executor import Executor
+from bochner.distributed.partitioned_rows import PartitionedRows
+
+__all__ = ["Executor", "PartitionedRows"]

@@ -12,7 +12,7 @@ from bochner.distributed.passes import applied
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
-    """Return ``(index, X, y, sample_weight)`` of every partition of a Dask array or data frame.
+    """Return ``(X, y, sample_weight)`` of every partition of a Dask array or data frame.
 
     Targets and weights are Dask collections, or array-like if ``X`` is an array. Arrays with other
     chunks are rechunked; data frames must have the partitions of ``X``. Raises TypeError if ``X``
@@ -31,14 +31,14 @@ def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
     return [delayed(_together, pure=False)(*row) for row in rows]
 
 
-def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[int, Any, Any, Any]:
+def _together(index: int, X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     for name, column in (("y", y), ("sample_weight", weight)):
         if column is not None and len(column) != len(X):
             raise ValueError(
                 f"Partition {index} has {len(X)} rows of X and {len(column)} of {name}; "
                 f"repartition {name} like X."
             )
-    return index, X, y, weight
+    return X, y, weight
 
 
 def blocks_of_rows(X: Any) -> list[Delayed]:

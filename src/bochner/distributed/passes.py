@@ -20,6 +20,18 @@ _FAN_IN = 4
 worker holds twice the sums."""
 
 
+class DaskExecutor:
+    """Parts are ``Delayed`` objects: Dask computes them again in every pass, or has kept them."""
+
+    def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
+        """Return the values of the function at every part, not yet computed."""
+        return mapped(function, range(len(parts)), parts)
+
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Delayed]) -> Any:
+        """Compute the values and return their sum."""
+        return summed(handles, plus) if handles else None
+
+
 def mapped(
     function: Callable[..., Any], parts: Sequence[Any], *columns: Sequence[Any]
 ) -> list[Delayed]:

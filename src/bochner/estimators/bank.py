@@ -198,7 +198,7 @@ class BaNK(BaseEstimator, ABC):
     def _learn_on_workers(
         self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Progress
     ) -> None:
-        from bochner.distributed.collected import Collected
+        from bochner.distributed.dask_rows import collect
 
         if checkpoint is not None:
             raise ValueError("Expected checkpoint=None for Dask collections; leave it out.")
@@ -208,7 +208,7 @@ class BaNK(BaseEstimator, ABC):
                 "classification: it needs them in memory; use another one with Dask collections."
             )
         numeric = not self._is_classifier
-        collected = Collected.of(X, y, sample_weight, numeric=numeric, learning=True)
+        collected = collect(X, y, sample_weight, numeric=numeric, learning=True)
         labels = collected.labels() if self._is_classifier else None
         sample = collected.sample
         problems = self._problems(collected.frame(), sample.y, sample.weight, labels)
@@ -249,7 +249,9 @@ class BaNK(BaseEstimator, ABC):
         ]
         rng, block, parts = np.random.default_rng(seed), None, None
         if collected is not None:
-            columns = collected.learnable(columns, problems, self._scaling, self._trend)
+            from bochner.distributed.dask_rows import learnable
+
+            columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
             codes = problems.codes if self._is_classifier else None
             block = blocks_of(rng, X, codes, settings.n_chains)

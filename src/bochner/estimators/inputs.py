@@ -14,6 +14,8 @@ from bochner._numerics.arrays import FLOATS, Array, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights, labels, named
 from bochner._numerics.foreign import not_numbers, refuse_masked
 from bochner._numerics.namespaces import on_device, to_numpy
+from bochner.distributed import PartitionedRows
+from bochner.distributed.collected import Collected
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import Frequencies
@@ -100,10 +102,16 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.distributed.collected import Collected
+        from bochner.distributed.dask_rows import collect
 
-        found = Collected.of(X, y, sample_weight, numeric=numeric, learning=False)
-        return found.validated(check)
+        return collect(X, y, sample_weight, numeric=numeric, learning=False).validated(check)
+    if isinstance(X, PartitionedRows):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
+                "without y and sample_weight."
+            )
+        return Collected.of_partitioned(X, numeric=numeric).validated(check)
     if not _is_stream(X, y):
         return ArrayChunks(check(X, y, sample_weight, True))
     if sample_weight is not None:
@@ -129,10 +137,7 @@ def labels_of(rows: RowChunks, X: Any) -> NDArray[Any]:
     """
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
-    if is_dask(X):
-        from bochner.distributed.collected import Collected
-
-        assert isinstance(rows, Collected)
+    if isinstance(rows, Collected):
         return rows.labels()
     if not rows.is_repeatable:
         raise ValueError(

@@ -150,15 +150,17 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, RidgeHe
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), Dask collection, or iterable of chunks
-            Arrays mapped from a file are read in blocks. Rows of Dask arrays and data frames stay
-            on the workers, which return sums; anything else, such as the median distance, is
-            computed from 100,000 rows. Chunks are tuples ``(X, y)`` or ``(X, y, sample_weight)``,
-            as :class:`bochner.datasets.ParquetChunks` or a generator yields them; the first one
-            fixes the length scale and the frequencies, as for :meth:`partial_fit`, and the model
-            is solved once, after the last. Chunks without rows are skipped.
+        X : {array-like, sparse matrix} (n, d), Dask collection, PartitionedRows or chunks
+            Arrays mapped from a file are read in blocks. Rows of Dask arrays and data frames, and
+            :class:`~bochner.distributed.PartitionedRows` of Ray, Spark and other engines, stay on
+            the workers, which return sums; anything else, such as the median distance, is
+            computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
+            ``(X, y, sample_weight)``, such as :class:`bochner.datasets.ParquetChunks` or a
+            generator; the first one fixes the length scale and the frequencies, as for
+            :meth:`partial_fit`, and the model is solved once, after the last. Chunks without rows
+            are skipped.
         y : array-like of shape (n,) or (n, n_targets), or Dask collection
-            Targets; ``None`` with chunks.
+            Targets; ``None`` with chunks and with ``PartitionedRows``, which have their own.
         sample_weight : array-like of shape (n,), default=None
             A row of weight ``w`` counts as ``w`` rows.
 

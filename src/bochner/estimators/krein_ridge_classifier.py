@@ -81,7 +81,7 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
             As in :meth:`KreinRidge.fit`; chunks are read twice more, for their labels and for a
             sample of rows that :meth:`predict_proba` is fitted to.
         y : array-like of shape (n,)
-            Class labels, at least two of them; ``None`` with chunks.
+            Class labels, at least two of them; ``None`` with chunks and ``PartitionedRows``.
 
         Raises
         ------

@@ -1,0 +1,127 @@
+"""The rows of one partition, checked where they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from bochner._numerics.arrays import FLOATS
+from bochner._numerics.checked import (
+    check_rows_given,
+    check_targets,
+    check_weights,
+    column_names,
+    labels,
+    numbers,
+)
+from bochner._numerics.foreign import refuse_masked
+from bochner.features.chunks import Chunk
+
+Names = tuple[str, ...] | None
+"""Names of the columns of data frames; ``None`` of arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleParts:
+    """Takes parts ``(X, y)`` or ``(X, y, sample_weight)`` apart."""
+
+    def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
+        """Return rows, targets and weights or ``None``; raise TypeError for anything else."""
+        if not (isinstance(piece, tuple) and len(piece) in (2, 3)):
+            length = f" of length {len(piece)}" if isinstance(piece, tuple) else ""
+            raise TypeError(
+                f"Expected a tuple (X, y) or (X, y, sample_weight), got {type(piece).__name__}"
+                f"{length}. For data frames, name the column of targets: PartitionedRows(executor, "
+                f"parts, target='y')."
+            )
+        X, y, *weight = piece
+        return X, y, weight[0] if weight else None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameParts:
+    """Takes pandas data frames apart, by names of columns."""
+
+    target: str | list[str]
+    weight: str | None
+
+    def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
+        """Return inputs, targets and weights or ``None``; raise for other objects and names."""
+        if not hasattr(piece, "columns") or not hasattr(piece, "drop"):
+            raise TypeError(
+                f"target is given, so that a pandas data frame was expected, got "
+                f"{type(piece).__name__}. Leave target out for tuples (X, y)."
+            )
+        targets = [self.target] if isinstance(self.target, str) else list(self.target)
+        used = targets if self.weight is None else [*targets, self.weight]
+        if absent := [name for name in used if name not in piece.columns]:
+            raise ValueError(
+                f"There is no column {absent[0]!r}; the columns are "
+                f"{', '.join(map(repr, piece.columns))}."
+            )
+        y = piece[self.target] if isinstance(self.target, str) else piece[targets]
+        weight = None if self.weight is None else piece[self.weight]
+        return piece.drop(columns=used), y, weight
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Checks the rows of a part: a piece, or a list of pieces."""
+
+    split: TupleParts | FrameParts
+    numeric: bool  # whether targets are numbers, not labels
+    # For a chain inputs become float64, targets are single, and rows without weight are dropped
+    learning: bool = False
+
+    def __call__(self, part: Any) -> tuple[Chunk | None, Names]:
+        """Return the checked rows, ``None`` if there are no pieces, and the names of columns."""
+        pieces = [self.split(piece) for piece in (part if isinstance(part, list) else [part])]
+        if not pieces:
+            return None, None
+        names = column_names(pieces[0][0])
+        chunk = _joined([self._checked(*piece) for piece in pieces])
+        return chunk, None if names is None else tuple(names)
+
+    def _checked(self, X: Any, y: Any, weight: Any) -> Chunk:
+        dtypes = np.float64 if self.learning else FLOATS
+        X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
+        y = np.asarray(numbers(y) if self.numeric else labels(y))
+        y = column_or_1d(y) if self.learning or not self.numeric or y.ndim == 1 else y
+        _check_length("y", y, X)
+        if self.numeric:
+            y = y.astype(np.float64)
+            if not np.isfinite(y).all():
+                raise ValueError("y contains numbers that are not finite.")
+            check_targets(y)
+        if weight is None:
+            return Chunk(X, y)
+        refuse_masked("sample_weight", weight)
+        weight = column_or_1d(np.asarray(weight)).astype(np.float64)
+        _check_length("sample_weight", weight, X)
+        if not (np.isfinite(weight) & (weight >= 0.0)).all():
+            raise ValueError("sample_weight must be finite and not negative.")
+        check_weights(weight)
+        chunk = Chunk(X, y, weight)
+        return chunk[np.flatnonzero(weight)] if self.learning else chunk
+
+
+def _check_length(name: str, column: NDArray[Any], X: Any) -> None:
+    if not column.ndim:
+        raise ValueError(f"{name} must be an array with an entry for each row, got {column!r}.")
+    if len(column) != len(X):
+        raise ValueError(f"X has {len(X)} rows and {name} has {len(column)}.")
+
+
+def _joined(chunks: Sequence[Chunk]) -> Chunk:
+    """Return all rows in one chunk, copied once."""
+    if len(chunks) == 1:
+        return chunks[0]
+    weighted = any(chunk.weight is not None for chunk in chunks)
+    return Chunk(
+        np.concatenate([chunk.X for chunk in chunks]),
+        np.concatenate([chunk.y for chunk in chunks]),
+        np.concatenate([chunk.weights for chunk in chunks]) if weighted else None,
+    )
