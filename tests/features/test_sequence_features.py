@@ -225,8 +225,19 @@ def test_levels_have_norms_of_one_on_average():
     Z = model.transform(LONG)
     norms = [np.mean(np.sum(part**2, axis=1)) for part in np.split(Z, model.map_.edges[1:-1], 1)]
     assert_allclose(norms, 1.0, rtol=0.5)
-    still = signature().fit([np.ones((4, 2))])
-    assert_array_equal(still.map_.weights, 1.0)
+
+
+def check_zero_levels():
+    """Rounding of a level that is zero must not become a feature."""
+    assert_array_equal(signature().fit([np.ones((4, 2))]).map_.weights, [1.0, 0.0, 0.0, 0.0])
+    loops = signature().fit([np.concatenate((x, x[:1])) for x in LONG])
+    assert_array_equal(loops.map_.weights > 0.0, [True, False, True, True])
+    near = signature(length_scale=100.0).fit(LONG)  # Levels are small, and not zero
+    assert (near.map_.weights[1:] > 1.0).all()
+
+
+def test_levels_that_are_zero_have_no_weight():
+    check_zero_levels()
 
 
 def test_arrays_and_lists_are_the_same():
