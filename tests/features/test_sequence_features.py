@@ -203,16 +203,21 @@ def test_a_closed_path_has_no_first_level():
     assert_allclose(model.transform(loop)[:, 1 : model.map_.edges[2]], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("model", [signature(), SequenceFeatures(n_components=32, random_state=0)])
-def test_blocks_and_company_do_not_matter(model, monkeypatch):
-    model = clone(model).fit(LONG)
+def check_blocks(method="signature"):
+    model = SequenceFeatures(n_components=211, method=method, random_state=0).fit(LONG)
     whole = model.transform(LONG)
     assert_allclose(np.concatenate([model.transform([x]) for x in LONG]), whole, atol=1e-12)
-    monkeypatch.setattr(sequence_maps.limits, "BLOCK_BYTES", 4000)
-    assert_allclose(model.transform(LONG), whole, atol=1e-12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequence_maps.limits, "BLOCK_BYTES", 4000)
+        assert_allclose(model.transform(LONG), whole, atol=1e-12)
     single = model.transform([x.astype(np.float32) for x in LONG])
     assert single.dtype == np.float32
     assert_allclose(single, whole, atol=1e-4)
+
+
+def test_blocks_and_company_do_not_matter():
+    check_blocks()
+    check_blocks("windows")
 
 
 def test_levels_have_norms_of_one_on_average():
@@ -220,8 +225,19 @@ def test_levels_have_norms_of_one_on_average():
     Z = model.transform(LONG)
     norms = [np.mean(np.sum(part**2, axis=1)) for part in np.split(Z, model.map_.edges[1:-1], 1)]
     assert_allclose(norms, 1.0, rtol=0.5)
-    still = signature().fit([np.ones((4, 2))])
-    assert_array_equal(still.map_.weights, 1.0)
+
+
+def check_zero_levels():
+    """Rounding of a level that is zero must not become a feature."""
+    assert_array_equal(signature().fit([np.ones((4, 2))]).map_.weights, [1.0, 0.0, 0.0, 0.0])
+    loops = signature().fit([np.concatenate((x, x[:1])) for x in LONG])
+    assert_array_equal(loops.map_.weights > 0.0, [True, False, True, True])
+    near = signature(length_scale=100.0).fit(LONG)  # Levels are small, and not zero
+    assert (near.map_.weights[1:] > 1.0).all()
+
+
+def test_levels_that_are_zero_have_no_weight():
+    check_zero_levels()
 
 
 def test_arrays_and_lists_are_the_same():
@@ -245,6 +261,8 @@ def fitted(kind):
     [
         ([], ValueError, "X has no sequences: expected a list of arrays"),
         (np.empty((0, 4, 2)), ValueError, "X has no sequences"),
+        (np.empty((4, 3, 0)), ValueError, "Sequences of X have no columns"),
+        ([[1.0, 2.0], {"a": 1.0}], TypeError, "Sequence 1 of X must hold numbers"),
         (np.ones(4), ValueError, r"X is an array of shape \(4,\).*Give \[X\]"),
         ("kernel", TypeError, "X is of type str: expected a list of arrays"),
         (7, TypeError, "X is of type int"),

@@ -9,10 +9,10 @@ plant_edits(
     SignatureLevels,
     "_block",
     laws.check_signature,
-    levels_updated_upwards=("range(depth, 0, -1)", "range(1, depth + 1)"),
-    one_factor_for_all_levels=("waves[k - 1][:, t, None]", "waves[0][:, t, None]"),
-    frequencies_counted_once_too_often=("float(m) ** (k - 1)", "float(m) ** k"),
-    weights_not_rooted=("np.sqrt(self.weights[k] *", "self.weights[k] * np.sqrt("),
+    steps_in_their_own_sums=("(sums - added)", "sums"),
+    one_factor_for_all_levels=("self._increments(k,", "self._increments(0,"),
+    frequencies_counted_once_too_often=("float(m) ** k", "float(m) ** (k + 1)"),
+    weights_not_rooted=("np.sqrt(self.weights[k + 1] *", "self.weights[k + 1] * np.sqrt("),
     last_points_lost=("steps(int(ends.max()), step)", "steps(int(ends.max()) - 1, step)"),
 )
 plant_edits(
@@ -29,6 +29,12 @@ plant_edits(
         "np.minimum(times, ends[:, None])",
         "times % (ends[:, None] + 1)",
     ),
+)
+plant_edits(
+    SignatureLevels,
+    "_block",
+    laws.check_blocks,
+    blocks_forgotten=("levels[k] += sums[:, -1]", "levels[k] = sums[:, -1]"),
 )
 plant_edits(
     WindowMeans,

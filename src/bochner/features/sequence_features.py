@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_count, frozen_array
+from bochner._numerics.limits import NEGLIGIBLE
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import resolve_kernel
@@ -74,7 +75,7 @@ class SequenceFeatures(
     level_weights : "auto" or sequence of depth + 1 floats, default="auto"
         Weights of the levels of the signature, from level zero, a constant. ``"auto"`` gives
         each level a mean squared norm of one on at most 200 sequences, and level zero the weight
-        one.
+        one. A level that is zero on all of them, up to rounding, gets the weight zero.
     scheme : {"auto", "energy", "orthogonal", "qmc", "iid", "structured"} or Scheme
         How frequencies depend on one another, as in :class:`FourierFeatures`.
     length_scale : float, sequence of floats or "median", default="median"
@@ -271,7 +272,9 @@ def _fit_signature(model: SequenceFeatures, sequences: Sequences) -> tuple[Kerne
         # Of frequencies that features do not use, so that weights do not depend on the features.
         pilot = drawn(pilot_rng, np.ones(depth + 1))
         norms = pilot.level_norms(sequences.some(_PILOT_SEQUENCES, pilot_rng))
-        given = np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0.0)
+        # Rounding of waves of size one is far below it, and must not be scaled up.
+        least = (NEGLIGIBLE * float(kernel.diag(rows).max()) ** (0.5 * np.arange(depth + 1))) ** 2
+        given = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > least)
     return kernel, drawn(draw_rng, given)
 
 

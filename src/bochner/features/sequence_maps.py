@@ -144,7 +144,7 @@ class SignatureLevels:
         found = np.empty((len(sequences), self.n_features))
         # Of like lengths together: shorter ones are continued by their last point, which adds zero.
         order = np.argsort(sequences.lengths, kind="stable")
-        for rows in row_blocks(len(order), 8 * self.n_features):
+        for rows in row_blocks(len(order), 8 * _LEAST_STEPS * self.n_features):
             found[order[rows]] = self._block(sequences, order[rows])
         return found
 
@@ -160,23 +160,24 @@ class SignatureLevels:
     def _block(self, sequences: Sequences, rows: NDArray[np.intp]) -> Array:
         depth, m = self.orders.shape
         starts, ends = sequences.starts[rows], sequences.lengths[rows] - 1
-        levels = [np.ones((len(rows), 1, m))]
-        levels += [np.zeros((len(rows), 2**level, m)) for level in range(1, depth + 1)]
-        step = max(_LEAST_STEPS, limits.BLOCK_BYTES // (16 * len(rows) * depth * m))
+        levels = [np.zeros((len(rows), 2 ** (k + 1), m)) for k in range(depth)]
+        step = max(_LEAST_STEPS, limits.BLOCK_BYTES // (8 * len(rows) * self.n_features))
         for span in steps(int(ends.max()), step):
             times = np.arange(span.start, span.stop + 1)
             places = starts[:, None] + np.minimum(times, ends[:, None])
             points = sequences.at(places).reshape(-1, sequences.width)
-            waves = [self._increments(k, points, len(rows)) for k in range(depth)]
-            for t in range(span.stop - span.start):
-                # From the last level down: each takes the one below as it was before this step.
-                for k in range(depth, 0, -1):
-                    added = levels[k - 1][:, :, None] * waves[k - 1][:, t, None]
-                    levels[k] += added.reshape(levels[k].shape)
+            before = np.ones((len(rows), 1, 1, m))  # The level below, before each increment
+            for k in range(depth):
+                waves = self._increments(k, points, len(rows))
+                added = before[:, :, :, None] * waves[:, :, None]
+                added = added.reshape(len(rows), -1, 2 ** (k + 1), m)
+                sums = np.cumsum(added, axis=1)
+                before = levels[k][:, None] + (sums - added)
+                levels[k] += sums[:, -1]
         found = np.full((len(rows), self.n_features), np.sqrt(self.weights[0]))
-        for k in range(1, depth + 1):
-            scale = np.sqrt(self.weights[k] * float(m) ** (k - 1))
-            found[:, self.edges[k] : self.edges[k + 1]] = scale * levels[k].reshape(len(rows), -1)
+        for k, level in enumerate(levels):
+            scale = np.sqrt(self.weights[k + 1] * float(m) ** k)
+            found[:, self.edges[k + 1] : self.edges[k + 2]] = scale * level.reshape(len(rows), -1)
         return found
 
     def _increments(self, k: int, points: Array, n: int) -> Array:

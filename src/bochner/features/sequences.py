@@ -78,7 +78,8 @@ def read_sequences(X: Any) -> Sequences | list[str]:
         raise ValueError(f"X has no sequences: expected {EXPECTED}, with at least one.")
     if isinstance(items, np.ndarray):
         cube = items[..., None] if items.ndim == 2 else items
-        return _checked(cube.reshape(-1, cube.shape[2]), np.full(len(cube), cube.shape[1]))
+        n, length, width = cube.shape
+        return _checked(cube.reshape(n * length, width), np.full(n, length))
     is_text = [isinstance(item, str) for item in items]
     if all(is_text):
         texts: list[str] = items
@@ -159,7 +160,6 @@ def _items(X: Any) -> Any:
 def _numbers(place: int, item: Any) -> NDArray[Any]:
     """Return one row as an array (T, d) of numbers."""
     name = f"Sequence {place} of X"
-    refuse_no_rows(name, item)
     refuse_masked(name, item)
     if sparse.issparse(item):
         raise TypeError(f"{name} is sparse: expected an array (T, d). Give its toarray().")
