@@ -101,9 +101,11 @@ def test_columns_of_data_frames_have_names(engine):
 def test_parts_may_be_empty_in_pieces_or_without_weight(engine):
     first, second, third, *rest = cut(X, Y)
     weight = np.ones(len(Y))
+    weight[CUTS[1] : CUTS[2]] = 2.0
     weight[CUTS[2] : CUTS[3]] = 0.0
+    twice = (*second, np.full(len(second[1]), 2.0))
     without = (*third, np.zeros(len(third[1])))
-    parts = [[], first, (X[:0], Y[:0]), without, [second, *rest], []]
+    parts = [[], first, (X[:0], Y[:0]), without, [twice, *rest], []]
     assert_same_fit(ridge().fit(placed(engine, parts)), ridge().fit(X, Y, weight))
     with pytest.raises(ValueError, match="There are no rows"):
         ridge().fit(placed(engine, [[], []]))
@@ -191,4 +193,15 @@ def test_spark_data_frames_are_fitted_by_their_columns(spark_here):
     there = ridge(length_scale=1.0).fit(rows)
     assert there.feature_names_in_.tolist() == ["a", "b", "c"]
     here = ridge(length_scale=1.0).fit(table[["a", "b", "c"]], Y, WEIGHT)
+    assert relative_error(there.coef_, here.coef_) < EXACT
+
+
+@pytest.mark.slow
+def test_blocks_of_a_ray_dataset_are_fitted_by_their_columns(ray_here):
+    data = pytest.importorskip("ray.data")
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
+    parts = data.from_pandas([part for (part,) in cut(table)]).to_pandas_refs()
+    there = ridge().fit(PartitionedRows(ray_here, parts, target="y"))
+    here = ridge().fit(table[["a", "b", "c"]], Y)
+    assert there.feature_names_in_.tolist() == ["a", "b", "c"]
     assert relative_error(there.coef_, here.coef_) < EXACT

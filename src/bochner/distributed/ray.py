@@ -6,6 +6,8 @@ from typing import Any
 
 import ray
 
+__all__ = ["RayExecutor"]
+
 FAN_IN = 4
 """Number of values that one task adds: it holds as many in memory."""
 

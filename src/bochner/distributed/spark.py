@@ -8,6 +8,8 @@ from typing import Any
 
 from pyspark import RDD
 
+__all__ = ["SparkExecutor"]
+
 FAN_IN = 8
 """Number of values that one task adds: it holds as many in memory. With fewer there are more
 shuffles, each of which takes some tenths of a second."""
