@@ -12,6 +12,7 @@ from bochner.learning.kernel_families import parameterised
 from bochner.learning.ridge_search import GramSearch
 
 RNG = np.random.default_rng(0)
+ROWS = np.random.default_rng(1).normal(size=(30, 2))
 ALPHA = 1e-3 / (4 * len(HARMONIZABLE_CASES) * 30)
 
 
@@ -132,9 +133,42 @@ def test_windows_cover_the_rows():
         Harmonizable.covering(X[:3], 4)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("X", "given", "error", "message"),
+    [
+        (ROWS, {"n_windows": 2.5}, TypeError, "n_windows must be an integer, got 2.5"),
+        (ROWS, {"n_windows": "3"}, TypeError, "n_windows must be an integer, got '3'"),
+        (ROWS, {"n_windows": True}, TypeError, "n_windows must be an integer"),
+        (ROWS, {"n_windows": -1}, ValueError, "from 0 to 30, the number of distinct rows"),
+        (ROWS, {"variance": -1.0}, ValueError, "variance must be positive"),
+        (ROWS, {"random_state": "a"}, TypeError, "random_state must be a seed"),
+        (0.1 + 0.0 * ROWS, {"n_windows": 3}, ValueError, "from 0 to 1, the number of distinct"),
+        (1e-310 * ROWS, {"n_windows": 3}, ValueError, "from 0 to 1, the number of distinct"),
+        (ROWS > 9.0, {"n_windows": 2}, ValueError, "from 0 to 1, the number of distinct"),
+    ],
+)
+def test_windows_that_cannot_be(X, given, error, message):
+    with pytest.raises(error, match=message):
+        Harmonizable.covering(X, **given)
+
+
+@pytest.mark.filterwarnings("error")
+def test_constant_columns_change_no_window():
+    """Their distances are zero, whatever their widths."""
+    constant = np.full(30, 0.1)
+    kernel = Harmonizable.covering(np.column_stack([ROWS, constant]), 3)
+    assert_allclose(
+        kernel.diag(np.column_stack([ROWS, constant])), Harmonizable.covering(ROWS, 3).diag(ROWS)
+    )
+    assert np.isfinite(Harmonizable.covering(0.0 * ROWS, 1)(ROWS)).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (([], []), r"factors must have shape \(Q, R, P\) .* got \(0,\) and \(0,\)"),
+        (([10**400], [[1.0]]), "factors must be numbers that float64 can hold"),
         (([1.0], [1.0]), r"factors must have shape \(Q, R, P\)"),
         (([1.0, 2.0], [[1.0]]), r"with Q = 1 components and P = 1"),
         (([1.0], [[1.0]], [[0.0, 1.0]]), r"centres must have shape \(1, 1\), got \(1, 2\)"),

@@ -78,6 +78,8 @@ def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> 
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be an array of numbers, got {value!r}.") from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must be numbers that float64 can hold.") from error
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():

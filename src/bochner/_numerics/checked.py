@@ -115,13 +115,14 @@ def numbers(y: Any) -> Any:
 def labels(y: Any, name: str = "y") -> Any:
     """Return labels, with those that are no classes or cannot be compared refused.
 
-    Numbers and booleans among objects become an array of their own type.
+    Numbers and booleans among objects, or in columns of pandas' own types, become an array of their
+    own type.
     """
     if y is None or on_device(y):
         return y
     values = _entries(y, name)
     if values.dtype.kind != "O":
-        return y
+        return of_numpy(y)
     kinds: dict[type, Any] = {}
     for entry in values.ravel():
         kinds.setdefault(Real if isinstance(entry, Real | np.bool_) else type(entry), entry)
@@ -137,6 +138,18 @@ def labels(y: Any, name: str = "y") -> Any:
         if plain.dtype.kind in ("biu" if is_whole else "biuf"):  # as floats, two may be equal
             return plain
     return y
+
+
+def of_numpy(y: Any) -> Any:
+    """Return whole numbers and booleans of types that pandas adds to NumPy's as those of NumPy.
+
+    scikit-learn would make floats of ``boolean`` and ``Int64``. Other targets are as they were.
+    """
+    dtypes = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
+    if not any(hasattr(dtype, "na_value") for dtype in dtypes):
+        return y
+    values = np.asarray(y)
+    return values if values.dtype.kind in "biu" else y
 
 
 def check_classes(y: NDArray[Any]) -> None:

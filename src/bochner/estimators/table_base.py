@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import check_classes, check_targets, labels, named, numbers
+from bochner._numerics.checked import check_classes, check_targets, labels, named, numbers, of_numpy
 from bochner._numerics.files import as_path
 from bochner._numerics.foreign import refuse_masked, refuse_no_rows, shown
 from bochner._numerics.limits import FLOAT64_EPS
@@ -117,6 +117,7 @@ class TableModel(KernelParameters, ExplainedTable, BaseEstimator):
         refuse_masked("y", y)
         # Sums in another order of memory would be others, up to rounding.
         with named("y"):
+            y = of_numpy(y)
             complete = check_array(y, ensure_2d=False, dtype=None, order="C", input_name="y")
         target = self._checked_target(np.asarray(complete))
         check_consistent_length(X, target)

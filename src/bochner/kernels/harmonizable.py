@@ -1,18 +1,24 @@
 """Non-stationary kernels by a measure over pairs of frequencies: harmonizable mixtures."""
 
+import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, frozen_array
+from bochner._numerics.arrays import Array, as_array, as_positive_scalar, frozen_array
+from bochner._numerics.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, checked_rows, nested_tuples
 
 _NARROW = 0.25
 """Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""
+
+_DIGITS = 12
+"""Digits after the point of columns of deviation one in which rows differ by more than rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Harmonizable(Kernel):
         if frequencies.ndim == 2:
             frequencies = frequencies[:, None]
         factors = frozen_array("factors", self.factors, None)
-        if factors.ndim in (1, 2):
+        if factors.ndim in (1, 2) and factors.size:
             factors = factors.reshape(len(factors), 1, -1)
         if frequencies.ndim != 3 or not frequencies.size or factors.ndim != 3 or not factors.size:
             raise ValueError(
@@ -114,24 +120,28 @@ class Harmonizable(Kernel):
     ) -> Self:
         """Return a start for learning: windows that cover rows ``X`` (n, d), and a constant one.
 
-        Centres are those of k-means, widths the rows' deviations about them. Learn the parameters
-        with ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
+        Centres are those of k-means, widths the rows' deviations about them. Columns that are
+        constant have the width one. Learn the parameters with
+        ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
 
         Raises
         ------
+        TypeError
+            If ``n_windows`` is no integer, or ``variance`` no number.
         ValueError
-            If there are fewer rows than windows.
+            If there are fewer distinct rows than windows, or ``variance`` is not positive.
         """
-        rows = checked_rows(X)
-        if not 0 <= n_windows <= len(rows):
-            raise ValueError(f"n_windows must be from 0 to {len(rows)} rows, got {n_windows}.")
-        unit = np.maximum(np.std(rows, axis=0), np.finfo(np.float64).tiny)
-        centres, width = np.mean(rows, axis=0)[None], unit[None]
+        rows, total = checked_rows(X), as_positive_scalar("variance", variance)
+        mean, unit = np.mean(rows, axis=0), np.std(rows, axis=0)
+        varies = (np.ptp(rows, axis=0) > 0.0) & (unit >= 1.0 / LARGEST_ENTRY)
+        unit = np.where(varies, unit, 1.0)
+        scaled = np.where(varies, (rows - mean) / unit, 0.0)
+        _check_windows(n_windows, scaled)
+        centres, width = mean[None], unit[None]
         if n_windows:
-            scaled = rows / unit
-            found, label = kmeans2(scaled, n_windows, minit="++", rng=random_state)
-            away = np.sum((scaled - found[label]) ** 2) / scaled.size
-            centres = np.concatenate([found[np.lexsort(found.T)] * unit, centres])
+            found, label = _clusters(scaled, int(n_windows), random_state)
+            away = np.sum((scaled - found[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
+            centres = np.concatenate([mean + found[np.lexsort(found.T)] * unit, centres])
             # A uniform law's neighbours overlap at twice its deviation.
             local = np.full((n_windows, len(unit)), 2.0 * max(float(np.sqrt(away)), 1e-3))
             width = np.concatenate([local * unit, width])
@@ -140,7 +150,7 @@ class Harmonizable(Kernel):
         inverse[-1] = 0.0
         # A little off zero, where the evidence has no slope by a frequency.
         return cls(
-            np.full(n, np.sqrt(variance / min(n, 2))),
+            np.full(n, np.sqrt(total / min(n, 2))),
             _NARROW / width,
             centres,
             inverse,
@@ -194,3 +204,29 @@ class Harmonizable(Kernel):
                 f"This Harmonizable kernel is defined on {self.dim} inputs (the last axis of "
                 f"frequencies), but the data have {dim}."
             )
+
+
+def _check_windows(n_windows: Any, scaled: Array) -> None:
+    """Raise TypeError or ValueError unless there is a distinct row for each window."""
+    if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
+        raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
+    count = len(np.unique(scaled.round(_DIGITS), axis=0))
+    if not 0 <= n_windows <= count:
+        raise ValueError(
+            f"n_windows must be from 0 to {count}, the number of distinct rows, got {n_windows}."
+        )
+
+
+def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDArray[np.intp]]:
+    """Return centres (count, d) of clusters of rows, and the cluster of each row."""
+    try:
+        rng = np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"random_state must be a seed of zero or more, got {random_state!r}."
+        ) from error
+    with warnings.catch_warnings():
+        # A cluster that loses its rows stays where it was, which is a start, too.
+        warnings.filterwarnings("ignore", "One of the clusters is empty")
+        found, label = kmeans2(scaled, count, minit="++", rng=rng)
+    return found, label
