@@ -211,13 +211,13 @@ def _check_windows(n_windows: Any, scaled: Array) -> None:
     if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
         raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
     count = len(np.unique(scaled.round(_DIGITS), axis=0))
-    if not 0 <= n_windows <= count:
+    if not 0 <= int(n_windows) <= count:
         raise ValueError(
             f"n_windows must be from 0 to {count}, the number of distinct rows, got {n_windows}."
         )
 
 
-def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDArray[np.intp]]:
+def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDArray[Any]]:
     """Return centres (count, d) of clusters of rows, and the cluster of each row."""
     try:
         rng = np.random.default_rng(random_state)
@@ -229,4 +229,4 @@ def _clusters(scaled: Array, count: int, random_state: Any) -> tuple[Array, NDAr
         # A cluster that loses its rows stays where it was, which is a start, too.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
         found, label = kmeans2(scaled, count, minit="++", rng=rng)
-    return found, label
+    return as_array(found), label
