@@ -30,6 +30,11 @@ def save(folder, name="toy", **arrays):
     return path
 
 
+def test_unknown_tables_are_refused():
+    with pytest.raises(ValueError, match="no bundled table 'iris': expected 'seattle_weather' or"):
+        table_file("iris")
+
+
 def test_the_weather_of_seattle_is_that_of_its_file():
     dataset = load("seattle_weather")
     with table_file("seattle_weather").open(encoding="utf-8") as file:

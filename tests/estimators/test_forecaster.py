@@ -258,6 +258,8 @@ def test_several_series():
     assert mean.index.equals(frame.index[84:])
     lower, upper = model.predict_interval(12)
     assert ((lower < mean) & (mean < upper)).to_numpy().all()
+    alone = Forecaster(**QUICK).fit(frame["south"][:84]).predict(12)
+    np.testing.assert_array_equal(mean["south"], alone)
     assert model.periods_["south"][0].name == "1 year"
     assert set(model.components(3)) == {"north", "south"}
     by_name = Forecaster(**QUICK).fit({"a": values()[:84], "b": values(60)})

@@ -266,6 +266,7 @@ def fitted(kind):
         (np.ones(4), ValueError, r"X is an array of shape \(4,\).*Give \[X\]"),
         ("kernel", TypeError, "X is of type str: expected a list of arrays"),
         (7, TypeError, "X is of type int"),
+        (iter(["abc", "abcd"]), TypeError, "X can be read only once"),
         ({"a": [1.0]}, TypeError, "X is a dict"),
         ([np.ones((4, 2)), "kernel"], TypeError, "X mixes strings with other rows"),
         ([np.ones((4, 2)), np.ones((0, 2))], ValueError, "Sequence 1 of X is empty"),

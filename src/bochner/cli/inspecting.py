@@ -14,6 +14,7 @@ from bochner.cli.screen import print_shares
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
+from bochner.features.sequence_features import SequenceFeatures
 from bochner.learning.ensemble.ensemble import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
@@ -95,6 +96,9 @@ def _facts(model: Any) -> dict[str, str]:
         return bank_facts(model)
     if isinstance(model, Forecaster):
         return forecast_facts(model)
+    if isinstance(model, SequenceFeatures):
+        features = f"{model.map_.n_features}, method {model.method!r}"
+        return {"kernel": repr(model.kernel_), "features": features}
     facts = {}
     if hasattr(model, "kernel_"):
         facts["kernel"] = repr(model.kernel_)

@@ -151,11 +151,18 @@ def load_seattle() -> Dataset:
     )
 
 
+_TABLES = ("seattle_weather", "mauna_loa_co2_weekly")
+
+
 def table_file(name: str) -> Traversable:
     """Return the CSV file of a bundled table, ``"seattle_weather"`` or ``"mauna_loa_co2_weekly"``.
 
-    Unlike :func:`load` it has dates and text as they are.
+    Unlike :func:`load` it has dates and text as they are. Raises ValueError for another name.
     """
+    if name not in _TABLES:
+        raise ValueError(
+            f"There is no bundled table {name!r}: expected {' or '.join(map(repr, _TABLES))}."
+        )
     return files("bochner.datasets") / "data" / f"{name}.csv"
 
 

@@ -179,7 +179,6 @@ class Forecaster(BaseEstimator):
         """
         self._check_parameters()
         group = several(y)
-        (rng,) = generators(self.random_state, 1)
         progress, found = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             own = X.get(name) if isinstance(X, dict) and group is not None else X
@@ -190,6 +189,7 @@ class Forecaster(BaseEstimator):
                 if group is None:
                     raise
                 raise type(error)(f"Series {name!r}: {error}") from error
+            (rng,) = generators(self.random_state, 1)  # As if the series were alone
             found[name] = self._learned(series, rng, progress)
         self.series_, self.is_single_ = found, group is None
         return self

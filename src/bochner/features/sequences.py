@@ -1,6 +1,6 @@
 """Sequences of different lengths, as users pass them and as one array of all their points."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,6 +143,8 @@ def _items(X: Any) -> Any:
     refuse_masked("X", X)
     if isinstance(X, str | bytes) or sparse.issparse(X) or not isinstance(X, Iterable):
         raise TypeError(f"X is of type {type(X).__name__}: expected {EXPECTED}.")
+    if isinstance(X, Iterator):
+        raise TypeError("X can be read only once, as a generator: give a list of it, list(X).")
     if not hasattr(X, "__array__"):
         return list(X)
     X = np.asarray(X)
