@@ -61,6 +61,7 @@ def test_the_committed_rows_are_those_of_the_design(tmp_path, name, monkeypatch)
         "forecasts.methods",
         "processes.methods",
         "evidence.training",
+        "gabasr.benchmark",
     ):
         monkeypatch.setattr(f"benchmarks.{room}.find_spec", lambda name: True)
     widths = {"letter": 16, "ijcnn1": 22, "covtype_93k": 54, "cod_rna": 8, "eeg_eye_state": 14,
