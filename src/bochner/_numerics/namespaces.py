@@ -23,6 +23,13 @@ def namespace(X: Any) -> Any:
     return _compat().array_namespace(X) if on_device(X) else np
 
 
+def home_of(X: Any) -> Any:
+    """Return an empty array where ``X`` is on a device that dispatch turns to, or ``None``."""
+    if not on_device(X) or not get_config()["array_api_dispatch"]:
+        return None
+    return namespace(X).empty((0,), dtype=_widest(X), device=_compat().device(X))
+
+
 def same_namespace(X: Any, Y: Any) -> None:
     """Raise ``ValueError`` unless two inputs, validated or not, are of one namespace and device."""
     if Y is None or not get_config()["array_api_dispatch"] or not (on_device(X) or on_device(Y)):

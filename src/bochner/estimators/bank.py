@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_flag
 from bochner._numerics.checked import validated
+from bochner._numerics.namespaces import home_of, retyped, to_numpy
 from bochner._numerics.progress import Callback, Progress
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
@@ -187,8 +188,13 @@ class BaNK(BaseEstimator, ABC):
         progress = self._progress(callback)
         if is_dask(X):
             self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
-        else:
-            self._learn(self._problems(X, y, sample_weight), checkpoint, progress)
+            return self
+        home = home_of(X)
+        if home is not None:
+            refuse_checkpoint(checkpoint)
+            X, y, sample_weight = map(to_numpy, (X, y, sample_weight))
+        problems = self._problems(X, y, sample_weight)
+        self._learn(problems, checkpoint, progress, home=home)
         return self
 
     def _progress(self, callback: Callback | None) -> Progress:
@@ -215,38 +221,23 @@ class BaNK(BaseEstimator, ABC):
         self._learn(problems, None, progress, collected)
 
     def _learn(
-        self, problems: Problems, checkpoint: Any, progress: Progress, collected: Any = None
+        self,
+        problems: Problems,
+        checkpoint: Any,
+        progress: Progress,
+        collected: Any = None,
+        home: Any = None,
     ) -> None:
-        """Learn all problems, from rows in memory or from those that were ``collected``."""
-        choice = self._choice()
-        X, weight = problems.X, problems.weight
-        settings = settings_of(self, choice, len(X))
-        targets = problems.task.columns(problems.codes)
-        self._scaling = Scaling.of(X)
-        scaled = self._scaling.apply(X)
+        """Learn all problems, from rows in memory or from those that were ``collected``.
+
+        Chains run on the device of ``home``, an empty array, if it is given.
+        """
+        self._scaling = Scaling.of(problems.X)
+        scaled = self._scaling.apply(problems.X)
         self._trend = Trend.of(scaled, self.trend)
-        fixed = self._trend.columns(scaled)
-        inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
-        model, outcomes = self._model(choice, scaled), problems.outcomes
-        if outcomes is not None:
-            model = model.observed_by(outcomes.likelihood)
-        settings = replace(settings, model=model)
-        basis = settings.model.basis(settings.n_frequencies)
+        settings = self._settings(problems, scaled, home)
+        columns = self._columns(problems, scaled, settings)
         seed = drawn_seed(self.random_state)
-        seeds = np.random.SeedSequence(seed).spawn(targets.shape[1])
-        paths = problem_paths(checkpoint, targets.shape[1], settings.n_chains)
-        columns = [
-            ScaledData(
-                inputs,
-                target,
-                fixed,
-                weight,
-                self._is_classifier and outcomes is None,
-                basis=basis,
-                observed=None if outcomes is None else outcomes.observed,
-            )
-            for target in np.ascontiguousarray(targets.T)
-        ]
         rng, block, parts = np.random.default_rng(seed), None, None
         if collected is not None:
             from bochner.distributed.dask_rows import learnable
@@ -254,12 +245,69 @@ class BaNK(BaseEstimator, ABC):
             columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
             codes = problems.codes if self._is_classifier else None
-            block = blocks_of(rng, X, codes, settings.n_chains)
+            block = blocks_of(rng, problems.X, codes, settings.n_chains)
             parts = None if block is None else parts_of(rng, block, settings.n_chains)
-        self.learned_ = []
+        paths = problem_paths(checkpoint, len(columns), settings.n_chains)
+        self.learned_ = self._sampled(columns, settings, seed, parts, paths, progress)
+        self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
+        points = scaled.T, self._trend.columns(scaled).T
+        self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
+        if settings.n_chains == 1:
+            self._warn()
+        self._judge(problems, points, block, rng, settings.n_chains)
+        if block is not None:
+            self.learned_ = _pooled(self.learned_, columns, settings, rng)
+        self.relevance_ = averaged(
+            [self._relevance(learned, scaled, problems.weight) for learned in self.learned_]
+        )
+        for path in paths:
+            forget(path, settings.n_chains)
+
+    def _settings(self, problems: Problems, scaled: Array, home: Any) -> SamplerSettings:
+        """Return the settings of all chains, given scaled rows and a home on a device, if any."""
+        choice = self._choice()
+        model, outcomes = self._model(choice, scaled), problems.outcomes
+        if outcomes is not None:
+            model = model.observed_by(outcomes.likelihood)
+        if home is not None:
+            home = retyped(home, np.dtype(check_dtype(self.dtype) or np.float64))
+        return replace(settings_of(self, choice, len(scaled)), model=model, home=home)
+
+    def _columns(
+        self, problems: Problems, scaled: Array, settings: SamplerSettings
+    ) -> list[ScaledData]:
+        """Return the rows of every problem to learn from."""
+        outcomes = problems.outcomes
+        inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
+        return [
+            ScaledData(
+                inputs,
+                target,
+                self._trend.columns(scaled),
+                problems.weight,
+                self._is_classifier and outcomes is None,
+                basis=settings.model.basis(settings.n_frequencies),
+                observed=None if outcomes is None else outcomes.observed,
+            )
+            for target in np.ascontiguousarray(problems.task.columns(problems.codes).T)
+        ]
+
+    def _sampled(
+        self,
+        columns: Sequence[ScaledData],
+        settings: SamplerSettings,
+        seed: int,
+        parts: Any,
+        paths: Sequence[Any],
+        progress: Progress,
+    ) -> list[Learned]:
+        """Return what the chains of every problem have learned."""
+        found = []
+        seeds = np.random.SeedSequence(seed).spawn(len(columns))
+        law = settings.model.likelihood().target_law
         # Threads share blocks of rows; inside, matrices are too small to gain from any.
         with single_threaded_blas() as n_threads:
-            settings = _shared(settings, targets.shape[1], n_threads)
+            settings = _shared(settings, len(columns), n_threads)
             for data, path, own_seed in zip(columns, paths, seeds, strict=True):
                 structure, chains = learn(
                     own_seed,
@@ -270,35 +318,27 @@ class BaNK(BaseEstimator, ABC):
                     fingerprint=fingerprint_of(data, settings, seed) if path else "",
                     report=progress,
                 )
-                law = settings.model.likelihood().target_law
-                parts_of_draws = structure.name, self._scaling, data.basis, law
-                self.learned_.append(Learned.of(chains, *parts_of_draws))
-        self.kernel_ = _averaged([learned.kernel for learned in self.learned_])
-        self.convergence_ = [
-            Convergence.of(learned, scaled.T, fixed.T) for learned in self.learned_
-        ]
+                found.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
+        return found
+
+    def _judge(
+        self,
+        problems: Problems,
+        points: tuple[Array, Array],
+        block: Any,
+        rng: np.random.Generator,
+        n_chains: int,
+    ) -> None:
+        """Learn the score and a calibration from rows that chains left out, if there are any."""
         left_out = None
-        if settings.n_chains == 1:
-            self._warn()
         if block is not None:
             rows = scored_of(rng, block)
+            weight = problems.weight
             weights = np.ones(len(rows)) if weight is None else weight[rows]
-            columns_of_rows = scaled[rows].T, fixed[rows].T
-            left_out = LeftOut(
-                settings.n_chains, block[rows], *columns_of_rows, problems.codes[rows], weights
-            )
+            inputs, fixed = (part[:, rows] for part in points)
+            codes = problems.codes[rows]
+            left_out = LeftOut(n_chains, block[rows], inputs, fixed, codes, weights)
         self._calibrate(left_out, problems.task)
-        if left_out is not None:
-            with single_threaded_blas() as n_threads:
-                self.learned_ = [
-                    replace(each, draws=pooled(rng, each.draws, data, settings.n_chains, n_threads))
-                    for each, data in zip(self.learned_, columns, strict=True)
-                ]
-        self.relevance_ = averaged(
-            [self._relevance(learned, scaled, weight) for learned in self.learned_]
-        )
-        for path in paths:
-            forget(path, settings.n_chains)
 
     def _choice(self) -> Choice:
         """Return what the parameter ``sampler`` stands for."""
@@ -341,6 +381,27 @@ class BaNK(BaseEstimator, ABC):
     @abstractmethod
     def _problems(self, X: Any, y: Any, sample_weight: Any, labels: Any = None) -> Problems:
         """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
+
+
+def refuse_checkpoint(checkpoint: Any) -> None:
+    """Raise ValueError if chains on a device shall write checkpoints."""
+    if checkpoint is not None:
+        raise ValueError("Chains on a device write no checkpoints: leave out checkpoint.")
+
+
+def _pooled(
+    learned: Sequence[Learned],
+    columns: Sequence[ScaledData],
+    settings: SamplerSettings,
+    rng: np.random.Generator,
+) -> list[Learned]:
+    """Return what was learned with the draws of all chains pooled, where rows suffice."""
+    n_chains, home = settings.n_chains, settings.home
+    with single_threaded_blas() as n_threads:
+        return [
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads, home))
+            for each, data in zip(learned, columns, strict=True)
+        ]
 
 
 def _shared(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, as_count, as_flag
 from bochner._numerics.checked import validated_with_numbers
+from bochner._numerics.namespaces import home_of
 from bochner._numerics.progress import Callback
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank import Problems
@@ -172,6 +173,11 @@ class BaNKRegressor(LawPredictions, BaNKRegression):
             raise ValueError(
                 "Rows of Dask collections have the likelihood 'gaussian'; for another one, pass "
                 "rows in memory, such as X.compute()."
+            )
+        if home_of(X) is not None:
+            raise ValueError(
+                "Rows on a device have the likelihood 'gaussian'; for another one, pass NumPy "
+                "arrays, such as X.cpu()."
             )
         problems = self._outcomes(law, X, y, sample_weight, exposure)
         self._learn(problems, checkpoint, self._progress(callback))

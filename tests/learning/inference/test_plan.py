@@ -231,7 +231,7 @@ def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     seconds, seen = iter(range(100)), []
     monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
     monkeypatch.setattr(plan, "choose_structure", lambda *_: (DENSE, None))
-    monkeypatch.setattr(plan, "run_chain", lambda *given: seen.append(given[2].time_limit))
+    monkeypatch.setattr(plan, "run_chain", lambda *given: seen.append(given[1].time_limit))
     settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0)
     plan.learn(np.random.SeedSequence(0), some_data(), settings)
     assert seen == [59.0]

@@ -1,6 +1,6 @@
 """The Markov chain over frequencies: a likelihood, a tuple of moves and a state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,8 +34,7 @@ class CollapsedChain:
         given, evidence = self.likelihood.conditioned(
             rows, latent, omega, precision, n_copies, known
         )
-        sizes = {m.name: m.step_size for m in self.moves if m.step_size is not None}
-        return ChainState(given, evidence, prior, StepSizes(sizes), latent)
+        return ChainState(given, evidence, prior, first_steps(self.moves), latent)
 
     def step(self, rng: Generator, state: ChainState, *, adapting: bool = False) -> Info:
         info: Info = {}
@@ -43,15 +42,11 @@ class CollapsedChain:
             info |= move(rng, state)
         info |= self.likelihood.redraw(rng, self.rows, state)
         if adapting:
-            targets = {
-                m.name: m.target_acceptance for m in self.moves if m.target_acceptance is not None
-            }
-            state.steps.adapt(targets, info)
+            adapt(state.steps, self.moves, info)
         return info
 
     def draw(self, state: ChainState, info: Info, *, in_full: bool) -> Draw:
-        log_density = info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
-        draw = drawn(state.evidence, state.prior, log_density, in_full=in_full)
+        draw = drawn(state.evidence, state.prior, density_of(info), in_full=in_full)
         return replace(draw, **self.likelihood.kept(state.latent))
 
     def saved(self, state: ChainState) -> dict[str, Any]:
@@ -75,3 +70,19 @@ class CollapsedChain:
     @property
     def _n_copies(self) -> int:
         return max((move.n_copies for move in self.moves), default=1)
+
+
+def density_of(info: Info) -> float:
+    """Return the log evidence, or the log likelihood where labels have no other."""
+    return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
+
+
+def first_steps(moves: Sequence[Move]) -> StepSizes:
+    """Return the step sizes that moves begin with."""
+    return StepSizes({m.name: m.step_size for m in moves if m.step_size is not None})
+
+
+def adapt(steps: StepSizes, moves: Sequence[Move], info: Info) -> None:
+    """Adapt step sizes in place to the acceptances of a round of moves."""
+    targets = {m.name: m.target_acceptance for m in moves if m.target_acceptance is not None}
+    steps.adapt(targets, info)

@@ -73,6 +73,27 @@ class Stage:
     until: float  # Share of the time limit at which the stage ends at the latest
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A chain before its first round: its generator, its stages, and where it starts."""
+
+    rng: Generator
+    stages: Sequence[Stage]
+    omega: Array  # (k, D)
+    prior: FrequencyPrior
+    precision: float
+
+    def start(self, chain: Chain) -> Any:
+        """Return the first state of the first stage's chain."""
+        return chain.init(self.rng, self.omega, self.prior, self.precision)
+
+    @property
+    def schedule(self) -> tuple[Any, ...]:
+        """What chains have in common that can run side by side."""
+        sizes = [(s.n_iterations, s.thin, s.adapting, s.until) for s in self.stages]
+        return (*sizes, self.omega.shape)
+
+
 @dataclass(slots=True)
 class Progress:
     """How far a run has come; the driver changes it in place."""
@@ -118,7 +139,7 @@ def run(
                 break
             _iterate(rng, stage, state, progress, end)
             progress.seconds = perf_counter() - before
-            _tell(report, stage, progress)
+            tell(report, stage, progress)
             if progress.iteration % REBUILD_EVERY == 0:
                 saved = stage.chain.saved(state)
                 state = stage.chain.restored(saved, state.prior)
@@ -145,23 +166,35 @@ def _iterate(rng: Generator, stage: Stage, state: State, progress: Progress, end
     infos = [stage.chain.step(rng, state, adapting=stage.adapting)]
     while len(infos) < stage.thin and perf_counter() < end:
         infos.append(stage.chain.step(rng, state, adapting=stage.adapting))
-    # Rates are averaged over the rounds of an iteration; the rest is the state's.
+    if stage.adapting:
+        progress.n_burn_in += 1
+    else:
+        in_full = is_in_full(stage, progress.iteration)
+        progress.draws.append(stage.chain.draw(state, infos[-1], in_full=in_full))
+    progress.iteration += 1
+    progress.records.append(record_of(state.prior, state.steps, infos, began))
+
+
+def is_in_full(stage: Stage, iteration: int) -> bool:
+    """Return whether the draw of an iteration is kept with the covariance of its weights."""
+    return iteration % max(1, stage.n_iterations // FULL_DRAWS) == 0
+
+
+def record_of(prior: FrequencyPrior, steps: StepSizes, infos: Sequence[Info], began: float) -> Info:
+    """Return the record of an iteration that began at a time of the clock.
+
+    Rates are averaged over its rounds; the rest is the state's.
+    """
     record = {
         name: float(np.mean([info[name] for info in infos]))
         if name.startswith("acceptance")
         else infos[-1][name]
         for name in infos[0]
     }
-    if stage.adapting:
-        progress.n_burn_in += 1
-    else:
-        in_full = progress.iteration % max(1, stage.n_iterations // FULL_DRAWS) == 0
-        progress.draws.append(stage.chain.draw(state, infos[-1], in_full=in_full))
-    progress.iteration += 1
-    record["n_components"] = float(state.prior.n_components)
-    record |= {f"step_size_{name}": size for name, size in state.steps.values.items()}
+    record["n_components"] = float(prior.n_components)
+    record |= {f"step_size_{name}": size for name, size in steps.values.items()}
     record["seconds"] = perf_counter() - began
-    progress.records.append(record)
+    return record
 
 
 def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: Progress) -> Any:
@@ -175,7 +208,8 @@ def _handed_on(rng: Generator, stages: Sequence[Stage], state: State, progress: 
     return stages[progress.stage].chain.init(rng, saved["omega"], state.prior, saved["precision"])
 
 
-def _tell(report: reports.Progress, stage: Stage, progress: Progress) -> None:
+def tell(report: reports.Progress, stage: Stage, progress: Progress) -> None:
+    """Report the last iteration of a chain."""
     record = progress.records[-1]
     value = record.get("log_evidence", record.get("log_likelihood", 0.0))
     report(

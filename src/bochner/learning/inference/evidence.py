@@ -17,7 +17,13 @@ from bochner.learning.inference.training_data import SummedRows, TrainingData
 KEPT_BYTES = 2**30
 """Features of all rows are kept between moves up to this size, all copies together."""
 
-_LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 2e-6})
+MACKAY_STEPS = 10
+"""Most steps of a precision to the greatest evidence, each a factorisation; three are typical."""
+
+_SETTLED = 0.1
+"""Relative change of the precision that ends its steps: the evidence changes by its square."""
+
+LEAST: Mapping[Any, float] = MappingProxyType({np.float64: 1e-11, np.float32: 2e-6})
 """The least precision as a share of the sum of squares of all features."""
 
 
@@ -168,7 +174,7 @@ def evidence_of(
         mean=np.empty(0),
         explained=0.0,
         log_determinant=0.0,
-        least_precision=_LEAST[rows.dtype.type] * float(np.trace(gram)),
+        least_precision=LEAST[rows.dtype.type] * float(np.trace(gram)),
         features=features,
     )
     return solved(unsolved, max(precision, unsolved.least_precision))
@@ -201,6 +207,20 @@ def log_evidence_at(evidence: Evidence, precision: float) -> float:
     lower, log_determinant = _factor(evidence, precision)
     half, _ = lapack.dtrtrs(lower, evidence.cross, lower=1)
     return replace(evidence, precision=precision).log_evidence(float(half @ half), log_determinant)
+
+
+def mackay_step(evidence: Evidence, trace: float, square: float) -> float:
+    r"""Return the precision after a step towards the greatest evidence, the same if it is there.
+
+    :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`, with the
+    ``trace`` of ``P`` and the ``square`` of ``u`` on features.
+    """
+    used = 2 * evidence.n_waves - evidence.precision * trace
+    square = max(square, np.finfo(np.float64).tiny)
+    found = evidence.noise.variance(evidence.residual, evidence.degrees) * used / square
+    found = max(found, evidence.least_precision)
+    is_settled = abs(found - evidence.precision) <= _SETTLED * evidence.precision
+    return evidence.precision if is_settled else found
 
 
 def part_sums(

@@ -13,9 +13,10 @@ from numpy.random import Generator
 
 from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
+from bochner.learning.batched.driver import run_together
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.checkpoint import chain_path
-from bochner.learning.inference.driver import Chain, Progress, Stage, run
+from bochner.learning.inference.driver import Chain, Prepared, Progress, Stage, run
 from bochner.learning.inference.models import BANK, Model
 from bochner.learning.inference.preparation import frequency_scales
 from bochner.learning.inference.start import Start, Structure
@@ -102,6 +103,8 @@ class SamplerSettings:
     time_limit: float | None
     n_threads: int = 1
     model: Model = BANK
+    # An empty array of the namespace, device and type of the features, where chains run on a device
+    home: Any = None
 
     @property
     def structure(self) -> Structure:
@@ -131,7 +134,7 @@ class SamplerSettings:
 def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
     """Return what tells a problem from others, so that no checkpoint continues another one."""
     # The number of processes and threads changes no result.
-    settings = replace(settings, n_jobs=None, n_threads=1)
+    settings = replace(settings, n_jobs=None, n_threads=1, home=None)
     digest = sha256(repr((settings, seed, data.is_binary)).encode())
     for array in (data.X, data.y, data.fixed, data.weight, data.observed):
         if array is not None:
@@ -160,15 +163,22 @@ def learn(
         structure, start = choose_structure(rng, data, timed)
         settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
-    def one(index: int, report: reports.Progress) -> Progress:
-        path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
+    def chain(index: int) -> Prepared:
         rng = np.random.default_rng(chain_seeds[index])
         own = data if parts is None else data.subset(parts[index])
+        return prepared(rng, own, settings, start)
+
+    def one(index: int, report: reports.Progress) -> Progress:
+        path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         # Processes do not inherit the limit of the one that started them.
         with single_threaded_blas():
-            return run_chain(rng, own, settings, start, path, fingerprint, report)
+            return run_chain(chain(index), settings, path, fingerprint, report)
 
     n_chains = settings.n_chains
+    if settings.home is not None:
+        together = [chain(index) for index in range(n_chains)]
+        limit, home = settings.time_limit, settings.home
+        return settings.structure, run_together(together, home, seconds=limit, report=report)
     # Rows that lie elsewhere have workers of their own.
     if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
         return settings.structure, [one(index, report) for index in range(n_chains)]
@@ -177,22 +187,16 @@ def learn(
     # Other processes cannot report: this one does, whenever a chain is finished.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
     chains: list[Progress] = []
-    for chain in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
-        chains.append(chain)
+    for made in parallel(delayed(one)(index, reports.silent) for index in range(n_chains)):
+        chains.append(made)
         report("finished chain", len(chains), n_chains)
     return settings.structure, chains
 
 
-def run_chain(
-    rng: Generator,
-    data: ScaledData,
-    settings: SamplerSettings,
-    trial: Start | None = None,
-    checkpoint: Path | None = None,
-    fingerprint: str = "",
-    report: reports.Progress = reports.silent,
-) -> Progress:
-    """Run one chain through its stages, from where a trial has come to, if there was one."""
+def prepared(
+    rng: Generator, data: ScaledData, settings: SamplerSettings, trial: Start | None = None
+) -> Prepared:
+    """Return a chain with its stages, that starts where a trial has come to, if there was one."""
     start_rng, run_rng = rng.spawn(2)
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     if trial is None:
@@ -201,14 +205,21 @@ def run_chain(
         omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
+    return Prepared(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
 
-    def start(chain: Chain) -> Any:
-        return chain.init(run_rng, omega, prior, precision)
 
+def run_chain(
+    chain: Prepared,
+    settings: SamplerSettings,
+    checkpoint: Path | None = None,
+    fingerprint: str = "",
+    report: reports.Progress = reports.silent,
+) -> Progress:
+    """Run one chain through its stages."""
     return run(
-        run_rng,
-        stages_of(start_rng, data, settings),
-        start,
+        chain.rng,
+        chain.stages,
+        chain.start,
         seconds=settings.seconds_per_chain,
         checkpoint=checkpoint,
         fingerprint=fingerprint,

@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
+from bochner.learning.batched.draws import draw_of_labels, draw_of_numbers
 from bochner.learning.inference.draws import Draws, drawn, stacked
-from bochner.learning.inference.evidence import Evidence, evidence_of, solved
+from bochner.learning.inference.evidence import (
+    MACKAY_STEPS,
+    Evidence,
+    evidence_of,
+    mackay_step,
+    solved,
+)
 from bochner.learning.inference.models import BANK
 from bochner.learning.inference.training_data import ScaledData
 from bochner.learning.inference.waves import Index, Mask
@@ -32,12 +40,6 @@ error of 0.0546 and 3,200 one of 0.0540; where rows are fewer, averages of draws
 
 _MOST_FEATURES = 4_096
 """Most features of pooled draws: their Gram matrix has 128 MB."""
-
-_MACKAY_STEPS = 10
-"""Most steps of the precision of pooled draws, each a factorisation; three are typical."""
-
-_SETTLED = 0.1
-"""Relative change of the precision that ends its steps: the evidence changes by its square."""
 
 
 def blocks_of(rng: Generator, X: Array, codes: Array | None, n_blocks: int) -> Index | None:
@@ -112,16 +114,22 @@ def _chain_of(draws: Draws, index: int, n_chains: int) -> Draws:
     )
 
 
-def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_threads: int) -> Draws:
-    r"""Return one draw with the frequencies of several draws of every chain, fitted to all rows.
+def pooled(
+    rng: Generator,
+    draws: Draws,
+    data: ScaledData,
+    n_chains: int,
+    n_threads: int,
+    home: Any = None,
+) -> Draws:
+    """Return one draw with the frequencies of several draws of every chain, fitted to all rows.
 
     The draws are those of :class:`Stationary` chains, which follow each other: evenly spaced ones,
     the last included, as many as there are rows for. If there are too few for one of each chain,
     the draws are returned as they are. The precision of numbers has the greatest evidence, by
-    MacKay's steps
-    :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`. Labels,
-    which need several passes for a fit, keep the mean precision of the draws, and have the normal
-    approximation at the mode of the weights.
+    MacKay's steps. Labels, which need several passes for a fit, keep the mean precision of the
+    draws, and have the normal approximation at the mode of the weights. Sums of all rows, and their
+    solution, are on the device of ``home``, if it is given.
     """
     n_kept = draws.n_draws // n_chains
     most = min(data.n_samples // _ROWS_PER_FEATURE, _MOST_FEATURES) // (2 * draws.n_waves)
@@ -133,6 +141,13 @@ def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_thre
     omega = draws.omega[chosen].reshape(-1, draws.omega.shape[2])
     precision = float(np.exp(np.mean(np.log(draws.precision[chosen]))))
     rows = data.rows(n_threads)
+    if home is not None:
+        if data.is_binary:
+            draw = draw_of_labels(rows, omega, precision, home)
+        else:
+            noise = BANK.likelihood().noise
+            draw = draw_of_numbers(rows, omega, precision, noise, home)
+        return stacked([draw], draws.basis)
     if data.is_binary:
         _, fit = LogisticLabels().start(rng, rows, omega, precision, n_copies=1)
     else:
@@ -144,12 +159,10 @@ def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_thre
 def _of_greatest_evidence(fit: Evidence) -> Evidence:
     """Return the posterior at the precision that maximises its evidence."""
     ridge = slice(2 * fit.n_waves)
-    for _ in range(_MACKAY_STEPS):
-        used = ridge.stop - fit.precision * float(np.trace(fit.covariance[ridge, ridge]))
-        square = max(float(np.sum(fit.mean[ridge] ** 2)), np.finfo(np.float64).tiny)
-        found = fit.noise.variance(fit.residual, fit.degrees) * used / square
-        found = max(found, fit.least_precision)
-        if abs(found - fit.precision) <= _SETTLED * fit.precision:
+    for _ in range(MACKAY_STEPS):
+        trace = float(np.trace(fit.covariance[ridge, ridge]))
+        found = mackay_step(fit, trace, float(np.sum(fit.mean[ridge] ** 2)))
+        if found == fit.precision:
             break
         fit = solved(fit, found)
     return fit

@@ -15,10 +15,10 @@ from bochner.learning.inference.likelihood import Likelihood
 from bochner.learning.inference.state import ChainState, Info
 from bochner.learning.inference.training_data import Columns, SummedRows, TrainingData
 
-_MODE_STEPS = 12
+MODE_STEPS = 12
 """Most steps towards the mode that a chain starts near."""
 
-_MODE_GAIN = 0.1
+MODE_GAIN = 0.1
 """Gain of log density, in nats, below which the search of the mode ends: a start, no estimate."""
 
 _LEAST_CURVATURE = 1e-10
@@ -84,7 +84,7 @@ def _mode(
     activation, value = rows.each(part_zeros), -np.inf
     evidence: Evidence | None = None
     newton = True
-    for _ in range(_MODE_STEPS):
+    for _ in range(MODE_STEPS):
         given = rows.reweighted(tangent if newton else bound, along=(activation,))
         evidence = evidence_of(given, omega, precision, _UNIT, n_copies=n_copies, known=evidence)
         reached = _activation(rows, evidence, evidence.mean)
@@ -94,7 +94,7 @@ def _mode(
             newton = False
             continue
         gain, activation, value = height - value, reached, height
-        if gain < _MODE_GAIN:
+        if gain < MODE_GAIN:
             break
     if evidence is None:
         raise RuntimeError("The search of the mode made no step.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -30,8 +30,8 @@ class LogNormalPrecision:
     mean: float = -4.0
     std: float = 5.0
 
-    def log_density(self, log_precision: float) -> float:
-        r"""Return the log density of :math:`\log \lambda_0` up to a constant."""
+    def log_density(self, log_precision: Any) -> Any:
+        r"""Return the log density of :math:`\log \lambda_0`, one or an array, up to a constant."""
         return -0.5 * ((log_precision - self.mean) / self.std) ** 2
 
 

@@ -41,7 +41,7 @@ class ReplacementSweep(Move):
     def __call__(self, rng: Generator, state: ChainState) -> Info:
         kinds = state.prior.kinds
         tried, accepted = np.zeros(len(kinds)), np.zeros(len(kinds))
-        for index in _blocks(rng, state.rows.basis, len(state.omega), self.block_size):
+        for index in blocks_of_units(rng, state.rows.basis, len(state.omega), self.block_size):
             suggestion = state.prior.suggest(rng, state.omega, index)
             proposals = Proposals(
                 index, suggestion.omega, suggestion.log_ratio, np.log(rng.random(len(index)))
@@ -60,7 +60,7 @@ def acceptances(kinds: tuple[str, ...], tried: NDArray[Any], accepted: NDArray[A
     return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
 
 
-def _blocks(rng: Generator, basis: Basis, n_units: int, block_size: int) -> Iterator[Index]:
+def blocks_of_units(rng: Generator, basis: Basis, n_units: int, block_size: int) -> Iterator[Index]:
     """Yield units in random order, group by group, blocks of so many waves or of one unit."""
     for group in basis.groups(n_units):
         order = group[rng.permutation(len(group))]
