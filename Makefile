@@ -26,6 +26,9 @@ ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
 ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py
 
+# Tests with torch, which are passed over where it is not installed.
+TORCH := tests/torch_modules tests/array_api tests/learning/batched
+
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := sktime.py skpro.py torch.py botorch.py distributed/ray.py distributed/spark.py
 
@@ -57,9 +60,13 @@ test-engines: | $(BIN)/python  ## Run the tests with Ray and Spark, which needs 
 	$(VENV)/engines/bin/python -m pip install --quiet --editable '.[engines]'
 	$(SERIAL) $(VENV)/engines/bin/python -m pytest -q -p no:cacheprovider -m "slow or thorough or not slow" $(ENGINES)
 
-test-torch: $(VENV)/.torch  ## Run the tests of torch modules, the BoTorch model and arrays of torch
-	$(SERIAL) $(BIN)/python -m pytest -q -m "not slow" tests/torch_modules tests/array_api $(PYTEST_FLAGS)
-	$(SERIAL) $(BIN)/python -m pytest -q --doctest-modules src/bochner/torch.py src/bochner/botorch.py
+# torch by itself first: the version that the tests are made for, and one download to watch.
+test-torch: | $(BIN)/python  ## Run the tests of torch modules, the BoTorch model and arrays of torch, in an environment of their own
+	$(PYTHON) -m venv $(VENV)/torch
+	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch.py src/bochner/botorch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
@@ -169,12 +176,6 @@ $(VENV)/.forecasts: EXTRAS := forecasts
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.bench $(VENV)/.forecasts: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
-	@touch $@
-
-# torch by itself first: the version that the tests are made for, and one download to watch.
-$(VENV)/.torch: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet --editable '.[botorch,test]'
 	@touch $@
 
 $(BIN)/python:

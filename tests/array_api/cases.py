@@ -12,7 +12,16 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn import config_context
 
-from bochner import FourierFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, kernels
+from bochner import (
+    BaNKClassifier,
+    BaNKRegressor,
+    FourierFeatures,
+    Frequencies,
+    GaBaSRRegressor,
+    KreinRidge,
+    KreinRidgeClassifier,
+    kernels,
+)
 from bochner._numerics import limits, namespaces
 from bochner._numerics.namespaces import on_device, to_numpy
 from bochner.frequencies import Envelope
@@ -322,11 +331,16 @@ def test_the_host_sees_few_rows(double, monkeypatch):
     stages = tuple(replace(stage, n_rows=1000) for stage in selection._STAGES)
     monkeypatch.setattr(selection, "_STAGES", stages)
     many = double(np.tile(X, (40, 1)))
-    for settings in ({}, {"length_scale": "evidence"}, {"kernel": SIGNED}, {"solver": "cg"}):
-        model = KreinRidge(n_components=16, random_state=0, **settings)
-        model.fit(many, double(np.tile(Y, (40, 1)))).predict(many)
+    targets = double(np.tile(Y, (40, 1)))
+    for settings in ({}, {"length_scale": "evidence"}, {"kernel": SIGNED}):
+        KreinRidge(n_components=16, random_state=0, **settings).fit(many, targets).predict(many)
     # Targets, two numbers for each row, are more than anything else.
     assert max(seen) == 2 * many.shape[0]
+    model = KreinRidge(n_components=16, solver="cg", random_state=0).fit(many, targets)
+    # Products of 256 rows of the preconditioner with each other, and not their features.
+    assert max(seen) == 256**2
+    model.predict(many)
+    assert max(seen) == 256**2
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -365,3 +379,51 @@ def test_gradients_flow_through_features_of_torch():
     step = 1e-6 * np.eye(3)[0]
     slope = (model.transform(X + step) - model.transform(X - step))[:, 0] / 2e-6
     assert_allclose(rows.grad[:, 0].numpy(), slope, atol=1e-7)
+
+
+@pytest.fixture
+def tensors():
+    return Home(pytest.importorskip("torch"), None, "float64")
+
+
+def learned(cls, rows, targets, weight, **settings):
+    model = cls(8, n_burn_in=2, n_samples=2, n_chains=2, random_state=0, **settings)
+    return model.fit(rows, targets, weight)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_learned_kernels_of_torch_are_those_of_numpy(tensors, weight):
+    moved = None if weight is None else tensors(weight)
+    # Without noise, rounding would decide some of the proposals.
+    noisy = Y[:, 0] + 0.3 * np.random.default_rng(1).normal(size=150)
+    made = learned(BaNKRegressor, tensors(X), tensors(noisy), moved)
+    known = learned(BaNKRegressor, X, noisy, weight)
+    assert isinstance(made.learned_[0].draws.coef, np.ndarray)
+    for own, expected in zip(
+        made.predict(tensors(X), return_std=True), known.predict(X, return_std=True), strict=True
+    ):
+        assert_allclose(own, expected, rtol=1e-7, atol=1e-7)
+    assert made.score_ == pytest.approx(known.score_, rel=1e-7)
+
+
+def test_learned_labels_of_torch_are_those_of_numpy(tensors):
+    labels = np.digitize(Y[:, 1], [-0.5, 0.5])
+    made = learned(BaNKClassifier, tensors(X), tensors(labels, "int64"), tensors(WEIGHT))
+    known = learned(BaNKClassifier, X, labels, WEIGHT)
+    assert_allclose(made.predict_proba(tensors(X)), known.predict_proba(X), atol=1e-7)
+    np.testing.assert_array_equal(made.predict(tensors(X)), known.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (BaNKRegressor(8, likelihood="student_t"), "pass NumPy arrays"),
+        (BaNKRegressor(8, sampler="hmc"), "sampler='pcn'"),
+        (GaBaSRRegressor(8), "model of BaNKRegressor"),
+    ],
+)
+def test_what_does_not_learn_on_a_device_says_so(tensors, model, words):
+    with pytest.raises(ValueError, match=words):
+        model.fit(tensors(X), tensors(Y[:, 0]))
+    with pytest.raises(ValueError, match="leave out checkpoint"):
+        BaNKRegressor(8).fit(tensors(X), tensors(Y[:, 0]), checkpoint="here")

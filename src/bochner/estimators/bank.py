@@ -370,6 +370,8 @@ class BaNK(BaseEstimator, ABC):
     def _rows(self, X: Any) -> tuple[Array, Array]:
         """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
         check_is_fitted(self, "learned_")
+        if home_of(X) is not None:
+            X = to_numpy(X)
         X = validated(self, X, dtype=np.float64, reset=False)
         scaled = self._scaling.apply(X)
         return scaled.T, self._trend.columns(scaled).T

@@ -15,7 +15,7 @@ from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.carriers import Carrier
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.waves import Layout, angle_map
-from bochner.sampling import Matrix
+from bochner.sampling import HadamardRows, Matrix
 
 Side = tuple[
     Matrix, Array, Array, Envelope | None, CosineFactors | Amplitudes | None, Carrier | None
@@ -91,7 +91,10 @@ class DeviceMap:
                 "NumPy array or a sparse matrix."
             )
         wide = widened(taken(X, slice(0, 0)))
-        transposed = np.ascontiguousarray(np.asarray(omega).T)
+        self._blocks = omega if isinstance(omega, HadamardRows) else None
+        transposed = (
+            np.empty(0) if self._blocks is not None else np.ascontiguousarray(np.asarray(omega).T)
+        )
         self._numbers = tuple(like(values, wide) for values in (transposed, phase, amplitude))
         self._envelope = envelope
         self._modulation = None if modulation is None else modulation.to_device_of(wide)
@@ -113,7 +116,8 @@ class DeviceMap:
         Z = xp.empty((X.shape[0], 2 * m), dtype=dtype, device=X.device)
         for rows in row_blocks(X.shape[0], 16 * m, block_bytes=limits.DEVICE_BLOCK_BYTES):
             block = widened(taken(X, rows))
-            angle = block @ omega + phase
+            angle = block @ omega if self._blocks is None else self._blocks.device_angles(block)
+            angle = angle + phase
             radius = amplitude
             if self._envelope is not None:
                 radius = radius * self._envelope.factors(block)

@@ -29,7 +29,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
-from bochner._numerics.namespaces import to_numpy
+from bochner._numerics.namespaces import like, on_device, to_numpy
 from bochner._numerics.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
@@ -107,7 +107,7 @@ def fit_iteratively(
     if not len(sample.rows):
         raise ValueError("There are no rows, or none that has weight.")
     made = dtype(sample.weight_rms)
-    Z = to_numpy(features.features(sample.rows.X, made))
+    Z = features.to_device_of(sample.rows.X).features(sample.rows.X, made)
     if keep:
         head = rows.head
         rows = ArrayChunks(Chunk(features.features(head.X, made), head.y, head.weight))
@@ -118,7 +118,7 @@ def fit_iteratively(
     means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
     mean_z, mean_y = means[:p], means[p:]
     cross = cross - weight * np.outer(mean_z, mean_y)
-    inverse = preconditioner(Z - mean_z.astype(made), sample, weight, alpha)
+    inverse = preconditioner(Z - like(mean_z, Z), sample, weight, alpha)
 
     def product(V: Array) -> Array:
         products = rows.total(normal_products, features, made, V, mean_z @ V)
@@ -154,28 +154,37 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
     r"""Return the product with the inverse of :math:`P = B^\top B + \alpha I`, by Woodbury.
 
     ``B`` (s, p) are the features of a sample of rows with a total ``weight``, weighted in place.
+    Products with them are made where they are, and the matrix of order s is factorised on the host.
     """
     share = sample.shares
-    B *= np.sqrt(share * (weight / share.sum())).astype(B.dtype)[:, None]
-    is_single = B.dtype == np.float32
-    rank_k = blas.ssyrk if is_single else blas.dsyrk
+    B *= like(np.sqrt(share * (weight / share.sum()))[:, None], B)
+    gram = _row_products(B)
+    is_single = gram.dtype == np.float32
     factorise = lapack.spotrf if is_single else lapack.dpotrf
     solve = lapack.spotrs if is_single else lapack.dpotrs
     # Rounding of the products must not make the matrix indefinite. A greater alpha is valid,
     # as P may be any positive definite matrix.
-    alpha = max(alpha, 10.0 * np.finfo(B.dtype).eps * float(np.einsum("ij,ij->", B, B)))
-    gram = rank_k(1.0, B.T, trans=1, lower=1)
+    alpha = max(alpha, 10.0 * np.finfo(gram.dtype).eps * float(np.trace(gram)))
     gram[np.diag_indices(len(gram))] += alpha
     lower, info = factorise(gram, lower=1, overwrite_a=1)
     if info:
         raise LinAlgError("The preconditioner is not positive definite.")
 
     def inverse(V: Array) -> Array:
-        inner, _ = solve(lower, B @ V.astype(B.dtype), lower=1)
-        applied: Array = (V - B.T @ inner) / alpha
+        inner, _ = solve(lower, to_numpy(B @ like(V, B)), lower=1)
+        applied: Array = (V - to_numpy(B.T @ like(inner, B))) / alpha
         return applied
 
     return inverse
+
+
+def _row_products(B: Any) -> NDArray[Any]:
+    r"""Return the lower triangle of :math:`B B^\top` in Fortran order, on the host."""
+    if on_device(B):
+        return np.asfortranarray(to_numpy(B @ B.T))
+    rank_k = blas.ssyrk if B.dtype == np.float32 else blas.dsyrk
+    lower: NDArray[Any] = rank_k(1.0, B.T, trans=1, lower=1)
+    return lower
 
 
 def _conjugate_gradients(

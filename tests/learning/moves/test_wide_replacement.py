@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner._numerics import limits
 from bochner.learning.inference.basis import Grid
 from bochner.learning.inference.evidence import evidence_of
-from bochner.learning.moves.replacement import Proposals, _blocks, replace_frequencies
+from bochner.learning.moves.replacement import Proposals, blocks_of_units, replace_frequencies
 
 WIDE = Grid(7, 5)
 CASES = {
@@ -97,7 +97,7 @@ def test_all_of_a_group_may_be_accepted(group, keep):
 def test_blocks_are_of_one_group_and_of_so_many_waves(name, block_size):
     basis, rng = BASES[name], np.random.default_rng(0)
     n_units = 6 if name == "matched" else 7
-    blocks = list(_blocks(rng, basis, n_units, block_size))
+    blocks = list(blocks_of_units(rng, basis, n_units, block_size))
     assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(n_units))
     for block in blocks:
         touched = basis.touched(block, n_units)

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from bochner._numerics import progress as reports
 from bochner._numerics.threads import single_threaded_blas
+from bochner.learning.batched.chain import check_chain
 from bochner.learning.batched.driver import run_together
 from bochner.learning.inference.chain import CollapsedChain
 from bochner.learning.inference.checkpoint import chain_path
@@ -153,6 +154,8 @@ def learn(
     report: reports.Progress = reports.silent,
 ) -> tuple[Structure, list[Progress]]:
     """Return the structure in use and what every chain has made, of its part of the rows."""
+    if settings.home is not None:
+        check_chain(chain_of(data, replace(settings, structures=settings.structures[:1])))
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
     if len(settings.structures) > 1:
