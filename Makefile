@@ -27,13 +27,13 @@ ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
 ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py
 
 # Tests with torch, which are passed over where it is not installed.
-TORCH := tests/torch_modules tests/array_api tests/learning/batched
+TORCH := tests/torch_modules tests/array_api tests/learning/batched tests/benchmarks/test_gpu.py
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := sktime.py skpro.py torch.py botorch.py distributed/ray.py distributed/spark.py
+ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
 
 .PHONY: help demo test test-all test-slow test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed clean
+        bench bench-tables bench-published bench-forecasts bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-histograms bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-speed bench-gpu clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -66,7 +66,7 @@ test-torch: | $(BIN)/python  ## Run the tests of torch modules, the BoTorch mode
 	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
 	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
-	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch.py src/bochner/botorch.py
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch src/bochner/botorch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov $(PYTEST_FLAGS)
@@ -148,6 +148,9 @@ bench-digmm: $(VENV)/.demo  ## Mixtures learned from similarities of few rows, n
 
 bench-processes: $(VENV)/.bench  ## Gaussian processes on features, next to GPyTorch and BoTorch where they are installed
 	$(BIN)/python -m benchmarks processes $(FLAGS) --out "$(OUT)"
+
+bench-gpu: $(VENV)/.bench  ## Features, ridge regression and learned kernels by torch, on a GPU if there is one; some minutes
+	SCIPY_ARRAY_API=1 $(BIN)/python -m benchmarks gpu $(FLAGS) --out "$(OUT)"
 
 bench-attention: $(VENV)/.bench  ## Positive features for attention; some minutes
 	$(BIN)/python -m benchmarks attention $(FLAGS) --out "$(OUT)"

@@ -11,6 +11,7 @@ from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
+from benchmarks.gpu import GPU
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.histograms import HISTOGRAMS
 from benchmarks.indefinite.benchmark import INDEFINITE
@@ -41,7 +42,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     each.name: each
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
-        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION, HISTOGRAMS),
+        *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, GPU, ATTENTION, HISTOGRAMS),
     )
 }
 

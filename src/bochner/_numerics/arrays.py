@@ -62,9 +62,14 @@ def some_rows(X: Any, size: int, rng: np.random.Generator) -> Array:
 
 
 def stacked_rows(first: Any, second: Any) -> Any:
-    """Return the rows of two matrices of one namespace, one after the other; CSR if either is."""
+    """Return the rows of two matrices, one after the other; CSR if either is.
+
+    Those of different devices are brought to the host.
+    """
     if isinstance(first, HostView) and isinstance(second, HostView):
         return HostView(stacked_rows(first.rows, second.rows))
+    if getattr(first, "device", "cpu") != getattr(second, "device", "cpu"):
+        first, second = to_numpy(first), to_numpy(second)
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.vstack((first, second), "csr")
     if on_device(first):

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -177,26 +179,27 @@ def chunk_sums(
     """Return the sums over all rows of all chunks.
 
     ``products`` maps a chunk to the type in which products of its features are computed, float64
-    by default; ``block_bytes`` (32 MiB) limits the features that exist at a time.
+    by default; ``block_bytes`` (32 MiB) limits the features that exist at a time. Each device makes
+    the sums of the chunks that lie on it.
     """
     p, block_bytes = feature_map.n_features, block_bytes or limits.SUMS_BLOCK_BYTES
-    total: RunningSums | None = None
+    totals: dict[Any, RunningSums] = {}
     scratch = Scratch()
     for chunk in chunks:
         is_away, size = on_device(chunk.X), (p, targets.n_targets)
-        if total is None:
-            total = DeviceSums(*size, chunk.X) if is_away else HostSums(*size)
-        if is_away is not isinstance(total, DeviceSums):
-            raise ValueError("Chunks must be all NumPy arrays or sparse, or all on a device.")
+        home = chunk.X.device if is_away else None
+        if home not in totals:
+            totals[home] = DeviceSums(*size, chunk.X) if is_away else HostSums(*size)
+        total = totals[home]
         dtype = np.dtype(np.float64 if products is None else products(chunk))
         features = feature_map.to_device_of(chunk.X)
         for rows in row_blocks(len(chunk), p * dtype.itemsize, block_bytes=block_bytes):
             part = chunk[rows]
             out = None if is_away else scratch.block(len(part), p, dtype)
             total.add(features.features(part.X, dtype, out), targets(part.y), part.weight)
-    if total is None:
+    if not totals:
         raise ValueError(_NO_ROWS)
-    return total.sums()
+    return reduce(add, (total.sums() for total in totals.values()))
 
 
 def feature_sums(
