@@ -18,6 +18,7 @@ from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes import SCHEMES_BENCHMARK
+from benchmarks.sequences import SEQUENCES
 from benchmarks.speed.benchmark import SPEED
 from benchmarks.tables import TABLES
 
@@ -42,6 +43,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     for each in (
         *(TABLES, PUBLISHED, FORECASTS, GAUSSIAN, SCHEMES_BENCHMARK, INDEFINITE),
         *(ASYMMETRIC, BANK, GABASR, DIGMM, PROCESSES, EVIDENCE, SPEED, ATTENTION, HISTOGRAMS),
+        SEQUENCES,
     )
 }
 

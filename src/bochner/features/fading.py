@@ -87,7 +87,7 @@ class FadingFeatures:
     def earlier_columns(self) -> NDArray[np.intp]:
         """Places of the earlier features among those of both: cosines, then sines."""
         m, total = self.earlier.n_frequencies, self.earlier.n_frequencies + self.later.n_frequencies
-        return np.r_[np.arange(m), total + np.arange(m)]
+        return np.concatenate((np.arange(m), total + np.arange(m)))
 
     @property
     def later_columns(self) -> NDArray[np.intp]:
